@@ -1,0 +1,18 @@
+//! The vocabulary that every other crate shares: time, bytes, rates, requests, seeds.
+//!
+//! Nothing here does anything: these are the words in which a workload asks and a drive answers,
+//! and the one place where such words are read from text and written for people.
+
+mod bytes;
+mod nanos;
+mod parse;
+mod rate;
+mod request;
+mod seed;
+
+pub use bytes::{Bytes, Lba, SECTOR};
+pub use nanos::Nanos;
+pub use parse::{ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
+pub use rate::Rate;
+pub use request::{Completion, Op, Request, Tag};
+pub use seed::Seed;

@@ -1,0 +1,239 @@
+//! Sizes, durations, counts and shares as people type them.
+//!
+//! Suffixes follow fio, because that is what users' fingers know: `4k` is 4,096 bytes and a bare
+//! duration is in seconds. One difference is deliberate: fio reads `KiB` as 1,000 (for the sake of
+//! old scripts); here `KiB`, `MiB`, `GiB` mean what the standard says, powers of 1,024.
+
+use thiserror::Error;
+
+use crate::{Bytes, Nanos};
+
+/// Why a text is not the quantity that was asked for.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ParseError {
+    /// Nothing was given.
+    #[error("nothing given; {example}")]
+    Empty {
+        /// What would be right.
+        example: &'static str,
+    },
+    /// The part before the unit is not a number.
+    #[error("`{found}` is not a number; {example}")]
+    NotANumber {
+        /// The text as given.
+        found: String,
+        /// What would be right.
+        example: &'static str,
+    },
+    /// The unit is not known.
+    #[error("unknown unit `{unit}` in `{found}`; use one of {units}")]
+    UnknownUnit {
+        /// The text as given.
+        found: String,
+        /// Its unit.
+        unit: String,
+        /// The units that would be right.
+        units: &'static str,
+    },
+    /// The number is negative.
+    #[error("`{found}` is negative; {example}")]
+    Negative {
+        /// The text as given.
+        found: String,
+        /// What would be right.
+        example: &'static str,
+    },
+    /// The quantity is outside what can be held or makes sense.
+    #[error("`{found}` is out of range: at most {max} is possible")]
+    TooLarge {
+        /// The text as given.
+        found: String,
+        /// The largest that would be right.
+        max: &'static str,
+    },
+    /// A quantity that must be whole is not.
+    #[error("`{found}` is not a whole number of {of}")]
+    NotWhole {
+        /// The text as given.
+        found: String,
+        /// What must be whole.
+        of: &'static str,
+    },
+}
+
+const SIZE_EXAMPLE: &str = "a size looks like `4k`, `1m`, `2GiB` or `512`";
+const TIME_EXAMPLE: &str = "a duration looks like `10s`, `500ms`, `2m` or `1h`; a bare number is in seconds";
+const COUNT_EXAMPLE: &str = "a count looks like `10000`, `10k` or `1m`";
+const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
+
+/// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
+    const UNITS: &str = "B, k (KiB), m (MiB), g (GiB), t (TiB), p (PiB)";
+    let (number, unit) = split(text, SIZE_EXAMPLE)?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "ki" | "kib" => 1 << 10,
+        "m" | "mb" | "mi" | "mib" => 1 << 20,
+        "g" | "gb" | "gi" | "gib" => 1 << 30,
+        "t" | "tb" | "ti" | "tib" => 1 << 40,
+        "p" | "pb" | "pi" | "pib" => 1 << 50,
+        _ => return Err(unknown_unit(text, unit, UNITS)),
+    };
+    scaled(text, number, factor, "bytes", "16 EiB", SIZE_EXAMPLE).map(Bytes::new)
+}
+
+/// Reads a duration: `10` (seconds), `10s`, `500ms`, `100us`, `2m`, `1h`, `1d`.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
+    const UNITS: &str = "ns, us, ms, s, m (minutes), h, d";
+    let (number, unit) = split(text, TIME_EXAMPLE)?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "ns" | "nsec" => 1,
+        "us" | "usec" | "µs" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "" | "s" | "sec" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" | "hour" | "hours" => 3_600_000_000_000,
+        "d" | "day" | "days" => 86_400_000_000_000,
+        _ => return Err(unknown_unit(text, unit, UNITS)),
+    };
+    scaled(text, number, factor, "nanoseconds", "584 years", TIME_EXAMPLE).map(Nanos::from_nanos)
+}
+
+/// Reads a count: `10000`, `10k` (10,000: counts are decimal), `2m`.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_count(text: &str) -> Result<u64, ParseError> {
+    const UNITS: &str = "k (thousand), m (million), g (billion)";
+    let (number, unit) = split(text, COUNT_EXAMPLE)?;
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" => 1_000,
+        "m" => 1_000_000,
+        "g" => 1_000_000_000,
+        _ => return Err(unknown_unit(text, unit, UNITS)),
+    };
+    scaled(text, number, factor, "requests", "18e18", COUNT_EXAMPLE)
+}
+
+/// Reads a share in whole percent: `67%` or `67`.
+///
+/// # Errors
+/// Says what was found and what would be right; more than 100 is refused.
+pub fn parse_percent(text: &str) -> Result<u8, ParseError> {
+    let (number, unit) = split(text, PERCENT_EXAMPLE)?;
+    if !matches!(unit, "" | "%") {
+        return Err(unknown_unit(text, unit, "% or none"));
+    }
+    let value = scaled(text, number, 1, "percent", "100 %", PERCENT_EXAMPLE)?;
+    match u8::try_from(value) {
+        Ok(percent) if percent <= 100 => Ok(percent),
+        _ => Err(ParseError::TooLarge { found: text.to_owned(), max: "100 %" }),
+    }
+}
+
+/// Cuts a trimmed text into its number and its unit.
+fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), ParseError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(ParseError::Empty { example });
+    }
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'))).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    if number.is_empty() {
+        return Err(ParseError::NotANumber { found: text.to_owned(), example });
+    }
+    Ok((number, unit.trim()))
+}
+
+fn unknown_unit(text: &str, unit: &str, units: &'static str) -> ParseError {
+    ParseError::UnknownUnit { found: text.trim().to_owned(), unit: unit.to_owned(), units }
+}
+
+/// `number × factor`, exactly; a fraction is welcome as long as the product is whole.
+fn scaled(
+    text: &str,
+    number: &str,
+    factor: u64,
+    of: &'static str,
+    max: &'static str,
+    example: &'static str,
+) -> Result<u64, ParseError> {
+    let found = text.trim().to_owned();
+    let plain = number.replace('_', "");
+    if plain.starts_with('-') {
+        return Err(ParseError::Negative { found, example });
+    }
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    let not_a_number = || ParseError::NotANumber { found: found.clone(), example };
+    let digits = |part: &str| match part {
+        "" => Ok(0),
+        part if part.len() <= 19 && part.bytes().all(|b| b.is_ascii_digit()) => part.parse().map_err(|_| not_a_number()),
+        part if part.bytes().all(|b| b.is_ascii_digit()) => Err(ParseError::TooLarge { found: found.clone(), max }),
+        _ => Err(not_a_number()),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(not_a_number());
+    }
+    let (whole, decimals): (u64, u64) = (digits(whole)?, digits(fraction)?);
+    let tenths = 10_u128.pow(fraction.len().min(19) as u32);
+    let product = u128::from(whole) * u128::from(factor) * tenths + u128::from(decimals) * u128::from(factor);
+    if product % tenths != 0 {
+        return Err(ParseError::NotWhole { found, of });
+    }
+    u64::try_from(product / tenths).map_err(|_| ParseError::TooLarge { found, max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_fio_reads_them() {
+        for (text, bytes) in [
+            ("512", 512),
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kb", 4096),
+            ("4KiB", 4096),
+            ("4 KiB", 4096),
+            ("1m", 1 << 20),
+            ("1.5m", 3 << 19),
+            ("2GiB", 2 << 30),
+            ("1_000", 1000),
+        ] {
+            assert_eq!(parse_bytes(text), Ok(Bytes::new(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_default_to_seconds() {
+        for (text, nanos) in
+            [("10", 10_000_000_000), ("10s", 10_000_000_000), ("500ms", 500_000_000), ("0.5s", 500_000_000), ("2m", 120_000_000_000)]
+        {
+            assert_eq!(parse_duration(text), Ok(Nanos::from_nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_named_and_answered() {
+        let said = |e: ParseError| e.to_string();
+        assert!(said(parse_bytes("4q").unwrap_err()).contains("unknown unit `q`"));
+        assert!(said(parse_bytes("").unwrap_err()).contains("a size looks like"));
+        assert!(said(parse_bytes("-4k").unwrap_err()).contains("negative"));
+        assert!(said(parse_bytes("four").unwrap_err()).contains("`four` is not a number"));
+        assert!(said(parse_bytes("1.2.3k").unwrap_err()).contains("not a number"));
+        assert!(said(parse_bytes("0.3").unwrap_err()).contains("not a whole number of bytes"));
+        assert!(said(parse_bytes("99999999999999p").unwrap_err()).contains("at most 16 EiB"));
+        assert!(said(parse_bytes("99999999999999999999999999").unwrap_err()).contains("at most 16 EiB"));
+        assert!(said(parse_percent("101%").unwrap_err()).contains("at most 100 %"));
+        assert!(said(parse_duration("10parsec").unwrap_err()).contains("unknown unit `parsec`"));
+    }
+}

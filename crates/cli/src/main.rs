@@ -1,0 +1,2 @@
+//! assay puts a storage drive to the proof.
+fn main() {}

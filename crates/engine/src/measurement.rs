@@ -1,0 +1,262 @@
+//! What was measured.
+
+use block::{Bytes, Nanos, Op, Seed};
+use drive::Counters;
+use serde::{Deserialize, Serialize};
+use stats::Histogram;
+use workload::Workload;
+
+/// The length of an interval of [`Measurement::series`].
+pub const TICK: Nanos = Nanos::from_secs(1);
+
+/// Which clock a measurement was taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// A simulated drive's own time.
+    Virtual,
+    /// The host's monotonic clock.
+    Real,
+}
+
+/// One workload run once: counts, bytes, latencies, series, with the conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measurement {
+    /// What was asked.
+    pub workload: Workload,
+    /// The seed of its random choices.
+    pub seed: Seed,
+    /// Whose time it is.
+    pub clock: Clock,
+    /// From the first counted submission to the last counted completion.
+    pub elapsed: Nanos,
+    /// What was read.
+    pub read: Flow,
+    /// What was written.
+    pub write: Flow,
+    /// What was trimmed.
+    pub trim: Flow,
+    /// One entry a [`TICK`] of the time counted; the last may cover less.
+    pub series: Vec<Tick>,
+    /// The host's processor time; none on a virtual clock.
+    pub cpu: Option<Cpu>,
+    /// What the simulated drive did meanwhile; none on a real one.
+    pub drive: Option<Counters>,
+}
+
+/// The requests of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// How many were completed.
+    pub requests: u64,
+    /// How much data they moved.
+    pub bytes: Bytes,
+    /// How long each took, from submission to completion.
+    pub latency: Histogram,
+}
+
+impl Flow {
+    /// Adds one completed request.
+    #[inline]
+    pub fn record(&mut self, bytes: Bytes, latency: Nanos) {
+        self.requests += 1;
+        self.bytes += bytes;
+        self.latency.record(latency);
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// What was completed in one interval of the series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tick {
+    /// Reads completed.
+    pub reads: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Trims completed.
+    pub trims: u64,
+    /// Data moved by all of them.
+    pub bytes: Bytes,
+    /// The sum of their latencies.
+    pub latency_total: Nanos,
+    /// The longest of their latencies.
+    pub latency_max: Nanos,
+}
+
+impl Tick {
+    /// Adds one completed request.
+    #[inline]
+    pub fn record(&mut self, op: Op, bytes: Bytes, latency: Nanos) {
+        match op {
+            Op::Read => self.reads += 1,
+            Op::Write => self.writes += 1,
+            Op::Trim => self.trims += 1,
+            Op::Flush => {}
+        }
+        self.bytes += bytes;
+        self.latency_total += latency;
+        self.latency_max = self.latency_max.max(latency);
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.trims += other.trims;
+        self.bytes += other.bytes;
+        self.latency_total += other.latency_total;
+        self.latency_max = self.latency_max.max(other.latency_max);
+    }
+
+    /// Requests of all kinds.
+    pub const fn requests(&self) -> u64 {
+        self.reads + self.writes + self.trims
+    }
+}
+
+/// Processor time that the host spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// In the program.
+    pub user: Nanos,
+    /// In the kernel on the program's behalf.
+    pub system: Nanos,
+}
+
+impl Measurement {
+    /// A measurement to which nothing has been added yet.
+    pub fn new(workload: Workload, seed: Seed, clock: Clock) -> Self {
+        Self {
+            workload,
+            seed,
+            clock,
+            elapsed: Nanos::ZERO,
+            read: Flow::default(),
+            write: Flow::default(),
+            trim: Flow::default(),
+            series: Vec::new(),
+            cpu: None,
+            drive: None,
+        }
+    }
+
+    /// Adds one request that completed `at` after the first counted submission.
+    #[inline]
+    pub fn record(&mut self, op: Op, bytes: Bytes, at: Nanos, latency: Nanos) {
+        match op {
+            Op::Read => self.read.record(bytes, latency),
+            Op::Write => self.write.record(bytes, latency),
+            Op::Trim => self.trim.record(bytes, latency),
+            Op::Flush => return,
+        }
+        let tick = (at.as_nanos() / TICK.as_nanos()) as usize;
+        if tick >= self.series.len() {
+            self.series.resize(tick + 1, Tick::default());
+        }
+        self.series[tick].record(op, bytes, latency);
+        self.elapsed = self.elapsed.max(at);
+    }
+
+    /// Adds what another worker measured at the same time.
+    pub fn merge(&mut self, other: &Self) {
+        self.read.merge(&other.read);
+        self.write.merge(&other.write);
+        self.trim.merge(&other.trim);
+        if other.series.len() > self.series.len() {
+            self.series.resize(other.series.len(), Tick::default());
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            mine.merge(theirs);
+        }
+        self.elapsed = self.elapsed.max(other.elapsed);
+    }
+
+    /// Adds what the same workload measured next: the times follow one another.
+    pub fn append(&mut self, next: &Self) {
+        self.read.merge(&next.read);
+        self.write.merge(&next.write);
+        self.trim.merge(&next.trim);
+        self.series.extend(&next.series);
+        self.elapsed += next.elapsed;
+        if let Some(next) = next.cpu {
+            let mine = self.cpu.get_or_insert_default();
+            mine.user += next.user;
+            mine.system += next.system;
+        }
+        self.drive = match (self.drive, next.drive) {
+            (Some(mine), Some(next)) => Some(mine + next),
+            (mine, next) => mine.or(next),
+        };
+    }
+
+    /// Requests of all kinds.
+    pub const fn requests(&self) -> u64 {
+        self.read.requests + self.write.requests + self.trim.requests
+    }
+
+    /// Data of all kinds of requests.
+    pub fn bytes(&self) -> Bytes {
+        self.read.bytes + self.write.bytes + self.trim.bytes
+    }
+
+    /// Latencies of all kinds of requests together.
+    pub fn latency(&self) -> Histogram {
+        let mut all = self.read.latency.clone();
+        all.merge(&self.write.latency);
+        all.merge(&self.trim.latency);
+        all
+    }
+
+    /// Requests a second; zero when no time has passed.
+    pub fn iops(&self) -> f64 {
+        per_second(self.requests() as f64, self.elapsed)
+    }
+
+    /// Bytes a second; zero when no time has passed.
+    pub fn bandwidth(&self) -> f64 {
+        per_second(self.bytes().get() as f64, self.elapsed)
+    }
+}
+
+fn per_second(amount: f64, elapsed: Nanos) -> f64 {
+    if elapsed == Nanos::ZERO { 0.0 } else { amount / elapsed.as_secs_f64() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(requests: u64, each: Nanos) -> Measurement {
+        let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        for i in 1..=requests {
+            measurement.record(Op::Read, Bytes::from_kib(4), each.times(i), each);
+        }
+        measurement
+    }
+
+    #[test]
+    fn requests_fall_into_their_second() {
+        let measurement = measured(2500, Nanos::from_millis(1));
+        assert_eq!(measurement.iops(), 1000.0);
+        let reads: Vec<u64> = measurement.series.iter().map(|tick| tick.reads).collect();
+        assert_eq!(reads, [999, 1000, 501]);
+    }
+
+    #[test]
+    fn workers_add_side_by_side_and_rounds_one_after_another() {
+        let (one, two) = (measured(1000, Nanos::from_millis(1)), measured(1000, Nanos::from_millis(1)));
+        let mut beside = one.clone();
+        beside.merge(&two);
+        assert_eq!((beside.iops(), beside.elapsed), (2000.0, Nanos::from_secs(1)));
+        let mut after = one;
+        after.append(&two);
+        assert_eq!((after.iops(), after.elapsed), (1000.0, Nanos::from_secs(2)));
+        assert_eq!(after.read.latency.count(), 2000);
+    }
+}

@@ -1,0 +1,80 @@
+//! The figures that a measurement gives.
+
+use engine::Measurement;
+use serde::{Deserialize, Serialize};
+
+/// One figure that a measurement gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Requests a second.
+    Iops,
+    /// Data a second, in megabytes of 1,000,000 bytes.
+    Bandwidth,
+    /// Mean latency, in microseconds.
+    LatencyMean,
+    /// Median latency, in microseconds.
+    LatencyMedian,
+    /// 99th percentile of latency, in microseconds.
+    Latency99,
+    /// 99.99th percentile of latency, in microseconds.
+    Latency9999,
+    /// Data programmed into flash for each byte written.
+    WriteAmplification,
+}
+
+impl Metric {
+    /// Every metric, in the order of tables.
+    pub const ALL: [Self; 7] = [
+        Self::Iops,
+        Self::Bandwidth,
+        Self::LatencyMean,
+        Self::LatencyMedian,
+        Self::Latency99,
+        Self::Latency9999,
+        Self::WriteAmplification,
+    ];
+
+    /// The figure; none where the measurement does not give it.
+    pub fn of(self, measurement: &Measurement) -> Option<f64> {
+        let micros = |percent: f64| Some(measurement.latency().percentile(percent).as_micros_f64());
+        match self {
+            _ if measurement.requests() == 0 => None,
+            Self::Iops => Some(measurement.iops()),
+            Self::Bandwidth => Some(measurement.bandwidth() / 1e6),
+            Self::LatencyMean => Some(measurement.latency().mean() / 1e3),
+            Self::LatencyMedian => micros(50.0),
+            Self::Latency99 => micros(99.0),
+            Self::Latency9999 => micros(99.99),
+            Self::WriteAmplification => measurement.drive.and_then(|counters| counters.write_amplification()),
+        }
+    }
+
+    /// The words for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::Bandwidth => "Bandwidth",
+            Self::LatencyMean => "Mean latency",
+            Self::LatencyMedian => "Median latency",
+            Self::Latency99 => "99 % latency",
+            Self::Latency9999 => "99.99 % latency",
+            Self::WriteAmplification => "Write amplification",
+        }
+    }
+
+    /// The unit; empty where there is none.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::Bandwidth => "MB/s",
+            Self::LatencyMean | Self::LatencyMedian | Self::Latency99 | Self::Latency9999 => "µs",
+            Self::WriteAmplification => "×",
+        }
+    }
+
+    /// Whether more is better.
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::Iops | Self::Bandwidth)
+    }
+}

@@ -1,0 +1,62 @@
+//! What came of a run: the plan's steps with all that was measured.
+
+use engine::Measurement;
+use serde::{Deserialize, Serialize};
+use stats::Interval;
+use store::Run;
+use workload::Workload;
+
+use crate::Metric;
+use crate::plan::{Field, Plan};
+
+/// A run with all that was measured, as a report needs it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The run: target, seed, environment, state.
+    pub run: Run,
+    /// The plan it followed.
+    pub plan: Plan,
+    /// The steps that measured something, in order, even where nothing was measured yet.
+    pub steps: Vec<StepOutcome>,
+    /// Doubts about the run as a whole.
+    pub findings: Vec<Finding>,
+}
+
+/// A step with its cells.
+#[derive(Clone, Debug)]
+pub struct StepOutcome {
+    /// The step's place in [`Plan::steps`].
+    pub index: usize,
+    /// Its cells, in order.
+    pub cells: Vec<CellOutcome>,
+}
+
+/// A cell with its repeats.
+#[derive(Clone, Debug)]
+pub struct CellOutcome {
+    /// The swept fields with their values as the plan writes them.
+    pub point: Vec<(Field, String)>,
+    /// What was asked.
+    pub workload: Workload,
+    /// What was measured, a repeat each; a conditioning has one, with a long series.
+    pub repeats: Vec<Measurement>,
+}
+
+impl CellOutcome {
+    /// A figure over the repeats; none where no repeat gives it.
+    pub fn figure(&self, metric: Metric) -> Option<Interval> {
+        let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| metric.of(measurement)).collect();
+        Interval::of(&samples)
+    }
+}
+
+/// A doubt about a measurement or a run: kept, marked, shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The step it is about; none for the whole run.
+    pub step: Option<String>,
+    /// The cell's key; none for the whole step.
+    pub cell: Option<String>,
+    /// What was found and what it means for the reader, in a sentence or two.
+    pub text: String,
+}

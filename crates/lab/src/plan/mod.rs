@@ -1,0 +1,197 @@
+//! What a review does: an ordered list of steps with sweeps and repeats.
+
+use block::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+use stats::SteadyRule;
+use workload::Workload;
+
+/// An ordered list of steps, as a reviewer wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The word by which it is asked for.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What it is for, in a paragraph.
+    pub about: String,
+    /// How often each figure is measured, unless its step says otherwise.
+    pub repeats: u32,
+    /// Whether durations and repeats were shortened by `--quick`.
+    pub quick: bool,
+    /// What to do, in order.
+    pub steps: Vec<Step>,
+    /// The text it was read from, kept with the results.
+    pub text: String,
+}
+
+/// One thing that a plan does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The word that names it in results; unique in its plan.
+    pub name: String,
+    /// What it is, for the report.
+    pub title: String,
+    /// Why it is done and how to read it, for the report.
+    pub about: Option<String>,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Forget all data: reset of a simulated drive, discard of a device, a new file.
+    Purge,
+    /// Write the whole span once, sequentially.
+    Fill {
+        /// The size of a request.
+        block: Bytes,
+        /// Requests in flight.
+        queue_depth: u32,
+    },
+    /// Leave the drive alone.
+    Idle {
+        /// For so long.
+        time: Nanos,
+    },
+    /// Measure each cell of a sweep, repeated. On a simulated drive every repeat starts from a clone of
+    /// the state that the last state-changing step left, and leaves that state as it was.
+    Measure(Measure),
+    /// Run one workload in rounds, keep its series, and leave the drive in the state that this brings about.
+    Condition(Condition),
+}
+
+/// A sweep of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// The cells, in the order of the sweep: the last axis varies fastest.
+    pub cells: Vec<Cell>,
+    /// The fields that are swept, in order; empty where there is one cell.
+    pub axes: Vec<Field>,
+    /// How often each cell is measured.
+    pub repeats: u32,
+    /// The step whose figures are shown beside this one's (the same table in another state of the drive).
+    pub beside: Option<String>,
+}
+
+/// One point of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The swept fields with their values as written in the plan.
+    pub point: Vec<(Field, String)>,
+    /// What is run.
+    pub workload: Workload,
+}
+
+impl Cell {
+    /// The cell's name in the store: `bs=4k iodepth=32`, empty where nothing is swept.
+    pub fn key(&self) -> String {
+        self.point.iter().map(|(field, value)| format!("{}={value}", field.name())).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A workload run in rounds until the drive is as wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What is run; its stop is that of one round.
+    pub workload: Workload,
+    /// Stop only when the rounds satisfy this rule; none to stop at `at_most` alone.
+    pub steady: Option<SteadyRule>,
+    /// Do not stop before this much.
+    pub at_least: Limit,
+    /// Stop here even if not steady.
+    pub at_most: Limit,
+}
+
+/// How much a conditioning writes or how long it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many percent of the target's capacity have been written.
+    Percent(u32),
+    /// So much data.
+    Bytes(Bytes),
+    /// So much time.
+    Time(Nanos),
+}
+
+/// A field of a workload that can be swept, by fio's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Field {
+    /// Pattern.
+    Rw,
+    /// Block size.
+    Bs,
+    /// Queue depth.
+    Iodepth,
+    /// Workers.
+    Numjobs,
+    /// Share of reads.
+    Rwmixread,
+    /// Span.
+    Size,
+    /// Start of the span.
+    Offset,
+    /// Duration.
+    Runtime,
+    /// Requests of each worker.
+    #[serde(rename = "number_ios")]
+    NumberIos,
+    /// Data moved.
+    #[serde(rename = "io_size")]
+    IoSize,
+    /// Uncounted start.
+    #[serde(rename = "ramp_time")]
+    RampTime,
+}
+
+impl Field {
+    /// Every field that a plan or the command line may give.
+    pub const ALL: [Self; 11] = [
+        Self::Rw,
+        Self::Bs,
+        Self::Iodepth,
+        Self::Numjobs,
+        Self::Rwmixread,
+        Self::Size,
+        Self::Offset,
+        Self::Runtime,
+        Self::NumberIos,
+        Self::IoSize,
+        Self::RampTime,
+    ];
+
+    /// The name in plans, on the command line and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rw => "rw",
+            Self::Bs => "bs",
+            Self::Iodepth => "iodepth",
+            Self::Numjobs => "numjobs",
+            Self::Rwmixread => "rwmixread",
+            Self::Size => "size",
+            Self::Offset => "offset",
+            Self::Runtime => "runtime",
+            Self::NumberIos => "number_ios",
+            Self::IoSize => "io_size",
+            Self::RampTime => "ramp_time",
+        }
+    }
+
+    /// The words for people, as on an axis of a chart.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Rw => "Pattern",
+            Self::Bs => "Block size",
+            Self::Iodepth => "Queue depth",
+            Self::Numjobs => "Workers",
+            Self::Rwmixread => "Share of reads (%)",
+            Self::Size => "Span",
+            Self::Offset => "Start of span",
+            Self::Runtime => "Duration",
+            Self::NumberIos => "Requests per worker",
+            Self::IoSize => "Data moved",
+            Self::RampTime => "Uncounted start",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What people read: one HTML file, tables for terminals, documents for programs.

@@ -1,0 +1,1 @@
+//! Results in SQLite: every run, every measurement, with the conditions.

@@ -1,0 +1,119 @@
+//! The requests that one worker makes.
+
+use block::{Bytes, Lba, Op, Request, Seed};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::{Invalid, Pattern, Workload};
+
+/// The endless row of requests that one worker of a workload makes: a function of workload, worker and seed.
+///
+/// Random addresses are uniform over the blocks of the span, with repetition. Sequential workers
+/// start evenly spaced over the span and wrap at its end.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    pattern: Pattern,
+    read_percent: u8,
+    first: Lba,
+    sectors: u32,
+    blocks: u64,
+    next: u64,
+    addresses: Xoshiro256PlusPlus,
+    directions: Xoshiro256PlusPlus,
+}
+
+impl Stream {
+    /// The requests of worker number `worker` against a target of `capacity`.
+    ///
+    /// # Errors
+    /// If the workload makes no sense or does not fit the target.
+    pub fn new(workload: &Workload, worker: u32, capacity: Bytes, seed: Seed) -> Result<Self, Invalid> {
+        let (start, length) = workload.span(capacity)?;
+        let blocks = length.div(workload.block);
+        let seed = seed.number(u64::from(worker));
+        let generator = |name| Xoshiro256PlusPlus::seed_from_u64(seed.split(name).get());
+        Ok(Self {
+            pattern: workload.pattern,
+            read_percent: workload.reads(),
+            first: Lba::at(start),
+            sectors: workload.block.sectors() as u32,
+            blocks,
+            next: u64::from(worker) * (blocks / u64::from(workload.workers)),
+            addresses: generator("addresses"),
+            directions: generator("directions"),
+        })
+    }
+
+    /// The next request.
+    #[inline]
+    pub fn next_request(&mut self) -> Request {
+        let block = if self.pattern.is_random() {
+            self.addresses.random_range(0..self.blocks)
+        } else {
+            let block = self.next;
+            self.next = if block + 1 == self.blocks { 0 } else { block + 1 };
+            block
+        };
+        let op = match self.pattern {
+            Pattern::Read | Pattern::RandRead => Op::Read,
+            Pattern::Write | Pattern::RandWrite => Op::Write,
+            Pattern::Trim | Pattern::RandTrim => Op::Trim,
+            Pattern::ReadWrite | Pattern::RandRw => {
+                if self.directions.random_range(0..100) < self.read_percent { Op::Read } else { Op::Write }
+            }
+        };
+        Request { op, lba: Lba::new(self.first.get() + block * u64::from(self.sectors)), sectors: self.sectors }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stop;
+
+    fn stream(workload: Workload, worker: u32, seed: u64) -> Stream {
+        let workload = Workload { stop: Stop::after_requests(1), ..workload };
+        Stream::new(&workload, worker, Bytes::from_mib(1), Seed::new(seed)).unwrap()
+    }
+
+    #[test]
+    fn sequential_workers_start_apart_and_wrap() {
+        let workload = Workload { block: Bytes::from_kib(256), workers: 2, ..Workload::default() };
+        let mut second = stream(workload, 1, 0);
+        let offsets: Vec<u64> = (0..4).map(|_| second.next_request().lba.offset().get() >> 10).collect();
+        assert_eq!(offsets, [512, 768, 0, 256]);
+    }
+
+    #[test]
+    fn random_addresses_reach_every_block_and_stay_inside() {
+        let workload = Workload { pattern: Pattern::RandWrite, offset: Bytes::from_kib(512), ..Workload::default() };
+        let mut seen = [false; 128];
+        let mut requests = stream(workload, 0, 7);
+        for _ in 0..2000 {
+            let request = requests.next_request();
+            assert!(request.end().offset() <= Bytes::from_mib(1));
+            seen[(request.lba.offset().get() / 4096 - 128) as usize] = true;
+        }
+        assert!(seen.iter().all(|&block| block));
+    }
+
+    #[test]
+    fn two_thirds_read_means_two_thirds() {
+        let workload = Workload { pattern: Pattern::RandRw, read_percent: 67, ..Workload::default() };
+        let mut requests = stream(workload, 0, 7);
+        let reads = (0..100_000).filter(|_| requests.next_request().op == Op::Read).count();
+        assert!((66_500..67_500).contains(&reads), "{reads} of 100,000");
+    }
+
+    #[test]
+    fn one_seed_tells_one_story_and_another_another() {
+        let workload = Workload { pattern: Pattern::RandRw, ..Workload::default() };
+        let story = |worker, seed| {
+            let mut requests = stream(workload.clone(), worker, seed);
+            (0..100).map(|_| requests.next_request()).collect::<Vec<_>>()
+        };
+        let workload_of_two = |seed| story(0, seed);
+        assert_eq!(workload_of_two(1), workload_of_two(1));
+        assert_ne!(workload_of_two(1), workload_of_two(2));
+    }
+}
