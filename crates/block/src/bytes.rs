@@ -157,13 +157,9 @@ mod tests {
 
     #[test]
     fn people_read_binary_units() {
-        for (bytes, text) in [
-            (512, "512 B"),
-            (4096, "4 KiB"),
-            (6144, "6 KiB"),
-            (1 << 20, "1 MiB"),
-            (80_026_361_856, "74.5 GiB"),
-        ] {
+        for (bytes, text) in
+            [(512, "512 B"), (4096, "4 KiB"), (6144, "6 KiB"), (1 << 20, "1 MiB"), (80_026_361_856, "74.5 GiB")]
+        {
             assert_eq!(Bytes::new(bytes).to_string(), text);
         }
     }

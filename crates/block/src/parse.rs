@@ -175,7 +175,9 @@ fn scaled(
     let not_a_number = || ParseError::NotANumber { found: found.clone(), example };
     let digits = |part: &str| match part {
         "" => Ok(0),
-        part if part.len() <= 19 && part.bytes().all(|b| b.is_ascii_digit()) => part.parse().map_err(|_| not_a_number()),
+        part if part.len() <= 19 && part.bytes().all(|b| b.is_ascii_digit()) => {
+            part.parse().map_err(|_| not_a_number())
+        }
         part if part.bytes().all(|b| b.is_ascii_digit()) => Err(ParseError::TooLarge { found: found.clone(), max }),
         _ => Err(not_a_number()),
     };
@@ -215,9 +217,13 @@ mod tests {
 
     #[test]
     fn durations_default_to_seconds() {
-        for (text, nanos) in
-            [("10", 10_000_000_000), ("10s", 10_000_000_000), ("500ms", 500_000_000), ("0.5s", 500_000_000), ("2m", 120_000_000_000)]
-        {
+        for (text, nanos) in [
+            ("10", 10_000_000_000),
+            ("10s", 10_000_000_000),
+            ("500ms", 500_000_000),
+            ("0.5s", 500_000_000),
+            ("2m", 120_000_000_000),
+        ] {
             assert_eq!(parse_duration(text), Ok(Nanos::from_nanos(nanos)), "{text}");
         }
     }

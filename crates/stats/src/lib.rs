@@ -8,4 +8,4 @@ mod steady;
 
 pub use histogram::{DecodeError, Histogram};
 pub use interval::{Interval, PRECISION};
-pub use steady::{SteadyRule, Steadiness};
+pub use steady::{Steadiness, SteadyRule};

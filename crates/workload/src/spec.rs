@@ -235,11 +235,15 @@ pub enum Invalid {
     OffsetBeyond { offset: Bytes, capacity: Bytes },
     #[error("size {size} from offset {offset} is more than the target's {capacity}; give a smaller size")]
     TooLarge { size: Bytes, offset: Bytes, capacity: Bytes },
-    #[error("size {size} holds fewer blocks of {block} than the {workers} workers; give a larger size or a smaller block")]
+    #[error(
+        "size {size} holds fewer blocks of {block} than the {workers} workers; give a larger size or a smaller block"
+    )]
     TooSmall { size: Bytes, block: Bytes, workers: u32 },
     #[error("nothing says when to stop; give runtime, number_ios or io_size")]
     Endless,
-    #[error("the workload would stop before its first request of {block}; give a longer runtime, more requests or more bytes")]
+    #[error(
+        "the workload would stop before its first request of {block}; give a longer runtime, more requests or more bytes"
+    )]
     EndsAtOnce { block: Bytes },
 }
 

@@ -59,7 +59,11 @@ impl Stream {
             Pattern::Write | Pattern::RandWrite => Op::Write,
             Pattern::Trim | Pattern::RandTrim => Op::Trim,
             Pattern::ReadWrite | Pattern::RandRw => {
-                if self.directions.random_range(0..100) < self.read_percent { Op::Read } else { Op::Write }
+                if self.directions.random_range(0..100) < self.read_percent {
+                    Op::Read
+                } else {
+                    Op::Write
+                }
             }
         };
         Request { op, lba: Lba::new(self.first.get() + block * u64::from(self.sectors)), sectors: self.sectors }

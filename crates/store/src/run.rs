@@ -1,0 +1,66 @@
+//! A run as it is kept.
+
+use std::fmt;
+
+use block::Seed;
+use serde::{Deserialize, Serialize};
+
+/// The number by which a run is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Under way, or cut off without a word.
+    Running,
+    /// All of its plan was done.
+    Complete,
+    /// An error ended it; what was measured before is kept.
+    Failed,
+}
+
+/// A run: what was done to what, by what, where, and how far it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The number by which it is asked for.
+    pub id: RunId,
+    /// The name of the plan; `run` for a single workload.
+    pub plan: String,
+    /// The plan's text, whole.
+    pub plan_text: String,
+    /// Whether durations and repeats were shortened.
+    pub quick: bool,
+    /// What it ran on, as it was asked for: `sim:x25-m`, a path.
+    pub target: String,
+    /// How the target names itself: model and capacity of a drive, kind and size of a file.
+    pub target_identity: String,
+    /// How much of a real target was used; none for all of it.
+    pub size: Option<block::Bytes>,
+    /// The origin of all its random choices.
+    pub seed: Seed,
+    /// Repeats a cell where the command line changed them; none for the plan's own.
+    pub repeats: Option<u32>,
+    /// How far it came.
+    pub state: State,
+    /// What ended it, if an error did.
+    pub error: Option<String>,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_ms: i64,
+    /// When it ended; none while it runs.
+    pub finished_ms: Option<i64>,
+    /// The program's version.
+    pub version: String,
+    /// The git commit the program was built from; empty if unknown.
+    pub commit: String,
+    /// The host and the target in detail, as JSON of `lab::Environment`.
+    pub environment: String,
+}
