@@ -12,7 +12,7 @@ mod seed;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use nanos::Nanos;
-pub use parse::{ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
+pub use parse::{ParseError, parse_bytes, parse_count, parse_duration, parse_percent, parse_rate, parse_share};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use crate::{Bytes, Nanos};
+use crate::{Bytes, Nanos, Rate};
 
 /// Why a text is not the quantity that was asked for.
 #[non_exhaustive]
@@ -65,6 +65,8 @@ pub enum ParseError {
 const SIZE_EXAMPLE: &str = "a size looks like `4k`, `1m`, `2GiB` or `512`";
 const TIME_EXAMPLE: &str = "a duration looks like `10s`, `500ms`, `2m` or `1h`; a bare number is in seconds";
 const COUNT_EXAMPLE: &str = "a count looks like `10000`, `10k` or `1m`";
+const RATE_EXAMPLE: &str = "a rate looks like `250 MB/s` or `1.2 GB/s`";
+const SHARE_EXAMPLE: &str = "a share looks like `7.3%`";
 const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
 
 /// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
@@ -137,6 +139,38 @@ pub fn parse_percent(text: &str) -> Result<u8, ParseError> {
         Ok(percent) if percent <= 100 => Ok(percent),
         _ => Err(ParseError::TooLarge { found: text.to_owned(), max: "100 %" }),
     }
+}
+
+/// Reads a rate of transfer: `250 MB/s`, `1.2 GB/s`; decimal units, as data sheets have them.
+///
+/// # Errors
+/// Says what was found and what would be right; zero is refused.
+pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
+    const UNITS: &str = "B/s, kB/s, MB/s, GB/s";
+    let (number, unit) = split(text, RATE_EXAMPLE)?;
+    let factor = match unit {
+        "B/s" => 1,
+        "kB/s" => 1_000,
+        "MB/s" => 1_000_000,
+        "GB/s" => 1_000_000_000,
+        _ => return Err(unknown_unit(text, unit, UNITS)),
+    };
+    match scaled(text, number, factor, "bytes a second", "18e18 B/s", RATE_EXAMPLE)? {
+        0 => Err(ParseError::NotANumber { found: text.trim().to_owned(), example: RATE_EXAMPLE }),
+        rate => Ok(Rate::from_bytes_per_second(rate)),
+    }
+}
+
+/// Reads a share in percent, with decimals: `7.3%`; in millionths.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_share(text: &str) -> Result<u64, ParseError> {
+    let (number, unit) = split(text, SHARE_EXAMPLE)?;
+    if unit != "%" {
+        return Err(unknown_unit(text, unit, "%"));
+    }
+    scaled(text, number, 10_000, "millionths", "1e15 %", SHARE_EXAMPLE)
 }
 
 /// Cuts a trimmed text into its number and its unit.
@@ -226,6 +260,16 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text), Ok(Nanos::from_nanos(nanos)), "{text}");
         }
+    }
+
+    #[test]
+    fn rates_are_decimal_and_shares_in_millionths() {
+        assert_eq!(parse_rate("250 MB/s"), Ok(Rate::from_megabytes_per_second(250)));
+        assert_eq!(parse_rate("43.2MB/s"), Ok(Rate::from_bytes_per_second(43_200_000)));
+        assert!(parse_rate("0 MB/s").is_err());
+        assert!(parse_rate("3 Gb/s").unwrap_err().to_string().contains("unknown unit `Gb/s`"));
+        assert_eq!(parse_share("7.34%"), Ok(73_400));
+        assert!(parse_share("7.34").is_err());
     }
 
     #[test]

@@ -3,10 +3,16 @@
 //! A drive reads no clock, no file and no environment, and holds no data, only where data is. The
 //! same submissions at the same times give the same answers, bit for bit, on every machine.
 
+mod calendar;
 mod counters;
+pub mod flash;
+mod link;
+pub mod preset;
+mod queue;
 
 use block::{Bytes, Completion, Nanos, Request, Tag};
 pub use counters::Counters;
+pub use link::LinkTimes;
 use serde::{Deserialize, Serialize};
 
 /// What a host learns when it asks a drive to identify itself.

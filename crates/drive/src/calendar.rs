@@ -1,0 +1,139 @@
+//! When something that serves one at a time is taken.
+
+use std::collections::VecDeque;
+
+use block::Nanos;
+
+/// The reservations of something that serves one at a time: a flash channel, a link.
+///
+/// A plain "busy until" register would be wrong here. Work is booked when it is decided, often far
+/// ahead (a die has ten milliseconds of collection before it), and whatever is decided later but
+/// needed sooner must find the gaps that such bookings leave. What is booked is never moved.
+#[derive(Clone, Debug, Default)]
+pub struct Calendar {
+    /// Reserved spans, ascending, apart from each other.
+    taken: VecDeque<(Nanos, Nanos)>,
+}
+
+impl Calendar {
+    /// Reserves the earliest `length` that begins at `earliest` or later; returns its end.
+    ///
+    /// `now` is the time that has been reached: what ended before it is forgotten.
+    #[inline]
+    pub fn reserve(&mut self, now: Nanos, earliest: Nanos, length: Nanos) -> Nanos {
+        while self.taken.front().is_some_and(|&(_, end)| end <= now) {
+            self.taken.pop_front();
+        }
+        match self.taken.back_mut() {
+            Some((_, end)) if *end == earliest => {
+                *end = earliest + length;
+                earliest + length
+            }
+            Some((_, end)) if *end > earliest => self.squeeze(earliest, length),
+            _ => {
+                self.taken.push_back((earliest, earliest + length));
+                earliest + length
+            }
+        }
+    }
+
+    /// Reserves `length` where some span still ends after `earliest`: in a gap, or behind all of them.
+    fn squeeze(&mut self, earliest: Nanos, length: Nanos) -> Nanos {
+        // The spans that end by `earliest` cannot matter. Bookings crowd at either end of the calendar,
+        // so the search walks from the nearer one.
+        let mut next = self.first_ending_after(earliest);
+        let mut start = earliest;
+        while let Some(&(taken_from, taken_until)) = self.taken.get(next) {
+            if start + length <= taken_from {
+                break;
+            }
+            start = start.max(taken_until);
+            next += 1;
+        }
+        self.insert(next, start, start + length);
+        start + length
+    }
+
+    fn first_ending_after(&self, moment: Nanos) -> usize {
+        let nearer_to_the_back = self.taken.back().is_some_and(|&(start, _)| start <= moment);
+        if nearer_to_the_back {
+            return self.taken.len() - 1;
+        }
+        self.taken.partition_point(|&(_, end)| end <= moment)
+    }
+
+    /// Adds a span before index `next`, joining it to the neighbours it touches.
+    fn insert(&mut self, next: usize, start: Nanos, end: Nanos) {
+        let touches_previous = next > 0 && self.taken[next - 1].1 == start;
+        let touches_next = self.taken.get(next).is_some_and(|&(from, _)| from == end);
+        match (touches_previous, touches_next) {
+            (true, true) => {
+                self.taken[next - 1].1 = self.taken[next].1;
+                self.taken.remove(next);
+            }
+            (true, false) => self.taken[next - 1].1 = end,
+            (false, true) => self.taken[next].0 = start,
+            (false, false) => self.taken.insert(next, (start, end)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Nanos {
+        Nanos::from_nanos(ns)
+    }
+
+    fn reserve(calendar: &mut Calendar, earliest: u64, length: u64) -> u64 {
+        calendar.reserve(Nanos::ZERO, at(earliest), at(length)).as_nanos()
+    }
+
+    #[test]
+    fn late_bookings_leave_gaps_that_early_ones_use() {
+        let mut calendar = Calendar::default();
+        assert_eq!(reserve(&mut calendar, 100, 10), 110);
+        assert_eq!(reserve(&mut calendar, 0, 30), 30, "the gap before it is free");
+        assert_eq!(reserve(&mut calendar, 20, 70), 100, "it fits exactly between");
+        assert_eq!(reserve(&mut calendar, 0, 1), 111, "all is taken up to 110");
+        assert_eq!(calendar.taken.len(), 1, "spans that touch are one");
+    }
+
+    #[test]
+    fn a_gap_that_is_too_short_is_passed_over() {
+        let mut calendar = Calendar::default();
+        reserve(&mut calendar, 10, 10);
+        reserve(&mut calendar, 25, 10);
+        assert_eq!(reserve(&mut calendar, 18, 6), 41);
+        assert_eq!(reserve(&mut calendar, 18, 5), 25);
+    }
+
+    #[test]
+    fn the_past_is_forgotten() {
+        let mut calendar = Calendar::default();
+        for i in 0..1000 {
+            calendar.reserve(at(i * 100), at(i * 100), at(10));
+        }
+        assert_eq!(calendar.taken.len(), 1);
+    }
+
+    /// Any order of bookings gives spans that are apart, and each booking the earliest gap there was.
+    #[test]
+    fn no_two_bookings_overlap_and_none_waits_without_need() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let (mut calendar, mut minutes) = (Calendar::default(), vec![false; 40_000]);
+        for _ in 0..2_000 {
+            let (earliest, length) = (random(20_000), 1 + random(9));
+            let end = reserve(&mut calendar, earliest, length);
+            let free = |from: u64| (from..from + length).all(|minute| !minutes[minute as usize]);
+            let expected = (earliest..).find(|&from| free(from)).unwrap();
+            assert_eq!(end, expected + length);
+            (expected..end).for_each(|minute| minutes[minute as usize] = true);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Where written data waits for flash.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use block::Nanos;
+
+use super::mapping::Lpn;
+
+/// The drive's write buffer: slots of one page each.
+///
+/// A page that the host wrote whole goes on to flash at once and its slot is free again when it is
+/// programmed. A page written in part waits for the rest, so that small sequential writes are put
+/// together; if too many wait, the one that waited longest must go as it is.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// When each slot that holds no partial page is free.
+    free_at: BinaryHeap<Reverse<Nanos>>,
+    /// Pages that were written in part, the one that waits longest first.
+    partial: Vec<Partial>,
+    partial_max: usize,
+}
+
+/// A page of which only some sectors were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// The page.
+    pub page: Lpn,
+    /// A bit for each sector that was written.
+    sectors: u64,
+    /// When the last of them arrived.
+    pub arrived: Nanos,
+}
+
+/// What a partial write brings about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// Nothing: the page waits for more.
+    Waits,
+    /// The page is whole now and can be programmed.
+    Whole,
+    /// The page waits, and another must go to flash for it: read, merged, programmed.
+    Evicts(Partial),
+}
+
+impl Buffer {
+    /// An empty buffer of so many slots, of which at most `partial_max` may hold partial pages.
+    ///
+    /// # Panics
+    /// If nothing is left for whole pages.
+    pub fn new(slots: usize, partial_max: usize) -> Self {
+        assert!(partial_max < slots, "{partial_max} partial pages leave no slot of {slots} for whole ones");
+        let free_at = std::iter::repeat_n(Reverse(Nanos::ZERO), slots).collect();
+        Self { free_at, partial: Vec::with_capacity(partial_max), partial_max }
+    }
+
+    /// Takes a slot; the time at which it is free.
+    #[inline]
+    pub fn acquire(&mut self) -> Nanos {
+        self.free_at.pop().expect("whole pages and partial ones together never hold all slots").0
+    }
+
+    /// Gives back a slot that is free from `when` on.
+    #[inline]
+    pub fn release(&mut self, when: Nanos) {
+        self.free_at.push(Reverse(when));
+    }
+
+    /// Forgets what was written of `page` in part, because it was written whole or trimmed; whether there was such.
+    #[inline]
+    pub fn supersede(&mut self, page: Lpn, now: Nanos) {
+        if let Some(index) = self.partial.iter().position(|partial| partial.page == page) {
+            self.partial.remove(index);
+            self.release(now);
+        }
+    }
+
+    /// Adds sectors of `page` that arrived in a slot just acquired. `page_sectors` is how many make a page.
+    pub fn merge(&mut self, page: Lpn, first: u32, count: u32, page_sectors: u32, arrived: Nanos) -> Merged {
+        let ones = |count: u32| if count == 64 { u64::MAX } else { (1 << count) - 1 };
+        let sectors = ones(count) << first;
+        if let Some(index) = self.partial.iter().position(|partial| partial.page == page) {
+            self.release(arrived);
+            let partial = &mut self.partial[index];
+            partial.sectors |= sectors;
+            partial.arrived = arrived;
+            if partial.sectors == ones(page_sectors) {
+                self.partial.remove(index);
+                return Merged::Whole;
+            }
+            return Merged::Waits;
+        }
+        let evicted = (self.partial.len() == self.partial_max).then(|| self.partial.remove(0));
+        self.partial.push(Partial { page, sectors, arrived });
+        evicted.map_or(Merged::Waits, Merged::Evicts)
+    }
+
+    /// Takes the partial page that waits longest.
+    pub fn take_partial(&mut self) -> Option<Partial> {
+        (!self.partial.is_empty()).then(|| self.partial.remove(0))
+    }
+
+    /// When all that was handed on to flash is there.
+    pub fn drained(&self) -> Nanos {
+        self.free_at.iter().map(|&Reverse(when)| when).max().unwrap_or(Nanos::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_buffer_waits_for_the_first_slot_to_be_free() {
+        let mut buffer = Buffer::new(2, 1);
+        for end in [300, 200] {
+            assert_eq!(buffer.acquire(), Nanos::ZERO);
+            buffer.release(Nanos::from_micros(end));
+        }
+        assert_eq!(buffer.acquire(), Nanos::from_micros(200));
+        assert_eq!(buffer.drained(), Nanos::from_micros(300));
+    }
+
+    #[test]
+    fn eight_sectors_in_a_row_become_one_page() {
+        let mut buffer = Buffer::new(4, 2);
+        for sector in 0..8 {
+            buffer.acquire();
+            let merged = buffer.merge(Lpn(5), sector, 1, 8, Nanos::ZERO);
+            assert_eq!(merged, if sector == 7 { Merged::Whole } else { Merged::Waits }, "sector {sector}");
+        }
+        assert_eq!(buffer.take_partial(), None);
+    }
+
+    #[test]
+    fn too_many_partial_pages_push_out_the_oldest() {
+        let mut buffer = Buffer::new(4, 2);
+        let mut write = |page| {
+            buffer.acquire();
+            buffer.merge(Lpn(page), 0, 1, 8, Nanos::ZERO)
+        };
+        assert_eq!((write(1), write(2)), (Merged::Waits, Merged::Waits));
+        assert!(matches!(write(3), Merged::Evicts(Partial { page: Lpn(1), .. })));
+    }
+}

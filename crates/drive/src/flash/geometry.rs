@@ -1,0 +1,111 @@
+//! How flash is laid out, and how its parts are numbered.
+
+use block::Bytes;
+
+/// How flash is laid out.
+///
+/// A *unit* is what takes writes independently of the others: one plane of one die. Pages of
+/// successive writes go to successive units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Buses between controller and flash.
+    pub channels: u32,
+    /// Dies on each bus.
+    pub dies_per_channel: u32,
+    /// Planes of each die.
+    pub planes: u32,
+    /// Whether the planes of a die program and erase together when asked one after the other.
+    pub multi_plane: bool,
+    /// Blocks of each plane.
+    pub blocks_per_plane: u32,
+    /// Pages of each block, at least 1 and at most 16,384.
+    pub pages_per_block: u32,
+    /// Data of each page.
+    pub page: Bytes,
+}
+
+/// A plane of a die, in the order in which pages are given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Unit(pub u32);
+
+/// A die, numbered so that neighbours are on different channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Die(pub u32);
+
+impl Geometry {
+    /// The smallest geometry of this shape that holds `user` and `spare` more, given in millionths of it.
+    pub fn with_spare(mut self, user: Bytes, spare_ppm: u64) -> Self {
+        let raw = u128::from(user.get()) * u128::from(1_000_000 + spare_ppm) / 1_000_000;
+        let row = u128::from(self.block().get()) * u128::from(self.units());
+        self.blocks_per_plane = raw.div_ceil(row) as u32;
+        self
+    }
+
+    /// Data of each block.
+    pub const fn block(&self) -> Bytes {
+        self.page.times(self.pages_per_block as u64)
+    }
+
+    /// How many units there are.
+    pub const fn units(&self) -> u32 {
+        self.dies() * self.planes
+    }
+
+    /// How many dies there are.
+    pub const fn dies(&self) -> u32 {
+        self.channels * self.dies_per_channel
+    }
+
+    /// All blocks of all units.
+    pub const fn blocks(&self) -> u32 {
+        self.units() * self.blocks_per_plane
+    }
+
+    /// The die that `unit` is on. Planes that work together are given pages one after the other; those
+    /// that do not are given pages as far apart as can be.
+    pub const fn die_of(&self, unit: Unit) -> Die {
+        Die(if self.multi_plane { unit.0 / self.planes } else { unit.0 % self.dies() })
+    }
+
+    /// The channel that `die` is on.
+    pub const fn channel_of(&self, die: Die) -> u32 {
+        die.0 % self.channels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Geometry = Geometry {
+        channels: 10,
+        dies_per_channel: 2,
+        planes: 2,
+        multi_plane: false,
+        blocks_per_plane: 0,
+        pages_per_block: 128,
+        page: Bytes::from_kib(4),
+    };
+
+    #[test]
+    fn successive_units_are_on_different_channels() {
+        let channels: Vec<u32> = (0..20).map(|unit| PLAIN.channel_of(PLAIN.die_of(Unit(unit)))).collect();
+        assert!(channels.windows(2).all(|pair| pair[0] != pair[1]), "{channels:?}");
+    }
+
+    #[test]
+    fn planes_that_work_together_are_neighbours() {
+        let together = Geometry { multi_plane: true, ..PLAIN };
+        assert_eq!(together.die_of(Unit(0)), together.die_of(Unit(1)));
+        assert_ne!(together.die_of(Unit(1)), together.die_of(Unit(2)));
+    }
+
+    #[test]
+    fn spare_is_a_share_of_what_the_user_sees() {
+        let user = Bytes::new(80_026_361_856);
+        let geometry = PLAIN.with_spare(user, 73_400);
+        let raw = geometry.block().times(u64::from(geometry.blocks()));
+        let spare = raw.get() as f64 / user.get() as f64 - 1.0;
+        assert!((0.0734..0.0738).contains(&spare), "{spare}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The cable between host and drive.
+
+use block::{Bytes, Nanos, Rate, SECTOR};
+
+use crate::calendar::Calendar;
+
+/// What a link costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkTimes {
+    /// Data moved a second once coding is taken off: 300 MB/s for SATA 3 Gb/s with 8b/10b.
+    pub rate: Rate,
+    /// The most data that one frame carries.
+    pub frame: Bytes,
+    /// What each full frame costs beside its data: header, check, turnaround.
+    pub frame_overhead: Nanos,
+    /// What each command costs beside its data: command, set-up and status frames.
+    pub command: Nanos,
+}
+
+/// A link that carries one thing at a time, in either direction, as SATA does.
+#[derive(Clone, Debug)]
+pub struct Link {
+    times: LinkTimes,
+    /// What a number of sectors costs, up to a page's worth.
+    by_sectors: Vec<Nanos>,
+    calendar: Calendar,
+}
+
+impl Link {
+    /// An idle link over which at most `piece` is sent at once.
+    pub fn new(times: LinkTimes, piece: Bytes) -> Self {
+        let cost = |sectors: u64| {
+            let bytes = SECTOR.times(sectors);
+            let share = times.frame_overhead.as_nanos() * bytes.get() / times.frame.get();
+            times.rate.time_for(bytes) + Nanos::from_nanos(share)
+        };
+        Self { times, by_sectors: (0..=piece.sectors()).map(cost).collect(), calendar: Calendar::default() }
+    }
+
+    /// Sends the frames of a command; when they are through.
+    pub fn command(&mut self, now: Nanos) -> Nanos {
+        self.calendar.reserve(now, now, self.times.command)
+    }
+
+    /// Sends data that is ready at `ready`; when it is through.
+    #[inline]
+    pub fn send(&mut self, now: Nanos, ready: Nanos, sectors: u32) -> Nanos {
+        self.calendar.reserve(now, ready, self.by_sectors[sectors as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SATA_3G: LinkTimes = LinkTimes {
+        rate: Rate::from_megabytes_per_second(300),
+        frame: Bytes::from_kib(8),
+        frame_overhead: Nanos::from_micros(1),
+        command: Nanos::from_nanos(6_800),
+    };
+
+    #[test]
+    fn a_page_costs_its_bytes_and_half_a_frame() {
+        let mut link = Link::new(SATA_3G, Bytes::from_kib(4));
+        assert_eq!(link.send(Nanos::ZERO, Nanos::ZERO, 8), Nanos::from_nanos(13_654 + 500));
+    }
+
+    #[test]
+    fn two_senders_take_turns() {
+        let mut link = Link::new(SATA_3G, Bytes::from_kib(4));
+        let first = link.send(Nanos::ZERO, Nanos::ZERO, 8);
+        let second = link.send(Nanos::ZERO, Nanos::ZERO, 8);
+        assert_eq!(second.as_nanos(), 2 * first.as_nanos());
+    }
+}
