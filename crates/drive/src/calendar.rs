@@ -39,8 +39,7 @@ impl Calendar {
 
     /// Reserves `length` where some span still ends after `earliest`: in a gap, or behind all of them.
     fn squeeze(&mut self, earliest: Nanos, length: Nanos) -> Nanos {
-        // The spans that end by `earliest` cannot matter. Bookings crowd at either end of the calendar,
-        // so the search walks from the nearer one.
+        // The spans that end by `earliest` cannot matter.
         let mut next = self.first_ending_after(earliest);
         let mut start = earliest;
         while let Some(&(taken_from, taken_until)) = self.taken.get(next) {
@@ -54,12 +53,12 @@ impl Calendar {
         start + length
     }
 
+    /// The first span that ends after `moment`: near the back for work booked far ahead, else searched for.
     fn first_ending_after(&self, moment: Nanos) -> usize {
-        let nearer_to_the_back = self.taken.back().is_some_and(|&(start, _)| start <= moment);
-        if nearer_to_the_back {
-            return self.taken.len() - 1;
-        }
-        self.taken.partition_point(|&(_, end)| end <= moment)
+        const NEAR: usize = 8;
+        let later = self.taken.iter().rev().take(NEAR).take_while(|&&(_, end)| end > moment).count();
+        let index = self.taken.len() - later;
+        if later < NEAR { index } else { self.taken.partition_point(|&(_, end)| end <= moment) }
     }
 
     /// Adds a span before index `next`, joining it to the neighbours it touches.

@@ -6,7 +6,7 @@ use block::{Bytes, Nanos, Seed};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use drive::flash::FlashDrive;
 use drive::preset::Preset;
-use engine::run_virtual;
+use assay_engine::run_virtual;
 use workload::{Pattern, Stop, Workload};
 
 const REQUESTS: u64 = 1_000_000;

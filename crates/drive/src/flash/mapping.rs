@@ -313,34 +313,33 @@ impl Mapping {
     }
 
     /// Moves up to `victim.pace` valid pages; erases the block when none is left.
-    fn move_pages(&mut self, unit: Unit, mut victim: Victim, plan: &mut Vec<FlashOp>) {
+    fn move_pages(&mut self, unit: Unit, victim: Victim, plan: &mut Vec<FlashOp>) {
         let pages = self.geometry.pages_per_block;
         let base = victim.block << self.page_bits;
-        let mut moved = 0;
+        let (mut next, mut moved) = (victim.next, 0);
         while moved < victim.pace {
-            let Some(page) = self.next_valid(base, victim.next, pages) else {
-                victim.next = pages;
-                break;
-            };
+            let Some(page) = self.next_valid(base, next, pages) else { break };
             let slot = base | page;
             self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
-            self.counts[victim.block as usize] -= 1;
-            self.units[unit.0 as usize].valid -= 1;
             self.append(unit, Source::Collection, Lpn(self.owners[slot as usize]));
-            victim.next = page + 1;
+            next = page + 1;
             moved += 1;
         }
+        let state = &mut self.units[unit.0 as usize];
+        state.valid -= moved;
+        let count = self.counts[victim.block as usize] - moved as u16;
+        self.counts[victim.block as usize] = count;
         if moved > 0 {
             self.moved += u64::from(moved);
             plan.push(FlashOp::Move(unit, moved));
         }
-        let state = &mut self.units[unit.0 as usize];
-        if self.counts[victim.block as usize] == NOT_CLOSED {
+        if count == NOT_CLOSED {
             state.victim = None;
             state.free.push_back(victim.block);
             plan.push(FlashOp::Erase(unit));
-        } else {
-            state.victim = Some(victim);
+        } else if let Some(victim) = &mut state.victim {
+            // Only this word: rewriting all of it would wait for the map's scattered stores above.
+            victim.next = next;
         }
     }
 

@@ -82,8 +82,8 @@ impl Nand {
     /// Does what `plan` says in its order; data of the host is there from `ready` on. When the last of it ends.
     pub fn book(&mut self, now: Nanos, ready: Nanos, plan: &[FlashOp]) -> Nanos {
         let mut end = ready;
-        for &op in plan {
-            end = match op {
+        for op in plan {
+            end = match *op {
                 FlashOp::Program(unit) => self.program(now, ready, unit),
                 FlashOp::Move(unit, pages) => self.move_pages(now, unit, pages),
                 FlashOp::Erase(unit) => self.erase(now, unit),
