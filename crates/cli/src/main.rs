@@ -1,2 +1,83 @@
 //! assay puts a storage drive to the proof.
-fn main() {}
+
+mod commands;
+mod failure;
+mod progress;
+mod target;
+mod undertaking;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use commands::{catalogue, doctor, history, review};
+use failure::Failure;
+use store::Store;
+
+/// Puts a storage drive to the proof: one command runs the whole method of a drive review on a real
+/// drive, a file or a simulated drive, and writes a report that anyone can repeat.
+#[derive(Parser)]
+#[command(name = "assay", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    /// Where results are kept [default: assay/results.sqlite in the user's data directory]
+    #[arg(long, global = true, env = "ASSAY_STORE", value_name = "FILE")]
+    store: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  assay review                                    a simulated drive, in under a minute
+  assay review ./scratch.bin --size 2GiB --quick  a file on this machine's disk
+  assay run sim:x25-m --rw=randread --iodepth=32 --runtime=10s
+  assay show last                                 the figures of the latest run";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a whole review and write its report
+    Review(review::Arguments),
+    /// List the simulated drives, or describe one
+    Drives(catalogue::Drives),
+    /// List the plans, or show one
+    Plans(catalogue::Plans),
+    /// List the runs in the store
+    Runs,
+    /// Show the figures of a run
+    Show(history::Show),
+    /// Write a run's report again
+    Report(history::Report),
+    /// Say what this machine can do, and how to get what is missing
+    Doctor(doctor::Arguments),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
+        Command::Drives(arguments) => catalogue::drives(&arguments),
+        Command::Plans(arguments) => catalogue::plans(&arguments),
+        Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
+        Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),
+        Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
+        Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(color(std::io::stderr().is_terminal())),
+    }
+}
+
+/// Opens the store that was asked for, or the user's own.
+fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
+    let path = asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
+        Failure::usage("there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE")
+    })?;
+    Ok(Store::open(&path)?)
+}
+
+/// Whether to colour what goes to a terminal or to something else. See no-color.org.
+fn color(is_terminal: bool) -> bool {
+    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

@@ -2,6 +2,22 @@
 //!
 //! Both give the same [`Measurement`].
 
+mod block_device;
+mod discard;
+mod error;
+mod guard;
+mod kernel;
 mod measurement;
+mod mounts;
+mod real;
+mod signature;
+mod target;
+mod uring;
+mod virtual_run;
+mod worker;
 
+pub use error::{RealError, TargetError};
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
+pub use real::{Progress, run_real};
+pub use target::{Access, Purged, Target};
+pub use virtual_run::{VirtualError, run_virtual};

@@ -1,8 +1,21 @@
 //! Plans and procedures: what a review does, step by step, and what came of it.
 
+pub mod doctor;
+mod environment;
+mod error;
 mod metric;
 mod outcome;
 pub mod plan;
+mod recall;
+mod session;
+mod simulated;
+mod subject;
 
+pub use environment::{BlockDevice, Environment, FileSystem};
+pub use error::LabError;
 pub use metric::Metric;
 pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome};
+pub use recall::{plan_of, recall};
+pub use session::{Session, Watch};
+pub use simulated::Simulated;
+pub use subject::{Job, Keep, Share, Subject};

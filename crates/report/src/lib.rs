@@ -1,1 +1,24 @@
 //! What people read: one HTML file, tables for terminals, documents for programs.
+//!
+//! Everything here is a function of an [`Outcome`](lab::Outcome): no clock, no file, no environment.
+
+mod axis;
+mod change;
+mod chart;
+mod conditions;
+mod figure;
+mod key;
+mod number;
+mod page;
+mod part;
+mod prose;
+mod section;
+mod state;
+mod summary;
+mod sweep;
+mod table;
+mod timeline;
+
+pub use conditions::date;
+pub use page::html;
+pub use summary::summary;

@@ -1,5 +1,15 @@
 //! Results in SQLite: every run, every measurement, with the conditions.
+//!
+//! A cell is kept in one transaction as soon as it is finished, so that whatever ends the program
+//! takes nothing with it. The store reads no clock and gives plans and environments no meaning.
 
+mod database;
+mod error;
+mod measured;
 mod run;
+mod series;
 
+pub use database::{NewRun, Note, Store};
+pub use error::StoreError;
+pub use measured::Stored;
 pub use run::{Run, RunId, State};

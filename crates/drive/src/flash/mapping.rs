@@ -142,11 +142,6 @@ impl Mapping {
         self.digest = 0;
     }
 
-    /// How many logical pages there are.
-    pub fn pages(&self) -> u32 {
-        self.slots.len() as u32
-    }
-
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
     pub fn unit_of(&self, page: Lpn) -> Option<Unit> {

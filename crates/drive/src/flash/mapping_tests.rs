@@ -27,6 +27,10 @@ fn random(seed: u64) -> impl FnMut(u32) -> u32 {
 }
 
 impl Mapping {
+    fn pages(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
     /// Checks everything that must hold between the map's tables, at any time.
     fn check(&self) {
         let mapped = self.slots.iter().filter(|&&slot| slot != UNMAPPED).count();

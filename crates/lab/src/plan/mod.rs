@@ -1,9 +1,27 @@
 //! What a review does: an ordered list of steps with sweeps and repeats.
 
+#![allow(clippy::result_large_err, reason = "a mistake is told once to a person: its size costs nothing")]
+
+mod body;
+mod build;
+pub mod catalog;
+mod diagnostic;
+mod draft;
+mod fields;
+mod kind;
+mod limit;
+mod parse;
+mod sweep;
+mod value;
+
 use block::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use stats::SteadyRule;
 use workload::Workload;
+
+pub use diagnostic::{Diagnostic, render};
+pub use fields::FieldError;
+pub use parse::{Length, parse};
 
 /// An ordered list of steps, as a reviewer wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +40,28 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// The text it was read from, kept with the results.
     pub text: String,
+}
+
+impl Plan {
+    /// Measures every cell of every step so many times, whatever the plan says.
+    pub fn repeat(&mut self, repeats: u32) {
+        self.repeats = repeats;
+        for step in &mut self.steps {
+            if let Action::Measure(measure) = &mut step.action {
+                measure.repeats = repeats;
+            }
+        }
+    }
+
+    /// Whether anything on the target may change.
+    pub fn changes_data(&self) -> bool {
+        self.steps.iter().any(|step| match &step.action {
+            Action::Purge | Action::Fill { .. } => true,
+            Action::Idle { .. } => false,
+            Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.pattern.changes_data()),
+            Action::Condition(condition) => condition.workload.pattern.changes_data(),
+        })
+    }
 }
 
 /// One thing that a plan does.

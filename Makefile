@@ -1,0 +1,15 @@
+# make test     installs what the tests need where it can, then runs every test
+# make bench    runs the benchmarks
+# make picture  draws docs/report.png, the picture in the README
+
+.PHONY: test bench picture
+
+test:
+	@scripts/tools
+	@scripts/test
+
+bench:
+	cargo bench --workspace
+
+picture:
+	@scripts/picture

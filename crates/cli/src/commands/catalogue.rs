@@ -1,0 +1,120 @@
+//! `assay drives`, `assay plans`: what there is to choose from.
+
+use clap::Subcommand;
+use drive::preset::Preset;
+use lab::plan::{self, Action, Length, Plan, catalog};
+
+use super::history::say;
+use crate::failure::Failure;
+
+/// What was asked of `assay drives`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Drives {
+    #[command(subcommand)]
+    which: Option<Named>,
+}
+
+/// What was asked of `assay plans`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Plans {
+    #[command(subcommand)]
+    which: Option<Named>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Named {
+    /// Describe one
+    Show {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Lists the simulated drives, or describes one.
+pub fn drives(arguments: &Drives) -> Result<(), Failure> {
+    match &arguments.which {
+        None => {
+            let lines: String = Preset::all().map(|preset| format!("sim:{:<10} {}\n", preset.name, preset.title)).collect();
+            say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
+        }
+        Some(Named::Show { name }) => say(&describe(&Preset::find(name.strip_prefix("sim:").unwrap_or(name))?)),
+    }
+}
+
+/// A drive in words, then its file, which has every number with its source.
+fn describe(preset: &Preset) -> String {
+    let (spec, rated) = (&preset.spec, &preset.rated);
+    let geometry = &spec.geometry;
+    let raw = geometry.block().times(u64::from(geometry.blocks()));
+    let spare = raw.get() as f64 / spec.capacity.get() as f64 * 100.0 - 100.0;
+    format!(
+        "{title}\n\n\
+         capacity   {capacity} for the user, {raw} of flash: {spare:.1} % spare\n\
+         flash      {channels} channels × {dies} dies × {planes} planes, pages of {page}, {pages} a block\n\
+         times      read {read}, program {program} with the controller's share, erase {erase}, channel {channel}\n\
+         interface  {link} link, queue of {queue}, {command} a command, {buffer} write buffer\n\
+         rated      {sequential_read} read, {sequential_write} write, {read_latency} read latency,\n\
+         \x20          {random_read} random reads and {random_write} random writes of 4 KiB a second\n\n\
+         {text}",
+        title = preset.title,
+        capacity = spec.capacity,
+        channels = geometry.channels,
+        dies = geometry.dies_per_channel,
+        planes = geometry.planes,
+        page = geometry.page,
+        pages = geometry.pages_per_block,
+        read = spec.nand.read,
+        program = spec.nand.program,
+        erase = spec.nand.erase,
+        channel = spec.nand.channel,
+        link = spec.link.rate,
+        queue = spec.queue_depth,
+        command = spec.command,
+        buffer = geometry.page.times(u64::from(spec.buffer_pages)),
+        sequential_read = rated.sequential_read,
+        sequential_write = rated.sequential_write,
+        read_latency = rated.read_latency,
+        random_read = rated.random_read_iops,
+        random_write = rated.random_write_iops,
+        text = preset.text,
+    )
+}
+
+/// Lists the plans, or shows one.
+pub fn plans(arguments: &Plans) -> Result<(), Failure> {
+    match &arguments.which {
+        None => {
+            let mut lines = String::new();
+            for (name, text) in catalog::builtin() {
+                let plan = read(&format!("plans/{name}.toml"), text)?;
+                lines += &format!("{name:<10} {}\n", plan.title);
+            }
+            say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` follows it.\n"))
+        }
+        Some(Named::Show { name }) => {
+            let source = catalog::find(name)?;
+            let plan = read(&source.file_name, &source.text)?;
+            say(&format!("{}\n{}", steps(&plan), source.text))
+        }
+    }
+}
+
+fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {
+    plan::parse(text, Length::Full).map_err(|mistakes| Failure::plan(file_name, text, mistakes))
+}
+
+/// A plan's steps, a line each.
+fn steps(plan: &Plan) -> String {
+    let mut lines = format!("{}\n\n", plan.title);
+    for (number, step) in plan.steps.iter().enumerate() {
+        let what = match &step.action {
+            Action::Purge => "purge".to_owned(),
+            Action::Fill { .. } => "fill".to_owned(),
+            Action::Idle { time } => format!("idle for {time}"),
+            Action::Condition(_) => "condition".to_owned(),
+            Action::Measure(measure) => format!("{} cells × {}", measure.cells.len(), measure.repeats),
+        };
+        lines += &format!("{:>3}  {:<46} {what}\n", number + 1, step.title);
+    }
+    lines
+}

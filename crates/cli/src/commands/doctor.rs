@@ -1,0 +1,215 @@
+//! `assay doctor`: what this machine can do, and the command that installs what is missing.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use lab::doctor::{Check, Purpose, Status, examine, summary};
+use serde::Serialize;
+
+/// The longest line for people, in characters.
+const LINE: usize = 80;
+/// Where a check's words begin: after `  missing  PostgreSQL  `.
+const WORDS: usize = 23;
+/// Where a remedy begins: after `  missing  `.
+const REMEDY: usize = 11;
+
+/// What was asked on the command line.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Arguments {
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// How to print what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Examines this machine and the current directory, and prints what was found on standard output.
+///
+/// What is missing is an answer, not an error: only output that cannot be written fails.
+pub fn run(arguments: Arguments, color: bool) -> ExitCode {
+    let checks = examine(Path::new("."));
+    let document = match arguments.format {
+        Format::Text => text(&checks, color),
+        Format::Json => json(&checks),
+    };
+    match io::stdout().lock().write_all(document.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error: the findings could not be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// One JSON object: every check, and what can be reviewed.
+fn json(checks: &[Check]) -> String {
+    #[derive(Serialize)]
+    struct Document<'c> {
+        checks: &'c [Check],
+        summary: String,
+    }
+    let document = Document { checks, summary: summary(checks) };
+    serde_json::to_string_pretty(&document).expect("strings and lists always serialise") + "\n"
+}
+
+/// The checks by purpose, within 80 columns, and a closing sentence.
+fn text(checks: &[Check], color: bool) -> String {
+    let paint = Paint { color };
+    let mut page = String::new();
+    for purpose in Purpose::ALL {
+        let mut group = checks.iter().filter(|check| check.purpose == purpose).peekable();
+        if group.peek().is_some() {
+            page += &format!("{}\n", paint.bold(purpose.title()));
+            group.for_each(|check| page += &lines(check, paint));
+            page += "\n";
+        }
+    }
+    page + &wrap(&summary(checks), LINE).join("\n") + "\n"
+}
+
+/// A check in a few lines: mark, name, what it is for, what was found, what to do.
+fn lines(check: &Check, paint: Paint) -> String {
+    let (mark, detail, remedy) = match &check.status {
+        Status::Ready { detail } => (paint.green("ok     "), detail, None),
+        Status::Missing { detail, remedy } if check.purpose == Purpose::RealDrives => {
+            (paint.red("missing"), detail, Some(remedy))
+        }
+        Status::Missing { detail, remedy } => (paint.yellow("missing"), detail, Some(remedy)),
+    };
+    let words = wrap(&format!("{}: {detail}", check.ability), LINE - WORDS);
+    let words = words.join(&format!("\n{:WORDS$}", ""));
+    let mut lines = format!("  {mark}  {:<10}  {words}\n", check.name);
+    if let Some(remedy) = remedy {
+        let remedy = wrap(&format!("remedy: {remedy}"), LINE - REMEDY).join(&format!("\n{:REMEDY$}", ""));
+        lines += &format!("{:REMEDY$}{remedy}\n", "");
+    }
+    lines
+}
+
+/// Cuts `text` between words into lines of at most `width`; a longer word has a line to itself.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Colours words, or leaves them alone.
+#[derive(Clone, Copy)]
+struct Paint {
+    color: bool,
+}
+
+impl Paint {
+    fn bold(self, words: &str) -> String {
+        self.with(1, words)
+    }
+
+    fn red(self, words: &str) -> String {
+        self.with(31, words)
+    }
+
+    fn green(self, words: &str) -> String {
+        self.with(32, words)
+    }
+
+    fn yellow(self, words: &str) -> String {
+        self.with(33, words)
+    }
+
+    /// Source: ECMA-48, 5th edition, §8.3.117, "SGR - Select Graphic Rendition".
+    fn with(self, code: u8, words: &str) -> String {
+        if self.color { format!("\x1b[{code}m{words}\x1b[0m") } else { words.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks() -> Vec<Check> {
+        let ready = Status::Ready { detail: "Linux 6.1".to_owned() };
+        let missing = Status::Missing {
+            detail: "no initdb, no pg_ctl, no pgbench found".to_owned(),
+            remedy: "sudo dnf install postgresql-server postgresql-contrib".to_owned(),
+        };
+        vec![
+            Check {
+                name: "io_uring",
+                ability: "keep many requests in flight",
+                purpose: Purpose::RealDrives,
+                status: ready,
+            },
+            Check {
+                name: "PostgreSQL",
+                ability: "run a database as a workload",
+                purpose: Purpose::Applications,
+                status: missing,
+            },
+        ]
+    }
+
+    #[test]
+    fn people_read_groups_with_remedies_and_a_closing_sentence() {
+        let expected = "\
+Needed to review a file or a block device
+  ok       io_uring    keep many requests in flight: Linux 6.1
+
+Optional: applications as workloads
+  missing  PostgreSQL  run a database as a workload: no initdb, no pg_ctl, no
+                       pgbench found
+           remedy: sudo dnf install postgresql-server postgresql-contrib
+
+This machine can review simulated drives; files in this directory need O_DIRECT;
+block devices need root.
+";
+        assert_eq!(text(&checks(), false), expected);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_a_terminal_is_wide() {
+        let mut checks = examine(Path::new("."));
+        for check in &mut checks {
+            let words = "a rather long account of what was found ".repeat(5);
+            check.status = Status::Missing { detail: words.clone(), remedy: words };
+        }
+        let page = text(&checks, false);
+        let longest = page.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= LINE, "{longest}");
+    }
+
+    #[test]
+    fn colour_changes_no_words() {
+        let painted = text(&checks(), true);
+        let mut plain = painted.clone();
+        for code in ["\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"] {
+            plain = plain.replace(code, "");
+        }
+        assert_ne!(painted, plain);
+        assert_eq!(plain, text(&checks(), false));
+    }
+
+    #[test]
+    fn programs_read_one_object_with_every_check_and_the_summary() {
+        let document: serde_json::Value = serde_json::from_str(&json(&checks())).unwrap();
+        assert_eq!(document["checks"][0]["status"], "ready");
+        assert_eq!(document["checks"][1]["remedy"], "sudo dnf install postgresql-server postgresql-contrib");
+        assert_eq!(document["summary"], summary(&checks()));
+    }
+}

@@ -1,0 +1,133 @@
+//! `assay runs`, `assay show`, `assay report`: what the store has.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use lab::{Outcome, recall};
+use store::{Run, RunId, State, Store};
+
+use crate::color;
+use crate::failure::Failure;
+
+/// Which run is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one with this number.
+    Number(RunId),
+    /// The latest.
+    Last,
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "last" => Ok(Self::Last),
+            number => number
+                .parse()
+                .map(|number| Self::Number(RunId(number)))
+                .map_err(|_| "a run is a number that `assay runs` lists, or `last`".to_owned()),
+        }
+    }
+}
+
+impl Which {
+    /// The run in the store.
+    pub fn find(self, store: &Store) -> Result<Run, Failure> {
+        match self {
+            Self::Number(id) => Ok(store.run(id)?),
+            Self::Last => store
+                .latest()?
+                .ok_or_else(|| Failure::usage("the store has no run yet; `assay review` makes the first")),
+        }
+    }
+}
+
+/// What was asked of `assay show`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Show {
+    /// The run: a number of `assay runs`, or `last`
+    run: Which,
+}
+
+/// What was asked of `assay report`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Report {
+    /// The run: a number of `assay runs`, or `last`
+    run: Which,
+
+    /// The folder for the report
+    #[arg(long, value_name = "DIR", default_value = "assay-reports")]
+    out: PathBuf,
+}
+
+/// Lists the runs.
+pub fn runs(store: &Store) -> Result<(), Failure> {
+    let runs = store.runs()?;
+    if runs.is_empty() {
+        return say("The store has no run yet; `assay review` makes the first.\n");
+    }
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(["run", "started", "plan", "target", "state"]);
+    for run in &runs {
+        let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
+        let state = match run.state {
+            State::Running => "unfinished",
+            State::Complete => "complete",
+            State::Failed => "failed",
+        };
+        table.add_row([run.id.to_string(), report::date(run.started_ms), plan, run.target.clone(), state.to_owned()]);
+    }
+    say(&format!("{}\n", table.trim_fmt()))
+}
+
+/// Shows the figures of a run.
+pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
+    let outcome = recall(store, arguments.run.find(store)?.id)?;
+    print_summary(&outcome, io::stdout().is_terminal())
+}
+
+/// Writes a run's report again.
+pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
+    let outcome = recall(store, arguments.run.find(store)?.id)?;
+    let path = write_report(&outcome, &arguments.out)?;
+    say(&format!("Report: {}\n", path.display()))
+}
+
+/// Prints the table of key figures.
+pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure> {
+    let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(120);
+    say(&report::summary(outcome, width, color(is_terminal)))
+}
+
+/// Writes the report into `folder`; where it is.
+pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure> {
+    let run = &outcome.run;
+    let target: String = run.target.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let words: Vec<&str> = target.split('-').filter(|word| !word.is_empty()).collect();
+    let path = folder.join(format!("{}-{}-{}.html", run.plan, words.join("-"), run.id));
+    let failed = |error: io::Error| {
+        Failure::failed(format!(
+            "the report could not be written to {}: {error}; the results are kept, `assay report {} --out DIR` writes it elsewhere",
+            path.display(),
+            run.id
+        ))
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::write(&path, report::html(outcome)).map_err(failed)?;
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+/// Prints to standard output. A reader that has gone away is no error.
+pub fn say(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

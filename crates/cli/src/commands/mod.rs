@@ -1,0 +1,6 @@
+//! What the program can be told to do.
+
+pub mod catalogue;
+pub mod doctor;
+pub mod history;
+pub mod review;

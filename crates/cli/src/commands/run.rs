@@ -1,0 +1,198 @@
+//! `assay run`: one workload, with options that are named as fio's are.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
+use clap::ValueEnum;
+use lab::plan::{self, Length};
+use lab::recall;
+use report::export::{self, Single};
+use store::{RunId, Store};
+use workload::Pattern;
+
+use super::history::say;
+use crate::color;
+use crate::failure::Failure;
+use crate::target::{self, Opened, RealOptions};
+use crate::undertaking::Undertaking;
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Sizes: 512, 4k, 1m, 2GiB (powers of 1024). Durations: 10 (seconds), 500ms, 2m.")]
+pub struct Arguments {
+    /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]
+    target: Option<String>,
+
+    /// The same as TARGET
+    #[arg(long, conflicts_with = "target", value_name = "TARGET")]
+    filename: Option<String>,
+
+    /// The name of the job in the output
+    #[arg(long, default_value = "run")]
+    name: String,
+
+    /// read, write, trim, randread, randwrite, randtrim, rw or randrw
+    #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", default_value = "read", value_parser = pattern)]
+    rw: Pattern,
+
+    /// Size of a request
+    #[arg(long, visible_alias = "blocksize", value_name = "BYTES", default_value = "4k", value_parser = parse_bytes)]
+    bs: Bytes,
+
+    /// Requests that each worker keeps in flight
+    #[arg(long, default_value_t = 1)]
+    iodepth: u32,
+
+    /// Workers
+    #[arg(long, default_value_t = 1)]
+    numjobs: u32,
+
+    /// Share of reads where reads and writes are mixed
+    #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = parse_percent)]
+    rwmixread: u8,
+
+    /// Stop after so much time; without --time_based also when the size has been moved
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    runtime: Option<Nanos>,
+
+    /// Go on for the whole runtime, however much is moved
+    #[arg(long, visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=1))]
+    time_based: u8,
+
+    /// Time at the start that is not counted
+    #[arg(long, visible_alias = "ramp-time", value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    ramp_time: Nanos,
+
+    /// Stop after so many requests of each worker
+    #[arg(long, visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
+    number_ios: Option<u64>,
+
+    /// Stop after each worker has moved so much
+    #[arg(long, visible_alias = "io-size", value_name = "BYTES", value_parser = parse_bytes)]
+    io_size: Option<Bytes>,
+
+    /// Where the span that is used begins
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = parse_bytes)]
+    offset: Bytes,
+
+    #[command(flatten)]
+    real: RealOptions,
+
+    /// The origin of all random choices
+    #[arg(long, visible_alias = "randseed", default_value_t = 1)]
+    seed: u64,
+
+    /// What to print: for people, for programs, or fio's own schema
+    #[arg(long, visible_alias = "output-format", value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// A header and a line for reads, writes and trims
+    Csv,
+    /// The JSON that fio prints
+    Fio,
+}
+
+fn pattern(name: &str) -> Result<Pattern, String> {
+    name.parse().map_err(|()| {
+        let known = Pattern::ALL.map(|(name, _)| name);
+        let near = known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        format!("did you mean `{}`? known: {}", near.copied().unwrap_or("read"), known.join(", "))
+    })
+}
+
+/// Runs the workload and prints one document, also where it fails and a program is to read it.
+pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
+    let done = open_store().and_then(|store| measure(arguments, store)).and_then(|document| say(&document));
+    let Err(failure) = done else { return ExitCode::SUCCESS };
+    if matches!(arguments.format, Format::Json | Format::Fio) {
+        let document = serde_json::json!({ "error": failure.words(false) });
+        // The exit code and standard error tell the same, should this fail too.
+        say(&format!("{document}\n")).ok();
+    }
+    failure.tell(color(std::io::stderr().is_terminal()))
+}
+
+/// Runs the workload; the document to print.
+fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
+    let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
+    let mut opened = target::open(name, &arguments.real, arguments.rw.changes_data(), arguments.real.size.is_some())?;
+    let text = plan_text(arguments, &opened);
+    let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
+        Failure::usage(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    })?;
+    let undertaking =
+        Undertaking { plan: &plan, seed: Seed::new(arguments.seed), repeats: None, size: arguments.real.size };
+    let run = undertaking.begin(&mut store, &opened)?;
+    let store = undertaking.carry_out(store, run, &mut opened).map_err(|(_, error)| Failure::failed(error))?;
+    document(arguments, &store, run)
+}
+
+/// The workload as a plan, so that it is kept, shown and reported like any other.
+///
+/// What would be read is written first where nothing was, as fio lays out its files.
+fn plan_text(arguments: &Arguments, opened: &Opened) -> String {
+    let reads = !arguments.rw.changes_data() || arguments.rw.is_mixed();
+    let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
+    if reads && opened.needs_layout {
+        text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
+    }
+    text += &format!(
+        "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\nrw = \"{}\"\nbs = {}\niodepth = {}\nnumjobs = {}\nrwmixread = {}\n\
+         offset = {}\nramp_time = \"{}ns\"\n",
+        arguments.rw,
+        arguments.bs.get(),
+        arguments.iodepth,
+        arguments.numjobs,
+        arguments.rwmixread,
+        arguments.offset.get(),
+        arguments.ramp_time.as_nanos(),
+    );
+    if let Some(size) = arguments.real.size {
+        text += &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
+    }
+    if let Some(time) = arguments.runtime {
+        text += &format!("runtime = \"{}ns\"\n", time.as_nanos());
+    }
+    if let Some(count) = arguments.number_ios {
+        text += &format!("number_ios = {count}\n");
+    }
+    if arguments.time_based == 0 {
+        let each = arguments.io_size.or(arguments.real.size).unwrap_or(opened.subject.capacity());
+        text += &format!("io_size = {}\n", each.times(u64::from(arguments.numjobs)).get());
+    }
+    text
+}
+
+fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, Failure> {
+    let outcome = recall(store, run)?;
+    let measurement = outcome
+        .steps
+        .iter()
+        .flat_map(|step| &step.cells)
+        .find_map(|cell| cell.repeats.first())
+        .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` tells why")))?;
+    let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
+    let single = Single {
+        name: &arguments.name,
+        target: &outcome.run.target,
+        version: &outcome.run.version,
+        timestamp_ms: outcome.run.started_ms,
+        measurement,
+        findings: &findings,
+    };
+    Ok(match arguments.format {
+        Format::Text => export::text(&single),
+        Format::Json => export::json(&single),
+        Format::Csv => export::csv(&single),
+        Format::Fio => export::fio(&single),
+    })
+}

@@ -1,0 +1,90 @@
+//! How the program says that something went wrong.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use lab::LabError;
+use lab::plan::catalog::CatalogError;
+use lab::plan::{Diagnostic, render};
+use store::StoreError;
+
+/// Why a command did not do what was asked: the words, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Sentence(String),
+    Plan { file_name: String, text: String, mistakes: Vec<Diagnostic> },
+}
+
+/// Something was measured or tried and failed.
+const FAILED: u8 = 1;
+/// What was asked makes no sense, or is refused; nothing was changed.
+const USAGE: u8 = 2;
+
+impl Failure {
+    /// What was asked makes no sense or is refused.
+    pub fn usage(sentence: impl Display) -> Self {
+        Self { code: USAGE, kind: Kind::Sentence(sentence.to_string()) }
+    }
+
+    /// What was asked was tried and failed.
+    pub fn failed(sentence: impl Display) -> Self {
+        Self { code: FAILED, kind: Kind::Sentence(sentence.to_string()) }
+    }
+
+    /// A plan has mistakes.
+    pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
+        Self { code: USAGE, kind: Kind::Plan { file_name: file_name.to_owned(), text: text.to_owned(), mistakes } }
+    }
+
+    /// The words, with a place in the file where there is one.
+    pub fn words(&self, color: bool) -> String {
+        match &self.kind {
+            Kind::Sentence(sentence) => sentence.clone(),
+            Kind::Plan { file_name, text, mistakes } => render(mistakes, file_name, text, color),
+        }
+    }
+
+    /// Prints the words to standard error.
+    pub fn tell(&self, color: bool) -> ExitCode {
+        match &self.kind {
+            Kind::Sentence(sentence) => eprintln!("error: {sentence}"),
+            Kind::Plan { .. } => eprintln!("{}", self.words(color).trim_end()),
+        }
+        self.exit_code()
+    }
+
+    /// The code that the program ends with.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<drive::preset::PresetError> for Failure {
+    fn from(error: drive::preset::PresetError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Self::failed(error)
+    }
+}

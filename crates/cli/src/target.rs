@@ -1,0 +1,85 @@
+//! What the user named to be put to the proof.
+
+use std::path::{Path, PathBuf};
+
+use block::{Bytes, parse_bytes};
+use drive::preset::Preset;
+use lab::{Environment, Simulated, Subject};
+
+use crate::failure::Failure;
+
+/// The target of a review where none is named.
+pub const DEFAULT: &str = "sim:x25-m";
+
+/// The options by which a real target may be used.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RealOptions {
+    /// How much of a file or device to use: 2GiB, 512m; required for a new file
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub size: Option<Bytes>,
+
+    /// Bypass the page cache (1) or not (0)
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: u8,
+
+    /// Use an existing file that assay did not create; its contents are lost
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Use a block device that carries data; name the device again
+    #[arg(long, value_name = "DEVICE")]
+    pub destroy_data: Option<PathBuf>,
+}
+
+/// A target that was opened.
+pub struct Opened {
+    /// What a plan is carried out on.
+    pub subject: Box<dyn Subject>,
+    /// How it names itself.
+    pub identity: String,
+    /// How it was asked for, in full.
+    pub name: String,
+    /// The host and the target, as JSON.
+    pub environment: String,
+    /// Whether what a run does to it outlives the program.
+    pub real: bool,
+    /// Whether reads would find nothing written.
+    pub needs_layout: bool,
+    /// Doubts about measuring it as asked.
+    pub findings: Vec<String>,
+}
+
+/// Opens `name`: `sim:DRIVE`, a file or a block device. `writes` says whether data will change.
+pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
+    match name.strip_prefix("sim:") {
+        Some(preset) => simulated(preset, options),
+        None => real(Path::new(name), options, writes, create),
+    }
+}
+
+fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
+    if options.overwrite || options.destroy_data.is_some() {
+        return Err(Failure::usage(
+            "--overwrite and --destroy-data are for files and devices; a simulated drive has nothing to lose",
+        ));
+    }
+    let preset = Preset::find(name)?;
+    if let Some(size) = options.size.filter(|&size| size > preset.spec.capacity) {
+        let capacity = preset.spec.capacity;
+        return Err(Failure::usage(format!("--size {size} is more than the drive's {capacity}; give a smaller size")));
+    }
+    Ok(Opened {
+        subject: Box::new(Simulated::new(preset.build())),
+        identity: preset.title.clone(),
+        name: format!("sim:{}", preset.name),
+        environment: json(&Environment::of_host()),
+        real: false,
+        needs_layout: true,
+        findings: Vec::new(),
+    })
+}
+
+fn real(_: &Path, _: &RealOptions, _: bool, _: bool) -> Result<Opened, Failure> { Err(Failure::usage("not yet")) }
+fn json(environment: &Environment) -> String {
+    serde_json::to_string(environment).expect("names, numbers and lists always serialise")
+}

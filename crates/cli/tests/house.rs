@@ -1,0 +1,246 @@
+//! The house rules that a machine can check: the layers, the size of files, where `unsafe` lives, the
+//! links between documents, and the scripts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates from the bottom up, each with those that it may use.
+const LAYERS: [(&str, &[&str]); 9] = [
+    ("block", &[]),
+    ("stats", &["block"]),
+    ("workload", &["block"]),
+    ("drive", &["block"]),
+    ("engine", &["block", "stats", "workload", "drive"]),
+    ("store", &["block", "stats", "workload", "drive", "engine"]),
+    ("lab", &["block", "stats", "workload", "drive", "engine", "store"]),
+    ("report", &["block", "stats", "workload", "drive", "engine", "store", "lab"]),
+    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "lab", "report"]),
+];
+
+/// What the crates below `engine` never touch: clocks, files, threads, the environment.
+const OUTSIDE_WORLD: [&str; 8] =
+    ["Instant", "SystemTime", "std::fs", "std::thread", "std::env", "std::process", "std::net", "rustix::"];
+
+const LINES_MAX: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file under `folder` whose name ends with one of `endings`, in order; build results, git's own
+/// files and what reviews leave behind are left out.
+fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let ours = !matches!(name.as_str(), "target" | ".git") && !name.starts_with("assay-report");
+        if ours && path.is_dir() {
+            found.extend(files(&path, endings));
+        } else if ours && endings.iter().any(|ending| name.ends_with(ending)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every Rust file of the crates' own sources.
+fn sources() -> Vec<PathBuf> {
+    let crates = LAYERS.iter().map(|(name, _)| root().join("crates").join(name).join("src"));
+    crates.flat_map(|folder| files(&folder, &[".rs"])).collect()
+}
+
+/// The code of a file without its line comments and without its tests, which come last.
+fn code(text: &str) -> String {
+    let untested = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    untested.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// The keys of the dependency tables of a `Cargo.toml`, tests' and builds' included.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut table = "";
+    let mut found = BTreeSet::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            table = line.trim_matches(['[', ']']);
+        } else if table.ends_with("dependencies") && !line.starts_with('#') {
+            found.extend(line.split(['.', ' ', '=']).next().filter(|key| !key.is_empty()));
+        }
+    }
+    found
+}
+
+#[test]
+fn layers_point_one_way() {
+    let names: BTreeSet<_> = LAYERS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let folders: BTreeSet<_> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(folders, names, "every crate has its place among the layers");
+    for (name, allowed) in LAYERS {
+        let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
+        for used in dependencies(&manifest) {
+            let ours = names.contains(used);
+            assert!(
+                !ours || allowed.contains(&used),
+                "`{name}` may use {allowed:?} and nothing above, yet uses `{used}`"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_below_the_engine_touches_the_outside_world() {
+    for name in ["block", "stats", "workload", "drive"] {
+        for path in files(&root().join("crates").join(name).join("src"), &[".rs"]) {
+            let text = read(&path);
+            for outside in OUTSIDE_WORLD {
+                assert!(!code(&text).contains(outside), "{} uses {outside}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_source_file_is_too_long_to_read_at_once() {
+    for path in sources() {
+        let lines = read(&path).lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines; split it below {LINES_MAX}", path.display());
+    }
+}
+
+#[test]
+fn unsafe_code_lives_with_the_ring_and_says_why_it_is_sound() {
+    for path in sources() {
+        let text = read(&path);
+        let code = code(&text);
+        let words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let blocks = words.filter(|word| *word == "unsafe").count();
+        let home = path.strip_prefix(root().join("crates/engine/src")).is_ok_and(|path| path.starts_with("uring"))
+            || path.ends_with("engine/src/uring.rs");
+        assert!(blocks == 0 || home, "{} has unsafe code outside engine/src/uring", path.display());
+        let reasons = text.matches("SAFETY:").count();
+        assert!(blocks <= reasons, "{}: {blocks} unsafe blocks and {reasons} SAFETY lines", path.display());
+    }
+}
+
+#[test]
+fn every_crate_has_a_page_that_introduces_it() {
+    for (name, _) in LAYERS {
+        let page = read(&root().join("crates").join(name).join("README.md"));
+        assert!(page.starts_with("# "), "crates/{name}/README.md begins with a title");
+    }
+}
+
+/// The targets of a document's links and pictures, outside fenced blocks.
+fn links(text: &str) -> Vec<&str> {
+    let prose = text.split("```").step_by(2);
+    prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let mut followed = 0;
+    for document in files(&root(), &[".md"]) {
+        let text = read(&document);
+        let elsewhere = |link: &&str| link.contains("://") || link.starts_with('#') || link.starts_with("mailto:");
+        for link in links(&text).into_iter().filter(|link| !elsewhere(link)) {
+            let path = link.split('#').next().unwrap();
+            let found = document.parent().unwrap().join(path).exists();
+            assert!(found, "{} links to {link}, which is not there", document.display());
+            followed += 1;
+        }
+    }
+    assert!(followed >= 10, "only {followed} links were found: are they still written as [words](path)?");
+}
+
+#[test]
+fn the_readme_asks_for_two_commands() {
+    let text = read(&root().join("README.md"));
+    let blocks = text.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
+    let commands: Vec<_> = blocks.flat_map(str::lines).filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(commands, ["cargo run --release -- review", "make test"]);
+}
+
+#[test]
+fn the_changelog_knows_this_version() {
+    let version = concat!("## [", env!("CARGO_PKG_VERSION"), "]");
+    assert!(read(&root().join("CHANGELOG.md")).contains(version), "CHANGELOG.md has no section {version}");
+}
+
+#[test]
+fn no_file_names_a_place_on_one_machine() {
+    let endings = [".rs", ".md", ".toml", ".trycmd", "Makefile", "scripts/test", "scripts/tools", "scripts/picture"];
+    for path in files(&root(), &endings) {
+        let text = read(&path);
+        for place in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {
+            assert!(!text.contains(place), "{} names {place}", path.display());
+        }
+    }
+}
+
+/// A copy of `scripts/test` in a folder of its own, with a `cargo` that prints `output` and ends with `code`:
+/// what the script prints last, and how it ends.
+fn test_script_on(output: &str, code: i32) -> (String, i32) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    fs::create_dir_all(place("scripts")).unwrap();
+    fs::create_dir_all(place("bin")).unwrap();
+    fs::copy(root().join("scripts/test"), place("scripts/test")).unwrap();
+    fs::write(place("output"), output).unwrap();
+    fs::write(place("bin/cargo"), format!("#!/bin/sh\ncat output\nexit {code}\n")).unwrap();
+    fs::set_permissions(place("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place("bin").display(), std::env::var("PATH").unwrap());
+    let run = Command::new("bash").arg(place("scripts/test")).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(run.stdout).unwrap();
+    (said.strip_prefix(output).unwrap_or(&said).to_owned(), run.status.code().unwrap())
+}
+
+#[test]
+fn the_test_script_tells_skipped_tests_from_passed_ones() {
+    let output = "\
+running 3 tests
+test swift ... ok
+test picture ... ok
+test wrong ... FAILED
+
+successes:
+
+---- picture stdout ----
+skipped: chromium is not installed
+skipped: and said twice
+
+failures:
+
+---- wrong stdout ----
+skipped: said before it failed
+
+test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+
+running 2 tests
+
+test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+    let expected = "
+skipped picture: chromium is not installed
+skipped 1 marked as ignored
+2 passed, 1 failed, 2 skipped
+";
+    assert_eq!(test_script_on(output, 101), (expected.to_owned(), 101));
+}
+
+#[test]
+fn the_test_script_fails_where_nothing_could_be_built() {
+    let (said, code) = test_script_on("error: could not compile `assay`\n", 101);
+    assert!(said.contains("could not be built") && said.ends_with("0 passed, 0 failed, 0 skipped\n"), "{said}");
+    assert_eq!(code, 101);
+}

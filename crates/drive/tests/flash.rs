@@ -1,0 +1,208 @@
+//! What a whole simulated flash drive promises: by property, and beside its data sheet.
+
+use std::collections::HashMap;
+
+use assay_drive::flash::{FlashDrive, FlashSpec};
+use assay_drive::preset::Preset;
+use assay_drive::{Counters, Drive};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
+
+/// The X25-M's parts around a smaller capacity, so that it is soon full.
+fn small(capacity: Bytes) -> FlashSpec {
+    let spec = Preset::find("x25-m").unwrap().spec;
+    FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec }
+}
+
+/// A stream of pseudo-random numbers.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
+    }
+}
+
+/// Any mix of reads, writes, trims and flushes of 1 to 300 sectors.
+fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
+    let op = match numbers.below(100) {
+        0..40 => Op::Read,
+        40..90 => Op::Write,
+        90..99 => Op::Trim,
+        _ => return Request::FLUSH,
+    };
+    let sectors = 1 + numbers.below(300);
+    let lba = Lba::new(numbers.below(capacity.sectors() - sectors));
+    Request { op, lba, sectors: sectors as u32 }
+}
+
+/// Keeps `depth` requests in flight; the completions' times and tags, and the drive's counters.
+fn story(drive: &mut FlashDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
+    let mut numbers = Numbers(Seed::new(seed).split("requests").get());
+    let capacity = drive.shape().capacity;
+    let (mut submitted, mut completed) = (HashMap::new(), Vec::new());
+    let mut next = 0;
+    loop {
+        while next < requests && submitted.len() < depth as usize {
+            submitted.insert(Tag(next), drive.now());
+            drive.submit(drive.now(), Tag(next), any_request(&mut numbers, capacity));
+            next += 1;
+        }
+        let Some(announced) = drive.next_completion() else { break };
+        let before = drive.now();
+        let completion = drive.complete().expect("one was announced");
+        assert_eq!(announced, (completion.at, completion.tag), "seed = {seed}: what was announced is what comes");
+        let at = submitted.remove(&completion.tag).expect("a request completes once, and only if submitted");
+        assert!(completion.at >= at, "seed = {seed}: completed before it was submitted");
+        assert!(completion.at >= before, "seed = {seed}: time ran backwards");
+        completed.push((completion.at, completion.tag));
+    }
+    assert!(submitted.is_empty(), "seed = {seed}: {} requests were lost", submitted.len());
+    (completed, drive.counters())
+}
+
+#[test]
+fn every_request_is_completed_once_and_in_order_of_time() {
+    for seed in 0..4 {
+        for depth in [1, 7, 32, 100] {
+            let mut drive = FlashDrive::new(small(Bytes::from_gib(1)));
+            let (completed, counters) = story(&mut drive, seed, 20_000, depth);
+            assert_eq!(completed.len(), 20_000);
+            assert_eq!(counters.requests.iter().sum::<u64>(), 20_000);
+        }
+    }
+}
+
+#[test]
+fn one_seed_tells_one_story() {
+    for seed in 0..4 {
+        let run = || {
+            let mut drive = FlashDrive::new(small(Bytes::from_gib(1)));
+            let told = story(&mut drive, seed, 20_000, 32);
+            (told, drive.digest())
+        };
+        assert_eq!(run(), run(), "seed {seed} gave two different runs");
+    }
+}
+
+#[test]
+fn a_clone_goes_the_same_way_and_leaves_the_original_as_it_was() {
+    let mut original = FlashDrive::new(small(Bytes::from_gib(1)));
+    story(&mut original, 1, 20_000, 32);
+    let mut used = FlashDrive::new(small(Bytes::from_gib(1)));
+    story(&mut used, 9, 5_000, 8);
+    used.clone_from(&original);
+    let mut fresh = original.clone();
+    let told = story(&mut fresh, 2, 10_000, 32);
+    assert_eq!(story(&mut used, 2, 10_000, 32), told, "a clone into used memory");
+    assert_eq!(story(&mut original, 2, 10_000, 32), told, "the original");
+}
+
+#[test]
+fn bytes_are_conserved() {
+    let mut drive = FlashDrive::new(small(Bytes::from_gib(1)));
+    let (_, counters) = story(&mut drive, 5, 30_000, 32);
+    let programmed = counters.page.times(counters.pages_programmed);
+    assert!(programmed >= counters.host_written, "flash holds what the host wrote");
+    assert!(counters.pages_moved < counters.pages_programmed);
+    let blocks = counters.pages_programmed.div_ceil(128);
+    assert!(counters.blocks_erased <= blocks, "no block is erased that was not written");
+}
+
+fn x25_m() -> FlashDrive {
+    Preset::find("x25-m").unwrap().build()
+}
+
+/// Requests of `bytes` one after the other in the drive's address space, `depth` in flight; bytes a second.
+fn stream(drive: &mut FlashDrive, op: Op, bytes: Bytes, depth: u64, count: u64) -> f64 {
+    let began = drive.now();
+    let request = |index: u64| Request { op, lba: Lba::at(bytes.times(index)), sectors: bytes.sectors() as u32 };
+    (0..depth).for_each(|index| drive.submit(drive.now(), Tag(0), request(index)));
+    for index in depth..count + depth {
+        let at = drive.complete().unwrap().at;
+        if index < count {
+            drive.submit(at, Tag(0), request(index));
+        }
+    }
+    bytes.times(count).get() as f64 / drive.now().since(began).as_secs_f64()
+}
+
+/// Source: Intel, X25-M product manual, 2008: 250 MB/s read, 70 MB/s write, 85 µs read latency, as the
+/// preset's `[rated]` table quotes them.
+#[test]
+fn a_fresh_x25_m_meets_its_data_sheet() {
+    let mut drive = x25_m();
+    let write = stream(&mut drive, Op::Write, Bytes::from_kib(128), 4, 16_000) / 1e6;
+    assert!((write / 70.0 - 1.0).abs() < 0.05, "{write:.1} MB/s written, rated 70");
+    let read = stream(&mut drive, Op::Read, Bytes::from_kib(128), 4, 16_000) / 1e6;
+    assert!((read / 250.0 - 1.0).abs() < 0.15, "{read:.1} MB/s read, rated 250");
+    drive.submit(drive.now(), Tag(0), Request::FLUSH);
+    let began = drive.complete().unwrap().at;
+    drive.submit(began, Tag(0), Request { op: Op::Read, lba: Lba::new(8_000), sectors: 1 });
+    let latency = drive.complete().unwrap().at.since(began).as_micros_f64();
+    assert!((latency / 85.0 - 1.0).abs() < 0.15, "{latency:.1} µs for a lone sector, rated 85");
+}
+
+#[test]
+fn an_unwritten_page_is_read_without_flash() {
+    let mut drive = x25_m();
+    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 });
+    let without = drive.complete().unwrap().at;
+    assert_eq!(drive.counters().pages_read, 0);
+    assert!(without < Nanos::from_micros(50), "{without}");
+}
+
+#[test]
+fn small_sequential_writes_are_put_together_and_scattered_ones_are_not() {
+    let programmed = |stride: u64| {
+        let mut drive = x25_m();
+        for index in 0..8_000 {
+            let request = Request { op: Op::Write, lba: Lba::new(index * stride), sectors: 1 };
+            drive.submit(drive.now(), Tag(0), request);
+            drive.complete();
+        }
+        drive.submit(drive.now(), Tag(0), Request::FLUSH);
+        drive.complete();
+        drive.counters().pages_programmed
+    };
+    assert_eq!(programmed(1), 1_000, "eight sectors a page");
+    assert_eq!(programmed(80), 8_000, "a page for each sector");
+}
+
+#[test]
+fn a_flush_waits_for_the_program_that_a_write_did_not() {
+    let mut drive = x25_m();
+    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Write, lba: Lba::new(0), sectors: 8 });
+    let written = drive.complete().unwrap().at;
+    assert!(written < Nanos::from_micros(60), "the buffer answers: {written}");
+    drive.submit(written, Tag(1), Request::FLUSH);
+    let flushed = drive.complete().unwrap().at;
+    assert!(flushed > Nanos::from_micros(1_000), "flash answers: {flushed}");
+}
+
+#[test]
+fn trimmed_data_is_gone_and_a_purge_forgets_all() {
+    let mut drive = x25_m();
+    let request = |op| Request { op, lba: Lba::new(0), sectors: 8 };
+    let ask = |drive: &mut FlashDrive, op| {
+        drive.submit(drive.now(), Tag(0), request(op));
+        drive.complete();
+        drive.counters().pages_read
+    };
+    ask(&mut drive, Op::Write);
+    assert_eq!(ask(&mut drive, Op::Read), 1);
+    ask(&mut drive, Op::Trim);
+    assert_eq!(ask(&mut drive, Op::Read), 1, "nothing to read after the trim");
+    ask(&mut drive, Op::Write);
+    drive.purge();
+    assert_eq!(drive.digest(), x25_m().digest());
+    assert_eq!(ask(&mut drive, Op::Read), 1, "nothing to read after the purge");
+}
+
+#[test]
+#[should_panic(expected = "beyond the drive's")]
+fn a_request_beyond_the_end_is_our_own_bug() {
+    let mut drive = x25_m();
+    let end = Lba::at(drive.shape().capacity);
+    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Read, lba: end, sectors: SECTOR.sectors() as u32 });
+}

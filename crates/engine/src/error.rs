@@ -1,0 +1,167 @@
+//! Why a real target cannot be used, and why a run on it fails.
+
+use std::path::PathBuf;
+
+use block::{Bytes, Nanos, Op};
+use rustix::io::Errno;
+use thiserror::Error;
+use workload::Invalid;
+
+/// Why a file or block device cannot be used. Nothing was changed.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum TargetError {
+    #[error("{} does not exist; give an existing file or block device, or --size (such as --size=1G) to create a file", path.display())]
+    Missing { path: PathBuf },
+    #[error("{} does not exist, and no files are created under /dev; `lsblk` lists the block devices", path.display())]
+    NoDevice { path: PathBuf },
+    #[error("{} cannot be created: {} is not a directory; create it first", path.display(), parent.display())]
+    NoParent { path: PathBuf, parent: PathBuf },
+    #[error("{} is empty and no size is given; add --size, such as --size=1G", path.display())]
+    Empty { path: PathBuf },
+    #[error("{} has no capacity; insert its medium or attach what should be behind it", path.display())]
+    NoMedium { path: PathBuf },
+    #[error("size 0 leaves nothing of {} to use; give at least one block, such as --size=1G", path.display())]
+    NoSize { path: PathBuf },
+    #[error("{} is a {kind}; give a file or a block device", path.display())]
+    Kind { path: PathBuf, kind: &'static str },
+    #[error("size {size} is more than {} has: {capacity} ({} B); give a smaller --size", path.display(), capacity.get())]
+    TooLarge { path: PathBuf, size: Bytes, capacity: Bytes },
+    #[error("{} needs {needed} more, but its file system has {free} free; give a smaller --size or free some space", path.display())]
+    NoSpace { path: PathBuf, needed: Bytes, free: Bytes },
+    #[error("{} exists and was not created by assay; its data would be lost. Choose another name, or add --overwrite", path.display())]
+    Foreign { path: PathBuf },
+    #[error(
+        "{} exists, and its file system keeps no extended attributes by which assay would know its own files; \
+         its data would be lost. Choose another name, or add --overwrite",
+        path.display()
+    )]
+    Unmarked { path: PathBuf },
+    #[error("{} is in use: {}; unmount or release it first (--destroy-data does not help here)", path.display(), by.join(", "))]
+    InUse { path: PathBuf, by: Vec<String> },
+    #[error(
+        "{} holds data that would be lost: {}; to destroy it, name the device again: --destroy-data {}",
+        path.display(), found.join(", "), path.display()
+    )]
+    HasData { path: PathBuf, found: Vec<String> },
+    #[error("--destroy-data names {}, which is not the target {}; name the same block device twice", named.display(), path.display())]
+    OtherDevice { path: PathBuf, named: PathBuf },
+    #[error("{} is read-only; choose a workload that only reads, or another target", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("{} is locked by another program, perhaps another run of assay; wait for it to end", path.display())]
+    Locked { path: PathBuf },
+    #[error("{} on {filesystem} does not support O_DIRECT; add --direct=0, or use another file system", path.display())]
+    NoDirect { path: PathBuf, filesystem: String },
+    #[error("permission to open {} is denied; run as root, or as a user who may", path.display())]
+    Denied { path: PathBuf },
+    #[error("cannot {doing} {}: {errno}", path.display())]
+    Io { path: PathBuf, doing: &'static str, errno: Errno },
+}
+
+/// Why a workload gave no measurement on a real target.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum RealError {
+    /// The workload makes no sense, or not on this target.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    #[error("block size {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
+    UnalignedBlock { found: Bytes, unit: Bytes },
+    #[error("offset {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
+    UnalignedOffset { found: Bytes, unit: Bytes },
+    #[error("block size {found} is more than the {max} that one real request can hold; try 1m")]
+    BlockTooLarge { found: Bytes, max: Bytes },
+    #[error("{} was opened for reading only, but the workload changes data; open it for writing", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error(
+        "the requests in flight need {needed} of memory, but {available} is available; lower bs, iodepth or numjobs"
+    )]
+    Memory { needed: Bytes, available: Bytes },
+    #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
+    Threads { workers: u32, errno: Errno },
+    #[error("io_uring cannot be used: {errno}; {}", uring_advice(*errno, *disabled))]
+    Uring {
+        errno: Errno,
+        /// What /proc/sys/kernel/io_uring_disabled holds; none where there is no such file.
+        disabled: Option<u32>,
+    },
+    #[error("{op} of {length} at offset {} of {} failed: {errno}; {}", offset.get(), path.display(), io_advice(*errno))]
+    Io { op: Op, offset: Bytes, length: Bytes, path: PathBuf, errno: Errno },
+    #[error(
+        "{op} of {length} at offset {} of {} moved only {} B; something shortened the target during the run",
+        offset.get(), path.display(), moved.get()
+    )]
+    Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
+    #[error("{} does not support trim; leave trims out, or use another drive or file system", path.display())]
+    TrimUnsupported { path: PathBuf },
+    #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
+    NothingCompleted { time: Nanos },
+}
+
+/// The multiples of `unit` on either side of `found`.
+fn nearest(found: Bytes, unit: Bytes) -> String {
+    match (found.round_down(unit), found.round_up(unit)) {
+        (Bytes::ZERO, above) => above.to_string(),
+        (below, above) => format!("{below} or {above}"),
+    }
+}
+
+fn uring_advice(errno: Errno, disabled: Option<u32>) -> String {
+    match (errno, disabled) {
+        (Errno::NOSYS, _) => "the kernel is older than 5.1 or was built without it; use one that has it".to_owned(),
+        (Errno::NOMEM, _) => "it may not lock enough memory; raise the limit that `ulimit -l` shows".to_owned(),
+        (Errno::MFILE | Errno::NFILE, _) => "too many files are open; raise `ulimit -n` or lower numjobs".to_owned(),
+        (_, Some(level @ 1..)) => format!(
+            "/proc/sys/kernel/io_uring_disabled is {level}; as root, `sysctl kernel.io_uring_disabled=0` allows it"
+        ),
+        (Errno::PERM | Errno::ACCESS, _) => {
+            "a security policy forbids it; in a container, its seccomp profile must allow io_uring_setup".to_owned()
+        }
+        _ => "`assay doctor` says what this machine can do".to_owned(),
+    }
+}
+
+fn io_advice(errno: Errno) -> &'static str {
+    match errno {
+        Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space or give a smaller --size",
+        Errno::INVAL => "the target does not take requests of this size or place: try another block size or --direct=0",
+        Errno::NODEV | Errno::NXIO => "the device has gone away: see `dmesg` for its last words",
+        Errno::ROFS | Errno::PERM => "the target has become read-only: see `dmesg` for the reason",
+        _ => "the drive or the way to it failed: see `dmesg` for the details",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_on_either_side_are_named_unless_one_is_nothing() {
+        let unit = Bytes::from_kib(4);
+        assert_eq!(nearest(Bytes::new(512), unit), "4 KiB");
+        assert_eq!(nearest(Bytes::new(6144), unit), "4 KiB or 8 KiB");
+    }
+
+    #[test]
+    fn a_refused_ring_names_what_refuses_it() {
+        let said = |errno, disabled| RealError::Uring { errno, disabled }.to_string();
+        assert!(said(Errno::PERM, Some(2)).contains("sysctl kernel.io_uring_disabled=0"));
+        assert!(said(Errno::PERM, Some(0)).contains("seccomp"));
+        assert!(said(Errno::NOSYS, None).contains("5.1"));
+        assert!(said(Errno::NOMEM, Some(0)).contains("ulimit -l"));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_a_broken_one() {
+        let said = |errno| {
+            let (offset, length) = (Bytes::from_mib(1), Bytes::from_kib(4));
+            RealError::Io { op: Op::Write, offset, length, path: "/mnt/scratch".into(), errno }.to_string()
+        };
+        let full = said(Errno::NOSPC);
+        assert!(full.starts_with("write of 4 KiB at offset 1048576 of /mnt/scratch failed: No space left"), "{full}");
+        assert!(full.contains("free some space"), "{full}");
+        assert!(said(Errno::IO).contains("dmesg"));
+    }
+}

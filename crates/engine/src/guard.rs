@@ -1,0 +1,123 @@
+//! What must not be written to.
+
+use std::fs::{self, File};
+use std::os::linux::fs::MetadataExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use block::Bytes;
+use rustix::fs::{major, minor};
+
+use crate::block_device::{BlockDevice, Partition};
+use crate::mounts::{Mount, mounts, unescape};
+use crate::signature::signatures;
+
+/// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
+pub(crate) fn uses(device: &BlockDevice) -> Vec<String> {
+    let mounts = mounts().unwrap_or_default();
+    let swaps = swaps();
+    let mut uses = Vec::new();
+    for part in family(device) {
+        let mounted = mounts.iter().filter(|mount| is_of(mount, &part));
+        uses.extend(mounted.map(|mount| format!("{} is mounted on {}", part.name, mount.point.display())));
+        if swaps.contains(&part.number) {
+            uses.push(format!("{} is swap in use", part.name));
+        }
+        uses.extend(part.holders().iter().map(|holder| format!("{} is part of {holder}", part.name)));
+    }
+    uses
+}
+
+/// Everything that tells of data on `device`, which is open at `path`, or on one of its partitions.
+///
+/// Our own table of signatures is asked first and libblkid, where its program is installed, second.
+///
+/// # Errors
+/// If the device cannot be read.
+pub(crate) fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Result<Vec<String>> {
+    let file = File::open(path)?;
+    let mut contents = Vec::new();
+    let mut look = |part: &BlockDevice, node: &Path, start, size| {
+        let mut found: Vec<String> = signatures(&file, start, size)?.into_iter().map(str::to_owned).collect();
+        if found.is_empty() {
+            found = second_opinion(node);
+        }
+        contents.extend(found.iter().map(|what| format!("{what} on {}", part.name)));
+        std::io::Result::Ok(())
+    };
+    look(device, path, Bytes::ZERO, size)?;
+    let partitions = device.partitions();
+    for Partition { device, start, size } in &partitions {
+        look(device, &Path::new("/dev").join(&device.name), *start, *size)?;
+    }
+    if contents.is_empty() {
+        contents.extend(partitions.iter().map(|partition| format!("partition {}", partition.device.name)));
+    }
+    Ok(contents)
+}
+
+/// Whether `named` is the very block device with this number, by whatever path.
+pub(crate) fn is_same(named: &Path, number: u64) -> bool {
+    fs::metadata(named).is_ok_and(|found| found.file_type().is_block_device() && found.st_rdev() == number)
+}
+
+fn family(device: &BlockDevice) -> impl Iterator<Item = BlockDevice> {
+    std::iter::once(device.clone()).chain(device.partitions().into_iter().map(|partition| partition.device))
+}
+
+/// By number, or by name for the file systems that mount under a number of their own.
+fn is_of(mount: &Mount, device: &BlockDevice) -> bool {
+    mount.device == device.number || number_of(Path::new(&mount.source)) == Some(device.number)
+}
+
+fn number_of(path: &Path) -> Option<(u32, u32)> {
+    let found = fs::metadata(path).ok().filter(|found| found.file_type().is_block_device())?;
+    Some((major(found.st_rdev()), minor(found.st_rdev())))
+}
+
+/// The devices that are swapped to.
+fn swaps() -> Vec<(u32, u32)> {
+    let table = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    paths.filter_map(|path| number_of(&PathBuf::from(unescape(path)))).collect()
+}
+
+/// What `blkid` finds; nothing where it is not installed or cannot read the device.
+fn second_opinion(node: &Path) -> Vec<String> {
+    for program in ["blkid", "/usr/sbin/blkid", "/sbin/blkid"] {
+        if let Ok(output) = Command::new(program).args(["-p", "-o", "export", "--"]).arg(node).output() {
+            return opinion(output.status.code(), &String::from_utf8_lossy(&output.stdout));
+        }
+    }
+    Vec::new()
+}
+
+/// Exit code 8 means that more was found than can be true at once. Source: blkid(8), "EXIT STATUS".
+fn opinion(code: Option<i32>, stdout: &str) -> Vec<String> {
+    if code == Some(8) {
+        return vec!["several signatures (says blkid)".to_owned()];
+    }
+    let kinds = stdout.lines().filter_map(|line| line.strip_prefix("TYPE=").or_else(|| line.strip_prefix("PTTYPE=")));
+    kinds.map(|kind| format!("{kind} (says blkid)")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blkid_is_believed_when_it_finds_one_thing_or_several() {
+        let export = "DEVNAME=/dev/sdb\nUUID=1-2\nTYPE=nilfs2\nUSAGE=filesystem\n";
+        assert_eq!(opinion(Some(0), export), ["nilfs2 (says blkid)"]);
+        assert_eq!(opinion(Some(0), "PTUUID=1\nPTTYPE=sun\n"), ["sun (says blkid)"]);
+        assert_eq!(opinion(Some(8), ""), ["several signatures (says blkid)"]);
+        assert!(opinion(Some(2), "").is_empty());
+    }
+
+    #[test]
+    fn only_a_block_device_is_the_same_device() {
+        assert!(!is_same(Path::new("/dev/null"), 0x103));
+        assert!(!is_same(Path::new("/nowhere/at/all"), 0));
+    }
+}

@@ -1,0 +1,247 @@
+//! A workload on a real target, in real time.
+
+use std::fs;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use block::{Bytes, Nanos, Seed};
+use rustix::io::Errno;
+use workload::{Pattern, Workload};
+
+use crate::uring::{BLOCK_MAX, PAGE};
+use crate::worker::{Shared, Worker};
+use crate::{Clock, Cpu, Measurement, RealError, Target, kernel};
+
+/// How often the caller is told of progress.
+const WATCH_EVERY: Duration = Duration::from_millis(250);
+
+/// How far a run has come, what is not counted included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Requests completed.
+    pub requests: u64,
+    /// The data that they moved.
+    pub bytes: Bytes,
+    /// The time since the first was submitted.
+    pub elapsed: Nanos,
+}
+
+/// Runs `workload` on `target` and tells `watch` of its progress about four times a second, from this thread.
+///
+/// A closed loop: each worker is a thread with an io_uring of its own that keeps its queue depth in
+/// flight. Latency runs from submission to the moment the worker sees the completion. A time limit ends the
+/// measurement with the first completion at or after it, as on a simulated drive, so that neither a slow
+/// stream is cut short nor a stall at the end forgotten; what is still in flight then is waited for but not
+/// counted. Processor time is that of the whole process while requests are counted, for the kernel does some
+/// of the work in threads of its own that are charged to the process.
+///
+/// # Errors
+/// If the workload does not fit the target, the kernel refuses what is needed, a request fails, or none is
+/// completed. A failure of one worker ends them all.
+pub fn run_real(
+    target: &Target,
+    workload: &Workload,
+    seed: Seed,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<Measurement, RealError> {
+    check(target, workload)?;
+    if !target.direct() {
+        target.drop_cache();
+    }
+    let shared = Shared::new(target, workload, seed);
+    let gate = Gate::default();
+    let run = Run { shared: &shared, gate: &gate, watch };
+    let (measurement, began) = thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for index in 0..workload.workers {
+            let (sender, run) = (sender.clone(), &run);
+            let spawned = thread::Builder::new().name(format!("worker {index}"));
+            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(index, &sender)) {
+                gate.open(None);
+                return Err(RealError::Threads { workers: workload.workers, errno: errno(&error) });
+            }
+        }
+        drop(sender);
+        run.coordinate(&receiver)
+    })?;
+    if measurement.requests() == 0 {
+        return Err(RealError::NothingCompleted { time: Nanos::from_std(began.elapsed()) });
+    }
+    Ok(measurement)
+}
+
+/// What of a workload can be seen to be impossible before anything is started.
+fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
+    workload.span(target.capacity())?;
+    let unit = target.block();
+    if !workload.block.is_multiple_of(unit) {
+        return Err(RealError::UnalignedBlock { found: workload.block, unit });
+    }
+    if !workload.offset.is_multiple_of(unit) {
+        return Err(RealError::UnalignedOffset { found: workload.offset, unit });
+    }
+    if workload.pattern.changes_data() && !target.is_writable() {
+        return Err(RealError::ReadOnly { path: target.path().to_owned() });
+    }
+    if matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim) {
+        return Ok(());
+    }
+    if workload.block > BLOCK_MAX {
+        return Err(RealError::BlockTooLarge { found: workload.block, max: BLOCK_MAX });
+    }
+    if buffers(workload) > memory_available() { Err(memory_error(workload)) } else { Ok(()) }
+}
+
+/// The memory of all requests that may be in flight.
+fn buffers(workload: &Workload) -> Bytes {
+    workload.block.round_up(PAGE).times(u64::from(workload.queue_depth) * u64::from(workload.workers))
+}
+
+/// More memory is asked for than there is.
+pub(crate) fn memory_error(workload: &Workload) -> RealError {
+    RealError::Memory { needed: buffers(workload), available: memory_available() }
+}
+
+/// The kernel refuses a ring, or to go on with it.
+pub(crate) fn uring_error(errno: Errno) -> RealError {
+    let setting = fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok();
+    RealError::Uring { errno, disabled: setting.and_then(|text| text.trim().parse().ok()) }
+}
+
+/// What can be had without swapping; everything where the kernel does not say.
+fn memory_available() -> Bytes {
+    let table = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    kib.map_or(Bytes::new(u64::MAX), Bytes::from_kib)
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
+}
+
+/// Holds the workers until all are ready, so that they start together.
+#[derive(Default)]
+struct Gate {
+    /// Outer: whether it has been opened; inner: when the run began, or none if it will not.
+    state: Mutex<Option<Option<Instant>>>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self, began: Option<Instant>) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(began);
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) -> Option<Instant> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.opened.wait_while(state, |state| state.is_none()).unwrap_or_else(PoisonError::into_inner);
+        state.flatten()
+    }
+}
+
+/// What a worker tells the coordinator.
+enum News {
+    Ready,
+    Ended(Result<Box<Measurement>, RealError>),
+}
+
+struct Run<'r> {
+    shared: &'r Shared<'r>,
+    gate: &'r Gate,
+    watch: &'r (dyn Fn(Progress) + Sync),
+}
+
+impl Run<'_> {
+    /// The life of worker number `index`. Nobody listens any more only when the run is being given up.
+    fn work(&self, index: u32, news: &Sender<News>) {
+        let ended = Worker::new(self.shared, index).and_then(|worker| {
+            let _ = news.send(News::Ready);
+            self.gate.wait().map(|began| worker.run(began)).transpose()
+        });
+        if ended.is_err() {
+            self.shared.failed.store(true, Ordering::Relaxed);
+        }
+        if let Some(ended) = ended.transpose() {
+            let _ = news.send(News::Ended(ended.map(Box::new)));
+        }
+    }
+
+    /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
+    fn coordinate(&self, news: &Receiver<News>) -> Result<(Measurement, Instant), RealError> {
+        for _ in 0..self.shared.workload.workers {
+            if let Ok(News::Ended(Err(error))) = news.recv() {
+                self.gate.open(None);
+                return Err(error);
+            }
+        }
+        let began = Instant::now();
+        let mut cpu = kernel::cpu_time();
+        self.gate.open(Some(began));
+        let mut measurement = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
+        let mut running = self.shared.workload.workers;
+        let mut failure = None;
+        // When counting begins, the processor time is read anew.
+        let mut ramp = Some(self.shared.counted_from).filter(|from| *from > Nanos::ZERO);
+        while running > 0 {
+            let left = ramp.map(|from| from.since(Nanos::from_std(began.elapsed())));
+            let patience = left.map_or(WATCH_EVERY, |left| left.to_std().min(WATCH_EVERY));
+            match news.recv_timeout(patience) {
+                Ok(News::Ready) => {}
+                Ok(News::Ended(Ok(measured))) => {
+                    measurement.merge(&measured);
+                    running -= 1;
+                }
+                Ok(News::Ended(Err(error))) => {
+                    failure.get_or_insert(error);
+                    running -= 1;
+                }
+                Err(RecvTimeoutError::Timeout) => (self.watch)(self.progress(began)),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if ramp.is_some_and(|from| Nanos::from_std(began.elapsed()) >= from) {
+                (cpu, ramp) = (kernel::cpu_time(), None);
+            }
+        }
+        measurement.cpu = Some(since(kernel::cpu_time(), cpu));
+        (self.watch)(self.progress(began));
+        failure.map_or(Ok((measurement, began)), Err)
+    }
+
+    fn progress(&self, began: Instant) -> Progress {
+        let requests = self.shared.requests.load(Ordering::Relaxed);
+        let bytes = self.shared.workload.block.times(requests);
+        Progress { requests, bytes, elapsed: Nanos::from_std(began.elapsed()) }
+    }
+}
+
+fn since(now: Cpu, before: Cpu) -> Cpu {
+    Cpu { user: now.user.since(before.user), system: now.system.since(before.system) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_how_much_memory_there_is() {
+        let available = memory_available();
+        assert!(available > Bytes::from_mib(1) && available < Bytes::new(u64::MAX), "{available}");
+    }
+
+    #[test]
+    fn nobody_passes_the_gate_before_it_opens_and_all_learn_the_same() {
+        let gate = Gate::default();
+        let began = Instant::now();
+        thread::scope(|scope| {
+            let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| gate.wait())).collect();
+            gate.open(Some(began));
+            assert!(waiting.into_iter().all(|thread| thread.join().unwrap() == Some(began)));
+        });
+    }
+}

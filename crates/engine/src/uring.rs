@@ -1,0 +1,252 @@
+//! Requests in flight on a file or block device, by io_uring.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use block::{Bytes, Op, Request, Seed, Tag};
+use io_uring::squeue::Entry;
+use io_uring::{IoUring, opcode, types};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
+/// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
+pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
+/// The largest request: one buffer that the kernel takes as registered.
+/// Source: Linux, io_uring/rsrc.c, `io_buffer_validate`: "Arbitrary limit" of 1 GiB.
+pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
+/// The place of the only registered file.
+const FILE: types::Fixed = types::Fixed(0);
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub tag: Tag,
+    /// Bytes moved; zero for a trim.
+    pub result: Result<u32, Errno>,
+}
+
+/// Why a ring cannot be had.
+#[derive(Debug)]
+pub(crate) enum SetupError {
+    /// There is not enough memory for the buffers.
+    Memory,
+    /// The kernel refused.
+    Kernel(Errno),
+}
+
+/// One worker's queue: each tag has a buffer of one block and may have one request in flight.
+pub(crate) struct Ring<'f> {
+    ring: IoUring,
+    buffers: Buffers,
+    /// Whether the kernel let the buffers be registered.
+    registered: bool,
+    block: Bytes,
+    depth: u32,
+    in_flight: u32,
+    writes: u64,
+    content: Seed,
+    file: PhantomData<BorrowedFd<'f>>,
+}
+
+impl<'f> Ring<'f> {
+    /// A queue for `depth` requests of `block` bytes to `file`, to be used by this thread only. What is written
+    /// is random, does not compress, and follows from `content`; none if nothing will be written.
+    pub fn new(file: BorrowedFd<'f>, depth: u32, block: Bytes, content: Option<Seed>) -> Result<Self, SetupError> {
+        assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
+        let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
+        let ring = set_up(depth).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        let slices = buffers.slices(depth, block);
+        // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
+        // Without the right to lock so much memory this fails, and requests name their buffer instead.
+        let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
+        let content = content.unwrap_or_default();
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, content, file: PhantomData })
+    }
+
+    /// Prepares a request; it starts with the next [`wait`](Self::wait).
+    pub fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+        assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
+        assert!(request.op == Op::Trim || request.bytes() == self.block, "every buffer holds one block");
+        if request.op == Op::Write {
+            self.writes += 1;
+            self.buffers.stamp(tag, self.content.number(self.writes));
+        }
+        let entry = self.entry(tag, request).user_data(u64::from(tag.0));
+        if self.ring.submission().is_full() {
+            self.ring.submit().map_err(|error| errno(&error))?;
+        }
+        // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
+        // the assertion above, and is not touched meanwhile; the file is registered, so the ring holds it open.
+        unsafe { self.ring.submission().push(&entry) }.expect("a queue that was just submitted has room");
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    fn entry(&self, tag: Tag, request: Request) -> Entry {
+        let (offset, length) = (request.lba.offset().get(), self.block.get() as u32);
+        let (buffer, index) = (self.buffers.at(tag), tag.0 as u16);
+        match (request.op, self.registered) {
+            (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, length, index).offset(offset).build(),
+            (Op::Read, false) => opcode::Read::new(FILE, buffer, length).offset(offset).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, length, index).offset(offset).build(),
+            (Op::Write, false) => opcode::Write::new(FILE, buffer, length).offset(offset).build(),
+            (Op::Trim, _) => {
+                let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                let length = request.bytes().get();
+                opcode::Fallocate::new(FILE, length).offset(offset).mode(mode.bits() as i32).build()
+            }
+            (Op::Flush, _) => opcode::Fsync::new(FILE).build(),
+        }
+    }
+
+    /// Starts what was prepared and adds to `done` what has been completed: at least one request.
+    pub fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
+        assert!(self.in_flight > 0, "waiting for nothing would never end");
+        while let Err(error) = self.ring.submit_and_wait(1) {
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(errno(&error));
+            }
+        }
+        for entry in self.ring.completion() {
+            let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
+            done.push(Done { tag: Tag(entry.user_data() as u32), result });
+            self.in_flight -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for all that is in flight: the kernel must not read or write memory that is no longer ours.
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        let mut done = Vec::new();
+        while self.in_flight > 0 {
+            if self.wait(&mut done).is_err() {
+                // Lost requests may still use the buffers: better to leak them than to reuse them.
+                std::mem::forget(std::mem::take(&mut self.buffers.pages));
+                return;
+            }
+            done.clear();
+        }
+    }
+}
+
+/// A ring with the cheapest completions that this kernel has: since 6.1 they are handled by the thread that waits.
+fn set_up(depth: u32) -> io::Result<IoUring> {
+    let modern =
+        IoUring::builder().setup_clamp().setup_single_issuer().setup_defer_taskrun().setup_coop_taskrun().build(depth);
+    match modern {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::builder().setup_clamp().build(depth),
+        result => result,
+    }
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[derive(Clone)]
+#[repr(C, align(4096))]
+struct Page([u64; 512]);
+
+/// Memory of one block a tag, each starting a page of its own.
+struct Buffers {
+    /// Owns the memory; after `new` it is reached by `first` alone.
+    pages: Vec<Page>,
+    first: *mut Page,
+    /// Pages a tag.
+    each: usize,
+}
+
+impl Buffers {
+    fn new(depth: u32, block: Bytes, content: Option<Seed>) -> Option<Self> {
+        let each = block.round_up(PAGE).div(PAGE) as usize;
+        let count = each.checked_mul(depth as usize)?;
+        let mut pages = Vec::new();
+        pages.try_reserve_exact(count).ok()?;
+        pages.resize(count, Page([0; 512]));
+        if let Some(seed) = content {
+            let words = pages.iter_mut().flat_map(|page| page.0.iter_mut());
+            words.zip(0..).for_each(|(word, index)| *word = seed.number(index).get());
+        }
+        Some(Self { first: pages.as_mut_ptr(), pages, each })
+    }
+
+    /// Where the buffer of `tag` begins.
+    fn at(&self, tag: Tag) -> *mut u8 {
+        self.first.wrapping_add(tag.0 as usize * self.each).cast()
+    }
+
+    fn slices(&self, depth: u32, block: Bytes) -> Vec<libc::iovec> {
+        let slice = |tag| libc::iovec { iov_base: self.at(Tag(tag)).cast(), iov_len: block.get() as usize };
+        (0..depth).map(slice).collect()
+    }
+
+    /// Makes every page of a buffer differ from all that was written before, so that nothing can be deduplicated.
+    fn stamp(&mut self, tag: Tag, mark: Seed) {
+        for index in 0..self.each {
+            let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
+            // SAFETY: `push` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
+            unsafe { (*page).0[0] = mark.get().wrapping_add(index as u64) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileExt;
+
+    use block::Lba;
+
+    use super::*;
+
+    fn write(at: u64, sectors: u32) -> Request {
+        Request { op: Op::Write, lba: Lba::new(at), sectors }
+    }
+
+    #[test]
+    fn every_page_written_differs_and_does_not_repeat_itself() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(Seed::new(7))).unwrap();
+        let mut done = Vec::new();
+        for place in 0..8 {
+            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
+            ring.wait(&mut done).unwrap();
+        }
+        assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
+        let mut pages = vec![[0; 4096]; 16];
+        for (page, index) in pages.iter_mut().zip(0..) {
+            file.read_exact_at(page, index * 4096).unwrap();
+        }
+        pages.sort();
+        pages.dedup();
+        assert_eq!(pages.len(), 16, "two pages of 16 are the same");
+        let mut words: Vec<&[u8]> = pages[0].chunks(8).collect();
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), 512, "a page repeats itself");
+    }
+
+    #[test]
+    fn a_dropped_queue_has_finished_what_it_began() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(Seed::new(7))).unwrap();
+        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
+        drop(ring);
+        assert_eq!(file.metadata().unwrap().len(), 16_384);
+    }
+
+    #[test]
+    fn a_failed_request_gives_the_kernels_reason() {
+        let directory = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
+        ring.push(Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 }).unwrap();
+        let mut done = Vec::new();
+        ring.wait(&mut done).unwrap();
+        assert_eq!(done[0].result, Err(Errno::ISDIR));
+    }
+}

@@ -1,0 +1,147 @@
+//! The numbers of a step, as its table or its `quick` gives them.
+
+use std::ops::Range;
+
+use block::Nanos;
+use stats::SteadyRule;
+use toml::de::{DeTable, DeValue};
+use workload::Workload;
+
+use super::diagnostic::{Diagnostic, Mistakes, suggestion};
+use super::fields::{Setting, Settings};
+use super::value::{Value, entries, quantity, table, whole, wrong_type};
+use super::{Field, Limit};
+
+/// How many repeats a cell may have.
+pub(super) const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
+/// How many rounds a steady state may be judged by.
+const ROUNDS: std::ops::RangeInclusive<u32> = 2..=1000;
+
+/// What a step's table gives besides its words; none where it is silent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    /// The workload's fields.
+    pub(super) fields: Settings,
+    /// How often a cell is measured.
+    pub(super) repeats: Option<u32>,
+    /// How long to idle.
+    pub(super) time: Option<Nanos>,
+    /// How long a round of conditioning is.
+    pub(super) round: Option<Nanos>,
+    /// The rule that ends a conditioning; `Some(None)` for `steady = false`.
+    pub(super) steady: Option<Option<SteadyRule>>,
+    /// Do not stop before this much.
+    pub(super) at_least: Option<(Limit, Range<usize>)>,
+    /// Stop here.
+    pub(super) at_most: Option<(Limit, Range<usize>)>,
+}
+
+impl Body {
+    /// Reads the entries of `table` whose keys are `known`, and passes over the rest.
+    pub(super) fn read(table: &DeTable, known: &[&str], mistakes: &mut Mistakes) -> Self {
+        let mut body = Self::default();
+        for (key, _, value) in entries(table).into_iter().filter(|(key, ..)| known.contains(key)) {
+            match key {
+                "repeats" => body.repeats = mistakes.keep(whole(value, REPEATS)),
+                "time" => body.time = mistakes.keep(duration(value)),
+                "round" => body.round = mistakes.keep(duration(value)),
+                "steady" => body.steady = steady(value, mistakes),
+                "at-least" => body.at_least = mistakes.keep(limit(value)),
+                "at-most" => body.at_most = mistakes.keep(limit(value)),
+                key => {
+                    if let Some(field) = Field::named(key)
+                        && let Some(setting) = mistakes.keep(setting(field, value))
+                    {
+                        body.fields.set(field, setting);
+                    }
+                }
+            }
+        }
+        body
+    }
+
+    /// Lays this over `under`: what both give, this decides.
+    pub(super) fn over(&self, under: &Self) -> Self {
+        Self {
+            fields: self.fields.over(&under.fields),
+            repeats: self.repeats.or(under.repeats),
+            time: self.time.or(under.time),
+            round: self.round.or(under.round),
+            steady: self.steady.or(under.steady),
+            at_least: self.at_least.clone().or_else(|| under.at_least.clone()),
+            at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
+        }
+    }
+}
+
+/// The value of a field.
+pub(super) fn setting(field: Field, value: &Value) -> Result<Setting, Diagnostic> {
+    Setting::of(field, quantity(value)?, value.span())
+}
+
+/// A length of time that is more than none.
+fn duration(value: &Value) -> Result<Nanos, Diagnostic> {
+    let mut workload = Workload::default();
+    setting(Field::Runtime, value)?.apply(Field::Runtime, &mut workload)?;
+    workload.stop.time.filter(|time| *time > Nanos::ZERO).ok_or_else(|| {
+        Diagnostic::new("plan::range", value.span(), "this is no time at all").help("give a duration such as `60s`")
+    })
+}
+
+fn limit(value: &Value) -> Result<(Limit, Range<usize>), Diagnostic> {
+    match Limit::read(&quantity(value)?) {
+        Ok(limit) => Ok((limit, value.span())),
+        Err(error) => Err(Diagnostic::new("plan::bad-value", value.span(), error.found).help(error.help)),
+    }
+}
+
+/// `"snia"`, `false`, or a rule of one's own; `Some(None)` for none.
+fn steady(value: &Value, mistakes: &mut Mistakes) -> Option<Option<SteadyRule>> {
+    const HELP: &str = "give `\"snia\"`, `{ rounds = 5, spread = \"20%\", slope = \"10%\" }` or `false`";
+    match value.get_ref() {
+        DeValue::String(name) if name == "snia" => Some(Some(SteadyRule::SNIA)),
+        DeValue::String(name) => {
+            let message = format!("unknown steady-state rule `{name}`");
+            mistakes.push(Diagnostic::new("plan::bad-value", value.span(), message).help(HELP));
+            None
+        }
+        DeValue::Boolean(false) => Some(None),
+        DeValue::Table(_) => own_rule(value, mistakes).map(Some),
+        _ => {
+            mistakes.push(wrong_type(value, "a steady-state rule").help(HELP));
+            None
+        }
+    }
+}
+
+fn own_rule(value: &Value, mistakes: &mut Mistakes) -> Option<SteadyRule> {
+    const KNOWN: [&str; 3] = ["rounds", "spread", "slope"];
+    let before = mistakes.count();
+    let mut rule = SteadyRule::SNIA;
+    for (key, span, value) in entries(table(value, mistakes)?) {
+        match key {
+            "rounds" => rule.rounds = mistakes.keep(whole(value, ROUNDS)).map_or(rule.rounds, |rounds| rounds as usize),
+            "spread" => rule.spread = mistakes.keep(share(value)).unwrap_or(rule.spread),
+            "slope" => rule.slope = mistakes.keep(share(value)).unwrap_or(rule.slope),
+            _ => mistakes.push(unknown_key(key, span, &KNOWN, "a steady-state rule")),
+        }
+    }
+    (mistakes.count() == before).then_some(rule)
+}
+
+/// A share of more than nothing, in percent.
+fn share(value: &Value) -> Result<f64, Diagnostic> {
+    let mut workload = Workload::default();
+    setting(Field::Rwmixread, value)?.apply(Field::Rwmixread, &mut workload)?;
+    match workload.read_percent {
+        0 => Err(Diagnostic::new("plan::range", value.span(), "no series is as even as 0 %").help("give 1% to 100%")),
+        percent => Ok(f64::from(percent) / 100.0),
+    }
+}
+
+/// That `place` has no entry called `key`.
+pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str], place: &str) -> Diagnostic {
+    Diagnostic::new("plan::unknown-field", span, format!("unknown field `{key}` in {place}"))
+        .label("not known here")
+        .help(suggestion(key, known))
+}

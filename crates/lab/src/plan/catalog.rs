@@ -1,0 +1,133 @@
+//! Where plans come from: those that are built in, and files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::diagnostic::suggestion;
+
+/// The plans that are built in: a name and a text each.
+const BUILTIN: [(&str, &str); 1] = [("review", include_str!("../../../../plans/review.toml"))];
+
+/// The largest file that is read as a plan.
+const FILE_MAX: u64 = 1 << 20;
+
+/// A plan's text and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file to name when a mistake is shown.
+    pub file_name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// Why there is no such plan.
+#[non_exhaustive]
+#[derive(Debug, Error)]
+pub enum CatalogError {
+    /// No built-in plan has this name.
+    #[error("there is no plan `{name}`; {}; a file's name ends in `.toml` or holds a `/`", suggestion(name, &names()))]
+    Unknown {
+        /// The name as given.
+        name: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the plan {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// The file is not a plan at all.
+    #[error("{} is not a plan: {found}; a plan is a text of at most 1 MiB", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        found: &'static str,
+    },
+}
+
+/// The plans that are built in: a name and a text each.
+pub fn builtin() -> &'static [(&'static str, &'static str)] {
+    &BUILTIN
+}
+
+/// The plan that a user names: a file if the name ends in `.toml` or holds a `/`, else one that is built in.
+///
+/// # Errors
+/// Says what is missing or wrong, and which plans there are.
+pub fn find(name_or_path: &str) -> Result<Source, CatalogError> {
+    if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
+        return read_file(PathBuf::from(name_or_path));
+    }
+    match BUILTIN.iter().find(|(name, _)| *name == name_or_path) {
+        Some((name, text)) => Ok(Source { file_name: format!("plans/{name}.toml"), text: (*text).to_owned() }),
+        None => Err(CatalogError::Unknown { name: name_or_path.to_owned() }),
+    }
+}
+
+fn names() -> [&'static str; BUILTIN.len()] {
+    BUILTIN.map(|(name, _)| name)
+}
+
+fn read_file(path: PathBuf) -> Result<Source, CatalogError> {
+    let mut bytes = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes));
+    match read {
+        Err(error) => Err(CatalogError::Unreadable { path, error }),
+        Ok(_) if bytes.len() as u64 > FILE_MAX => Err(CatalogError::NotText { path, found: "more than 1 MiB" }),
+        Ok(_) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Source { file_name: path.display().to_string(), text }),
+            Err(_) => Err(CatalogError::NotText { path, found: "bytes that are not UTF-8" }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Length, parse};
+
+    #[test]
+    fn every_built_in_plan_is_found_by_the_name_it_gives_itself() {
+        for (name, text) in builtin() {
+            let source = find(name).unwrap();
+            assert_eq!(source.text, *text);
+            assert_eq!(parse(text, Length::Full).unwrap().name, *name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let said = |name: &str| find(name).unwrap_err().to_string();
+        assert!(said("reveiw").contains("did you mean `review`?"), "{}", said("reveiw"));
+        assert!(said("nothing-like-it").contains("use one of review"), "{}", said("nothing-like-it"));
+    }
+
+    #[test]
+    fn a_path_is_read_from_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("own.toml"), "name = \"own\"").unwrap();
+        assert_eq!(
+            find(&path("own.toml")).unwrap(),
+            Source { file_name: path("own.toml"), text: "name = \"own\"".into() }
+        );
+        std::fs::write(path("bytes"), [0xff, 0xfe]).unwrap();
+        std::fs::write(path("large"), vec![b'#'; 1 + (1 << 20)]).unwrap();
+        for (name, words) in [
+            ("missing.toml", "cannot read the plan"),
+            ("bytes", "bytes that are not UTF-8"),
+            ("large", "more than 1 MiB"),
+            ("", "cannot read the plan"),
+        ] {
+            let said = find(&path(name)).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}

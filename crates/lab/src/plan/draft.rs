@@ -1,0 +1,302 @@
+//! A step as it was written, before defaults and `--quick` are laid under and over it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use toml::de::DeTable;
+
+use super::body::{Body, unknown_key};
+use super::diagnostic::{Diagnostic, Mistakes, suggestion};
+use super::kind::Kind;
+use super::sweep::{Axis, CELLS_MAX, read as read_sweep, size};
+use super::value::{Value, prose, table, text};
+
+/// A step as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    /// The word that names it.
+    pub(super) name: String,
+    /// What to show for the step as a whole: its name, or its header where it has none.
+    pub(super) place: Range<usize>,
+    /// What it is, for the report.
+    pub(super) title: String,
+    /// Why, for the report.
+    pub(super) about: Option<String>,
+    /// What it does; none where that could not be read.
+    pub(super) kind: Option<Kind>,
+    /// Its numbers.
+    pub(super) body: Body,
+    /// Those that differ under `--quick`.
+    pub(super) quick: Body,
+    /// What it sweeps, in order.
+    pub(super) axes: Vec<Axis>,
+    /// The step beside which it is shown.
+    pub(super) beside: Option<String>,
+    /// Whether all of it could be read.
+    pub(super) sound: bool,
+}
+
+/// Reads the steps of a plan one after another.
+pub(super) struct Drafts<'m> {
+    /// The steps read so far.
+    pub(super) read: Vec<Draft>,
+    mistakes: &'m mut Mistakes,
+    /// Every step's name in the whole plan, with its first place in the list and in the text.
+    names: HashMap<String, (usize, Range<usize>)>,
+    cells: usize,
+}
+
+impl<'m> Drafts<'m> {
+    /// Reads all of `steps`, as many drafts as there are entries.
+    pub(super) fn read(steps: &[Value], mistakes: &'m mut Mistakes) -> Vec<Draft> {
+        let mut names = HashMap::new();
+        for (index, step) in steps.iter().enumerate() {
+            if let Some(value) = step.get_ref().get("name")
+                && let Some(name) = value.get_ref().as_str()
+            {
+                names.entry(name.to_owned()).or_insert((index, value.span()));
+            }
+        }
+        let mut drafts = Self { read: Vec::new(), mistakes, names, cells: 0 };
+        for step in steps {
+            drafts.step(step);
+        }
+        drafts.read
+    }
+
+    fn step(&mut self, step: &Value) {
+        let before = self.mistakes.count();
+        let mut draft = Draft {
+            name: String::new(),
+            place: step.span(),
+            title: String::new(),
+            about: None,
+            kind: None,
+            body: Body::default(),
+            quick: Body::default(),
+            axes: Vec::new(),
+            beside: None,
+            sound: true,
+        };
+        if let Some(table) = table(step, self.mistakes) {
+            self.name(table, &mut draft);
+            self.words(table, &mut draft);
+            if let Some(kind) = self.kind(table) {
+                draft.kind = Some(kind);
+                self.numbers(table, kind, &mut draft);
+                self.references(table, &mut draft);
+            }
+        }
+        draft.sound &= draft.kind.is_some() && self.mistakes.count() == before;
+        self.read.push(draft);
+    }
+
+    /// The step's name, which no earlier step may have.
+    fn name(&mut self, table: &DeTable, draft: &mut Draft) {
+        let Some(value) = table.get("name") else {
+            let missing = Diagnostic::new("plan::missing", draft.place.clone(), "this step has no name");
+            return self.mistakes.push(missing.label("in this step").help("add `name = \"…\"`"));
+        };
+        let Some(name) = self.mistakes.keep(word(value)) else { return };
+        draft.place = value.span();
+        if let Some((first, span)) = self.names.get(&name)
+            && *first < self.read.len()
+        {
+            self.mistakes.push(
+                Diagnostic::new("plan::duplicate-step", value.span(), format!("there are two steps `{name}`"))
+                    .label("again")
+                    .also(span.clone(), "first here")
+                    .help("results are kept by the name of the step: give each its own"),
+            );
+        }
+        draft.name = name;
+    }
+
+    fn words(&mut self, table: &DeTable, draft: &mut Draft) {
+        let title = table.get("title").and_then(|value| self.mistakes.keep(prose(value)));
+        draft.title = title.unwrap_or_else(|| title_of(&draft.name));
+        draft.about = table.get("about").and_then(|value| self.mistakes.keep(prose(value)));
+    }
+
+    /// What the step does: `measure` where it does not say.
+    fn kind(&mut self, table: &DeTable) -> Option<Kind> {
+        let Some(value) = table.get("do") else { return Some(Kind::Measure) };
+        let name = self.mistakes.keep(text(value))?;
+        let kind = Kind::named(&name);
+        if kind.is_none() {
+            let unknown = Diagnostic::new("plan::unknown-kind", value.span(), format!("no step does `{name}`"));
+            self.mistakes.push(unknown.help(suggestion(&name, &Kind::NAMES)));
+        }
+        kind
+    }
+
+    /// All numbers of the step, its quick ones, and what it sweeps.
+    fn numbers(&mut self, step: &DeTable, kind: Kind, draft: &mut Draft) {
+        self.check_keys(step, &kind.keys(), kind, "");
+        draft.body = Body::read(step, kind.numbers(), self.mistakes);
+        if let Some(value) = step.get("quick").filter(|_| kind.keys().contains(&"quick"))
+            && let Some(quick) = table(value, self.mistakes)
+        {
+            self.check_keys(quick, kind.numbers(), kind, "`quick` of ");
+            draft.quick = Body::read(quick, kind.numbers(), self.mistakes);
+        }
+        if let Some(value) = step.get("sweep").filter(|_| kind == Kind::Measure)
+            && let Some(sweep) = table(value, self.mistakes)
+        {
+            draft.axes = read_sweep(sweep, value.span(), self.mistakes);
+        }
+        self.check_once(draft);
+    }
+
+    fn check_keys(&mut self, table: &DeTable, known: &[&str], kind: Kind, part: &str) {
+        for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+            let (name, place) = (key.get_ref().as_ref(), format!("{part}a `{}` step", kind.name()));
+            let others = Kind::that_take(name);
+            let mistake = unknown_key(name, key.span(), known, &place);
+            self.mistakes.push(match (name, kind) {
+                ("runtime", Kind::Condition) => mistake.help("how long a round is, `round` says"),
+                _ if others.is_empty() || others.contains(&kind.name()) => mistake,
+                _ => mistake.help(format!("only `{}` steps take it", others.join("` and `"))),
+            });
+        }
+    }
+
+    /// That no field is both swept and fixed.
+    fn check_once(&mut self, draft: &Draft) {
+        for axis in &draft.axes {
+            for fields in [&draft.body.fields, &draft.quick.fields] {
+                if let Some(setting) = fields.get(axis.field) {
+                    let message = format!("`{}` is both swept and fixed", axis.field.name());
+                    self.mistakes.push(
+                        Diagnostic::new("plan::given-twice", setting.span.clone(), message)
+                            .label("fixed here")
+                            .also(axis.span.clone(), "swept here")
+                            .help("leave one of them out"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// What the step takes from earlier ones, and that its cells are not too many.
+    fn references(&mut self, table: &DeTable, draft: &mut Draft) {
+        let measures = draft.kind == Some(Kind::Measure);
+        let own_sweep = table.contains_key("sweep");
+        if let Some(value) = table.get("same-as").filter(|_| measures)
+            && let Some(earlier) = self.earlier(value)
+        {
+            let titled = table.contains_key("title");
+            inherit(draft, self.read[earlier].clone(), own_sweep, titled);
+            self.check_once(draft);
+        }
+        self.count_cells(draft);
+        if let Some(value) = table.get("beside").filter(|_| measures)
+            && let Some(earlier) = self.earlier(value)
+        {
+            self.check_beside(value, earlier, draft);
+            draft.beside = Some(self.read[earlier].name.clone());
+        }
+    }
+
+    /// The place of the earlier measuring step that `value` names.
+    fn earlier(&mut self, value: &Value) -> Option<usize> {
+        let name = self.mistakes.keep(text(value))?;
+        let mistake = |message: String| Diagnostic::new("plan::reference", value.span(), message).label("named here");
+        let here = self.read.len();
+        let mistake = match self.names.get(&name) {
+            None => {
+                let known: Vec<&str> =
+                    self.read.iter().filter(|step| step.kind == Some(Kind::Measure)).map(|step| &*step.name).collect();
+                let mistake = mistake(format!("there is no step `{name}`"));
+                if known.is_empty() { mistake } else { mistake.help(suggestion(&name, &known)) }
+            }
+            Some((index, _)) if *index == here => {
+                mistake(format!("step `{name}` names itself")).help("name an earlier step that measures")
+            }
+            Some((index, span)) if *index > here => mistake(format!("step `{name}` comes later"))
+                .also(span.clone(), "it is here")
+                .help("name an earlier step, or move this one behind it"),
+            Some((index, span)) => match self.read[*index].kind {
+                Some(Kind::Measure) => return Some(*index),
+                None => return None,
+                Some(kind) => mistake(format!("step `{name}` does not measure: it is a `{}` step", kind.name()))
+                    .also(span.clone(), "it is here")
+                    .help("name an earlier step that measures"),
+            },
+        };
+        self.mistakes.push(mistake);
+        None
+    }
+
+    /// That figures can be shown side by side: the sweeps must be alike.
+    fn check_beside(&mut self, value: &Value, earlier: usize, draft: &Draft) {
+        let other = &self.read[earlier];
+        let alike = other.axes.len() == draft.axes.len()
+            && other.axes.iter().zip(&draft.axes).all(|(other, mine)| other.matches(mine));
+        if other.sound && draft.sound && !alike {
+            let message = format!("step `{}` sweeps other cells than this one", other.name);
+            let mistake = Diagnostic::new("plan::beside", value.span(), message)
+                .label("shown beside these")
+                .help(format!("write `same-as = \"{}\"` in place of this step's own sweep", other.name));
+            self.mistakes.push(match other.axes.first().map(|axis| axis.span.clone()) {
+                Some(span) => mistake.also(span, "its cells"),
+                None => mistake.also(other.place.clone(), "it sweeps nothing"),
+            });
+        }
+    }
+
+    fn count_cells(&mut self, draft: &mut Draft) {
+        let total = size(&draft.axes).and_then(|cells| cells.checked_add(self.cells));
+        match total {
+            Some(total) if total <= CELLS_MAX => self.cells = total,
+            _ => {
+                draft.axes.clear();
+                let span = draft.place.clone();
+                let message = format!("with this step the plan has more than {CELLS_MAX} cells");
+                self.mistakes.push(
+                    Diagnostic::new("plan::too-many-cells", span, message)
+                        .label("in this step")
+                        .help("sweep fewer values, or split the plan"),
+                );
+            }
+        }
+    }
+}
+
+/// Lays `draft` over what `earlier` says: own numbers override, an own sweep replaces the whole sweep.
+fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool) {
+    if own_sweep {
+        for axis in &draft.axes {
+            earlier.body.fields.clear(axis.field);
+            earlier.quick.fields.clear(axis.field);
+        }
+    } else {
+        earlier.axes.retain(|axis| draft.body.fields.get(axis.field).is_none());
+        draft.axes = earlier.axes;
+    }
+    draft.body = draft.body.over(&earlier.body);
+    draft.quick = draft.quick.over(&earlier.quick);
+    draft.sound &= earlier.sound;
+    if !titled {
+        draft.title = earlier.title;
+    }
+}
+
+/// A name: what is typed on a command line and kept in results.
+pub(super) fn word(value: &Value) -> Result<String, Diagnostic> {
+    const LONGEST: usize = 64;
+    let name = text(value)?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.len() <= LONGEST && name.chars().all(plain) && !name.starts_with('-') {
+        return Ok(name);
+    }
+    Err(Diagnostic::new("plan::name", value.span(), format!("`{name}` is not a name"))
+        .help("a name has up to 64 lower-case letters, digits and hyphens: `random-read`"))
+}
+
+/// The title of what has none of its own: `random-read` becomes `Random read`.
+pub(super) fn title_of(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters.map(|c| if c == '-' { ' ' } else { c })).collect()
+}

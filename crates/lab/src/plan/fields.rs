@@ -1,0 +1,288 @@
+//! The fields of a workload, read from text by fio's names.
+
+use std::ops::Range;
+
+use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
+use thiserror::Error;
+use workload::{Invalid, Pattern, Workload};
+
+use super::Field;
+use super::diagnostic::{Diagnostic, suggestion};
+
+/// The largest size, offset or amount of data: more than any target holds, and far from overflow.
+const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
+/// The longest duration: ten years.
+const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
+/// The most requests of a worker.
+const COUNT_MAX: u64 = 1_000_000_000_000_000;
+
+/// Why a text is not a value of a field.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FieldError {
+    /// There is no such pattern.
+    #[error("unknown pattern `{found}`; {}", suggestion(found, &patterns()))]
+    UnknownPattern {
+        /// The text as given.
+        found: String,
+    },
+    /// The text is not the quantity that the field holds.
+    #[error(transparent)]
+    Quantity(#[from] ParseError),
+}
+
+impl Field {
+    /// The field of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.name() == name)
+    }
+
+    /// Sets this field of `workload` to what `text` says, in fio's notation.
+    ///
+    /// Says nothing of whether the fields make sense together: that is [`Workload::check`].
+    ///
+    /// # Errors
+    /// Says what was found and what would be right.
+    pub fn set(self, workload: &mut Workload, text: &str) -> Result<(), FieldError> {
+        match self {
+            Self::Rw => workload.pattern = pattern(text)?,
+            Self::Bs => workload.block = bytes(text)?,
+            Self::Iodepth => workload.queue_depth = small_count(text)?,
+            Self::Numjobs => workload.workers = small_count(text)?,
+            Self::Rwmixread => workload.read_percent = parse_percent(text)?,
+            Self::Size => workload.size = Some(bytes(text)?),
+            Self::Offset => workload.offset = bytes(text)?,
+            Self::Runtime => workload.stop.time = Some(time(text)?),
+            Self::NumberIos => workload.stop.requests = Some(count(text)?),
+            Self::IoSize => workload.stop.bytes = Some(bytes(text)?),
+            Self::RampTime => workload.ramp = time(text)?,
+        }
+        Ok(())
+    }
+}
+
+/// The patterns' names.
+fn patterns() -> [&'static str; 8] {
+    Pattern::ALL.map(|(name, _)| name)
+}
+
+fn pattern(text: &str) -> Result<Pattern, FieldError> {
+    text.parse().map_err(|()| FieldError::UnknownPattern { found: text.to_owned() })
+}
+
+fn bytes(text: &str) -> Result<Bytes, ParseError> {
+    at_most(BYTES_MAX, "1 EiB", text, parse_bytes(text))
+}
+
+fn time(text: &str) -> Result<Nanos, ParseError> {
+    at_most(TIME_MAX, "10 years", text, parse_duration(text))
+}
+
+fn count(text: &str) -> Result<u64, ParseError> {
+    at_most(COUNT_MAX, "1e15", text, parse_count(text))
+}
+
+/// A count of requests or workers. `Workload::check` knows how many are too many together; this bound only
+/// keeps the number within its type.
+fn small_count(text: &str) -> Result<u32, ParseError> {
+    at_most(1_000_000_000, "65536", text, parse_count(text)).map(|count| count as u32)
+}
+
+fn at_most<T: PartialOrd>(
+    most: T,
+    max: &'static str,
+    text: &str,
+    read: Result<T, ParseError>,
+) -> Result<T, ParseError> {
+    match read {
+        Ok(value) if value <= most => Ok(value),
+        Ok(_) | Err(ParseError::TooLarge { .. }) => Err(ParseError::TooLarge { found: text.to_owned(), max }),
+        Err(error) => Err(error),
+    }
+}
+
+/// What was found and what would be right, apart.
+pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
+    match error {
+        ParseError::Empty { example } => ("nothing given".to_owned(), Some((*example).to_owned())),
+        ParseError::NotANumber { found, example } => {
+            (format!("`{found}` is not a number"), Some((*example).to_owned()))
+        }
+        ParseError::Negative { found, example } => (format!("`{found}` is negative"), Some((*example).to_owned())),
+        ParseError::UnknownUnit { found, unit, units } => {
+            (format!("unknown unit `{unit}` in `{found}`"), Some(format!("use one of {units}")))
+        }
+        ParseError::TooLarge { found, max } => {
+            (format!("`{found}` is out of range"), Some(format!("at most {max} is possible")))
+        }
+        error => (error.to_string(), None),
+    }
+}
+
+/// A field's value as it was written, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    /// The text of the value, without quotes.
+    pub(super) text: String,
+    /// Where the value stands.
+    pub(super) span: Range<usize>,
+}
+
+impl Setting {
+    /// The setting, if `field` can hold it.
+    pub(super) fn of(field: Field, text: String, span: Range<usize>) -> Result<Self, Diagnostic> {
+        let setting = Self { text, span };
+        setting.apply(field, &mut Workload::default()).map(|()| setting)
+    }
+
+    /// Sets `field` of `workload`.
+    pub(super) fn apply(&self, field: Field, workload: &mut Workload) -> Result<(), Diagnostic> {
+        field.set(workload, &self.text).map_err(|error| {
+            let (message, help) = match &error {
+                FieldError::UnknownPattern { found } => {
+                    (format!("unknown pattern `{found}`"), Some(suggestion(found, &patterns())))
+                }
+                FieldError::Quantity(error) => told(error),
+            };
+            let mistake = Diagnostic::new("plan::bad-value", self.span.clone(), message);
+            Diagnostic { help, ..mistake }
+        })
+    }
+}
+
+/// The fields that were given, each at most once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings([Option<Setting>; Field::ALL.len()]);
+
+impl Settings {
+    /// Gives a field, in place of what it had.
+    pub(super) fn set(&mut self, field: Field, setting: Setting) {
+        self.0[field as usize] = Some(setting);
+    }
+
+    /// Forgets a field.
+    pub(super) fn clear(&mut self, field: Field) {
+        self.0[field as usize] = None;
+    }
+
+    /// What was given for a field.
+    pub(super) fn get(&self, field: Field) -> Option<&Setting> {
+        self.0[field as usize].as_ref()
+    }
+
+    /// Lays these over `under`: what both give, these decide.
+    pub(super) fn over(&self, under: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].clone().or_else(|| under.0[i].clone())))
+    }
+
+    /// `base` with all that was given, if it makes sense together; `step` is the place to show if no field is to blame.
+    pub(super) fn workload(&self, base: Workload, step: &Range<usize>) -> Result<Workload, Diagnostic> {
+        let mut workload = base;
+        for field in Field::ALL {
+            if let Some(setting) = self.get(field) {
+                setting.apply(field, &mut workload)?;
+            }
+        }
+        match workload.check() {
+            Ok(()) => Ok(workload),
+            Err(error) => Err(self.blame(&error, &workload, step)),
+        }
+    }
+
+    /// The mistake at the place of the field that `error` is about.
+    fn blame(&self, error: &Invalid, workload: &Workload, step: &Range<usize>) -> Diagnostic {
+        let said = error.to_string();
+        let (message, help) = said.split_once("; ").map_or((said.as_str(), None), |(what, help)| (what, Some(help)));
+        let place = to_blame(error, workload).iter().find_map(|field| self.get(*field));
+        let (code, span) = match (error, place) {
+            (Invalid::Endless, _) => ("plan::endless", step.clone()),
+            (_, Some(setting)) => ("plan::workload", setting.span.clone()),
+            (_, None) => ("plan::workload", step.clone()),
+        };
+        let mistake = Diagnostic::new(code, span, message);
+        let mistake = if place.is_none() { mistake.label("in this step") } else { mistake };
+        Diagnostic { help: help.map(str::to_owned), ..mistake }
+    }
+}
+
+/// The fields that may have caused `error`, the likeliest first.
+fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
+    match error {
+        Invalid::Block { .. } | Invalid::BlockTooLarge { .. } => &[Field::Bs],
+        Invalid::Nobody { depth: 0, .. } => &[Field::Iodepth],
+        Invalid::Nobody { .. } => &[Field::Numjobs],
+        Invalid::TooDeep { depth, workers, .. } if depth >= workers => &[Field::Iodepth, Field::Numjobs],
+        Invalid::TooDeep { .. } => &[Field::Numjobs, Field::Iodepth],
+        Invalid::ReadShare { .. } => &[Field::Rwmixread],
+        Invalid::Offset { .. } | Invalid::OffsetBeyond { .. } => &[Field::Offset],
+        Invalid::TooLarge { .. } | Invalid::TooSmall { .. } => &[Field::Size],
+        Invalid::EndsAtOnce { .. } if workload.stop.time == Some(Nanos::ZERO) => &[Field::Runtime],
+        Invalid::EndsAtOnce { .. } if workload.stop.requests == Some(0) => &[Field::NumberIos],
+        Invalid::EndsAtOnce { .. } => &[Field::IoSize],
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::Stop;
+
+    use super::*;
+
+    #[test]
+    fn every_field_is_set_from_fios_notation() {
+        let mut workload = Workload::default();
+        for (name, text) in [
+            ("rw", "randrw"),
+            ("bs", "8k"),
+            ("iodepth", "32"),
+            ("numjobs", "2"),
+            ("rwmixread", "67%"),
+            ("size", "1g"),
+            ("offset", "1m"),
+            ("runtime", "10"),
+            ("number_ios", "10k"),
+            ("io_size", "2g"),
+            ("ramp_time", "500ms"),
+        ] {
+            Field::named(name).expect(name).set(&mut workload, text).expect(name);
+        }
+        let stop = Stop { time: Some(Nanos::from_secs(10)), requests: Some(10_000), bytes: Some(Bytes::from_gib(2)) };
+        let expected = Workload {
+            pattern: Pattern::RandRw,
+            read_percent: 67,
+            block: Bytes::from_kib(8),
+            queue_depth: 32,
+            workers: 2,
+            offset: Bytes::from_mib(1),
+            size: Some(Bytes::from_gib(1)),
+            stop,
+            ramp: Nanos::from_millis(500),
+        };
+        assert_eq!(workload, expected);
+    }
+
+    #[test]
+    fn a_field_refuses_what_it_cannot_hold() {
+        for (field, text, words) in [
+            (Field::Rw, "randreed", "did you mean `randread`?"),
+            (Field::Rw, "scan", "use one of read, write"),
+            (Field::Bs, "4q", "unknown unit `q`"),
+            (Field::Size, "2000p", "at most 1 EiB"),
+            (Field::Runtime, "20000d", "at most 10 years"),
+            (Field::Iodepth, "99999999999", "at most 65536"),
+            (Field::NumberIos, "2000000g", "at most 1e15"),
+            (Field::Rwmixread, "101", "at most 100 %"),
+        ] {
+            let said = field.set(&mut Workload::default(), text).expect_err(words).to_string();
+            assert!(said.contains(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn settings_are_stored_in_the_order_of_all() {
+        for (place, field) in Field::ALL.into_iter().enumerate() {
+            assert_eq!(field as usize, place, "{field:?}");
+        }
+    }
+}

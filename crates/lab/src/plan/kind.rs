@@ -1,0 +1,108 @@
+//! The kinds of steps and the keys that each takes.
+
+/// What `do` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Forget all data.
+    Purge,
+    /// Write the whole span once.
+    Fill,
+    /// Leave the drive alone.
+    Idle,
+    /// Measure the cells of a sweep.
+    Measure,
+    /// Run a workload in rounds.
+    Condition,
+}
+
+/// What every step takes.
+const COMMON: [&str; 4] = ["name", "do", "title", "about"];
+
+impl Kind {
+    /// Every kind, in the order of the documentation.
+    pub(super) const ALL: [Self; 5] = [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition];
+    /// Their names.
+    pub(super) const NAMES: [&str; 5] = ["purge", "fill", "idle", "measure", "condition"];
+
+    /// The kind of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The word after `do`.
+    pub(super) const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The numbers that a step of this kind takes; its `quick` takes the same.
+    pub(super) const fn numbers(self) -> &'static [&'static str] {
+        match self {
+            Self::Purge => &[],
+            Self::Fill => &["bs", "iodepth"],
+            Self::Idle => &["time"],
+            Self::Measure => &[
+                "rw",
+                "bs",
+                "iodepth",
+                "numjobs",
+                "rwmixread",
+                "size",
+                "offset",
+                "runtime",
+                "number_ios",
+                "io_size",
+                "ramp_time",
+                "repeats",
+            ],
+            Self::Condition => &[
+                "rw",
+                "bs",
+                "iodepth",
+                "numjobs",
+                "rwmixread",
+                "size",
+                "offset",
+                "round",
+                "steady",
+                "at-least",
+                "at-most",
+            ],
+        }
+    }
+
+    /// All keys of a step of this kind.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        let more: &[&str] = match self {
+            Self::Purge => &[],
+            Self::Fill | Self::Idle | Self::Condition => &["quick"],
+            Self::Measure => &["sweep", "beside", "same-as", "quick"],
+        };
+        [&COMMON, self.numbers(), more].concat()
+    }
+
+    /// The kinds of steps that take `key`, where this one does not.
+    pub(super) fn that_take(key: &str) -> Vec<&'static str> {
+        Self::ALL.into_iter().filter(|kind| kind.keys().contains(&key)).map(Self::name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Field;
+
+    #[test]
+    fn a_measurement_takes_every_field() {
+        for field in Field::ALL {
+            assert!(Kind::Measure.numbers().contains(&field.name()), "{field:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::named("mesure"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! A plan, read from the TOML that a reviewer writes.
+
+use toml::de::{DeTable, DeValue};
+
+use super::body::{Body, REPEATS, unknown_key};
+use super::build::Frame;
+use super::diagnostic::{Diagnostic, Mistakes};
+use super::draft::{Draft, Drafts, title_of, word};
+use super::fields::Settings;
+use super::value::{Value, prose, table, whole, wrong_type};
+use super::{Field, Plan};
+
+/// Which of a plan's durations and repeats to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Those of the plan.
+    Full,
+    /// Those that its `quick` tables put in their place.
+    Quick,
+}
+
+/// The keys of a plan.
+const PLAN: [&str; 7] = ["name", "title", "about", "repeats", "quick", "workload", "step"];
+/// What a plan's `quick` may change in every measurement.
+const QUICK: [&str; 5] = ["repeats", "runtime", "number_ios", "io_size", "ramp_time"];
+/// How often a cell is measured where the plan does not say.
+const REPEATS_DEFAULT: u32 = 5;
+
+/// Reads a plan.
+///
+/// Both lengths are checked, whichever is asked for.
+///
+/// # Errors
+/// All mistakes that can be found in one go, in the order of the text. Where the text is not TOML, only
+/// those that keep it from being so.
+pub fn parse(text: &str, length: Length) -> Result<Plan, Vec<Diagnostic>> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    let mut mistakes = Mistakes::default();
+    for error in errors {
+        let span = error.span().unwrap_or(text.len()..text.len());
+        mistakes.push(Diagnostic::new("plan::syntax", span, error.message()).label("here"));
+    }
+    if mistakes.count() > 0 {
+        return Err(mistakes.into_sorted());
+    }
+    let draft = PlanDraft::read(document.get_ref(), &mut mistakes);
+    let full = draft.plan(text, Length::Full, &mut mistakes);
+    let quick = draft.plan(text, Length::Quick, &mut mistakes);
+    match (mistakes.count(), length) {
+        (0, Length::Full) => Ok(full),
+        (0, Length::Quick) => Ok(quick),
+        _ => Err(mistakes.into_sorted()),
+    }
+}
+
+/// A plan as it was written.
+struct PlanDraft {
+    name: String,
+    title: String,
+    about: String,
+    repeats: u32,
+    quick: Body,
+    workload: Settings,
+    steps: Vec<Draft>,
+}
+
+impl PlanDraft {
+    fn read(plan: &DeTable, mistakes: &mut Mistakes) -> Self {
+        for key in plan.keys().filter(|key| !PLAN.contains(&key.get_ref().as_ref())) {
+            mistakes.push(unknown_key(key.get_ref(), key.span(), &PLAN, "a plan"));
+        }
+        let name = match plan.get("name") {
+            Some(value) => mistakes.keep(word(value)).unwrap_or_default(),
+            None => {
+                let missing = Diagnostic::new("plan::missing", 0..0, "the plan has no name").label("at the top");
+                mistakes.push(missing.help("add `name = \"…\"`"));
+                String::new()
+            }
+        };
+        let title = plan.get("title").and_then(|value| mistakes.keep(prose(value)));
+        Self {
+            title: title.unwrap_or_else(|| title_of(&name)),
+            about: plan.get("about").and_then(|value| mistakes.keep(prose(value))).unwrap_or_default(),
+            repeats: plan
+                .get("repeats")
+                .and_then(|value| mistakes.keep(whole(value, REPEATS)))
+                .unwrap_or(REPEATS_DEFAULT),
+            quick: part(plan, "quick", &QUICK, mistakes),
+            workload: part(plan, "workload", &Field::ALL.map(Field::name), mistakes).fields,
+            steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, mistakes)).unwrap_or_default(),
+            name,
+        }
+    }
+
+    /// The plan at this length; of use only if there were no mistakes.
+    fn plan(&self, text: &str, length: Length, mistakes: &mut Mistakes) -> Plan {
+        let quick = length == Length::Quick;
+        let repeats = self.quick.repeats.filter(|_| quick).unwrap_or(self.repeats);
+        let frame = Frame { length, repeats, workload: &self.workload, quick: &self.quick };
+        let sound = self.steps.iter().filter(|draft| draft.sound);
+        Plan {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            about: self.about.clone(),
+            repeats,
+            quick,
+            steps: sound.filter_map(|draft| frame.step(draft, mistakes)).collect(),
+            text: text.to_owned(),
+        }
+    }
+}
+
+/// The table `name` of a plan, all of whose keys must be `known`.
+fn part(plan: &DeTable, name: &str, known: &[&str], mistakes: &mut Mistakes) -> Body {
+    let Some(table) = plan.get(name).and_then(|value| table(value, mistakes)) else { return Body::default() };
+    for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+        mistakes.push(unknown_key(key.get_ref(), key.span(), known, &format!("[{name}]")));
+    }
+    Body::read(table, known, mistakes)
+}
+
+/// The entries of `[[step]]`, of which there must be one.
+fn steps<'a, 't>(plan: &'a DeTable<'t>, mistakes: &mut Mistakes) -> Option<&'a [Value<'t>]> {
+    const HELP: &str = "begin each step with `[[step]]`";
+    let Some(value) = plan.get("step") else {
+        mistakes.push(Diagnostic::new("plan::no-step", 0..0, "the plan has no step").label("nowhere here").help(HELP));
+        return None;
+    };
+    match value.get_ref() {
+        DeValue::Array(steps) if !steps.is_empty() => Some(steps),
+        DeValue::Array(_) => {
+            mistakes.push(Diagnostic::new("plan::no-step", value.span(), "the plan has no step").help(HELP));
+            None
+        }
+        _ => {
+            mistakes.push(wrong_type(value, "a list of steps").help(HELP));
+            None
+        }
+    }
+}

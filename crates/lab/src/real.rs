@@ -1,0 +1,71 @@
+//! A plan on a file or a block device, in real time.
+
+use block::{Bytes, Nanos, Seed};
+use engine::{Measurement, Purged, Target, run_real};
+use workload::Workload;
+
+use crate::LabError;
+use crate::subject::{Job, Keep, Share, Subject};
+
+/// A file or a block device.
+pub struct Real {
+    target: Target,
+}
+
+impl Real {
+    /// The plan's steps will change this target.
+    pub fn new(target: Target) -> Self {
+        Self { target }
+    }
+}
+
+impl Subject for Real {
+    fn capacity(&self) -> Bytes {
+        self.target.capacity()
+    }
+
+    fn block(&self) -> Bytes {
+        self.target.block()
+    }
+
+    fn purge(&mut self) -> Result<Option<String>, LabError> {
+        let purged = self.target.purge()?;
+        Ok(matches!(purged, Purged::NotSupported).then(|| {
+            "The target cannot discard data, so it was not purged: the fresh state is the state it was found in."
+                .to_owned()
+        }))
+    }
+
+    fn idle(&mut self, time: Nanos) {
+        std::thread::sleep(time.to_std());
+    }
+
+    fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
+        let whole = self.cost(workload).as_secs_f64();
+        let stop = workload.stop;
+        let heard = |progress: engine::Progress| {
+            let of_bytes = stop.bytes.map(|bytes| progress.bytes.get() as f64 / bytes.get() as f64);
+            share(of_bytes.unwrap_or(progress.elapsed.as_secs_f64() / whole).clamp(0.0, 1.0));
+        };
+        Ok(run_real(&self.target, workload, seed, &heard)?)
+    }
+
+    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
+        for (index, job) in jobs.iter().enumerate() {
+            let measure = |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
+            let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
+            keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?)?;
+        }
+        Ok(())
+    }
+
+    /// The time limit, or what the data takes at a rate that most drives reach.
+    fn cost(&self, workload: &Workload) -> Nanos {
+        let bytes = workload.stop.bytes.or_else(|| {
+            workload.stop.requests.map(|each| workload.block.times(each * u64::from(workload.workers)))
+        });
+        let moving = bytes.map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
+        let time = workload.stop.time.into_iter().chain(moving).min().unwrap_or_default();
+        time + workload.ramp + Nanos::from_millis(20)
+    }
+}

@@ -1,0 +1,70 @@
+//! A run as the store has it, put back into the order of its plan.
+
+use std::collections::HashMap;
+
+use engine::Measurement;
+use store::{RunId, Store};
+
+use crate::plan::{Action, Length, Plan, parse};
+use crate::{CellOutcome, Finding, LabError, Outcome, StepOutcome};
+
+/// Everything the store has of `run`, whether it was finished or not.
+///
+/// # Errors
+/// If there is no such run, or what is stored of it cannot be read.
+pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
+    let run = store.run(run)?;
+    let plan = plan_of(&run)?;
+    let mut measured: HashMap<(String, String), Vec<(u32, Measurement)>> = HashMap::new();
+    for stored in store.measured(run.id)? {
+        measured.entry((stored.step, stored.key)).or_default().push((stored.repeat, stored.measurement));
+    }
+    let mut repeats_of = |step: &str, key: &str| {
+        let mut repeats = measured.remove(&(step.to_owned(), key.to_owned())).unwrap_or_default();
+        repeats.sort_by_key(|(repeat, _)| *repeat);
+        repeats.into_iter().map(|(_, measurement)| measurement).collect()
+    };
+    let mut steps = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        let cells = match &step.action {
+            Action::Measure(measure) => measure
+                .cells
+                .iter()
+                .map(|cell| CellOutcome {
+                    point: cell.point.clone(),
+                    workload: cell.workload.clone(),
+                    repeats: repeats_of(&step.name, &cell.key()),
+                })
+                .collect(),
+            Action::Condition(condition) => vec![CellOutcome {
+                point: Vec::new(),
+                workload: condition.workload.clone(),
+                repeats: repeats_of(&step.name, ""),
+            }],
+            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => continue,
+        };
+        steps.push(StepOutcome { index, cells });
+    }
+    let findings = store
+        .notes(run.id)?
+        .into_iter()
+        .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
+        .collect();
+    Ok(Outcome { run, plan, steps, findings })
+}
+
+/// The plan that a run followed, with the repeats it was given on the command line.
+///
+/// # Errors
+/// If the stored text is not a plan of this version of the program.
+pub fn plan_of(run: &store::Run) -> Result<Plan, LabError> {
+    let length = if run.quick { Length::Quick } else { Length::Full };
+    let mut plan = parse(&run.plan_text, length).map_err(|mistakes| LabError::Plan {
+        run: run.id,
+        reason: mistakes.first().map(ToString::to_string).unwrap_or_default(),
+    })?;
+    if let Some(repeats) = run.repeats {
+        plan.repeat(repeats);
+    }
+    Ok(plan)
+}

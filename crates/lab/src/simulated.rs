@@ -1,0 +1,109 @@
+//! A plan on a simulated drive, in virtual time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use block::{Bytes, Nanos, Request, Seed, Tag};
+use drive::Drive;
+use drive::flash::FlashDrive;
+use engine::{Measurement, run_virtual};
+use workload::Workload;
+
+use crate::LabError;
+use crate::subject::{Job, Keep, Share, Subject};
+
+/// A simulated drive and the clones that measurements run on.
+pub struct Simulated {
+    drive: FlashDrive,
+    /// Clones that have been used and can be used again, which saves building them anew.
+    clones: Mutex<Vec<FlashDrive>>,
+}
+
+impl Simulated {
+    /// The plan's steps will change this drive.
+    pub fn new(drive: FlashDrive) -> Self {
+        Self { drive, clones: Mutex::new(Vec::new()) }
+    }
+
+    /// Measures one workload on a clone of the drive.
+    fn measure_clone(&self, workload: &Workload, seed: Seed) -> Result<Measurement, LabError> {
+        let used = self.clones().pop();
+        let mut clone = match used {
+            Some(mut clone) => {
+                clone.clone_from(&self.drive);
+                clone
+            }
+            None => self.drive.clone(),
+        };
+        let measured = run_virtual(&mut clone, workload, seed);
+        self.clones().push(clone);
+        Ok(measured?)
+    }
+
+    fn clones(&self) -> std::sync::MutexGuard<'_, Vec<FlashDrive>> {
+        self.clones.lock().expect("nothing panics while it holds the clones")
+    }
+}
+
+impl Subject for Simulated {
+    fn capacity(&self) -> Bytes {
+        self.drive.shape().capacity
+    }
+
+    fn block(&self) -> Bytes {
+        self.drive.shape().block
+    }
+
+    fn purge(&mut self) -> Result<Option<String>, LabError> {
+        self.drive.purge();
+        Ok(None)
+    }
+
+    fn idle(&mut self, time: Nanos) {
+        self.drive.submit(self.drive.now() + time, Tag(0), Request::FLUSH);
+        self.drive.complete();
+    }
+
+    fn run(&mut self, workload: &Workload, seed: Seed, _: &Share) -> Result<Measurement, LabError> {
+        Ok(run_virtual(&mut self.drive, workload, seed)?)
+    }
+
+    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
+        // Written data still on its way to flash would be part of every clone's start.
+        self.idle(Nanos::ZERO);
+        // Every processor takes the next job in order, so that the plan is seen to go forward.
+        let next = AtomicUsize::new(0);
+        let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(job) = jobs.get(index)
+            {
+                let measure = |&(repeat, seed): &(u32, Seed)| Ok((repeat, self.measure_clone(job.workload, seed)?));
+                let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
+                let kept = measured
+                    .map_err(|error: LabError| error.at(job.place.0, &job.place.1))
+                    .and_then(|measured| keep(index, measured));
+                if kept.is_err() {
+                    next.store(jobs.len(), Ordering::Relaxed);
+                    return kept;
+                }
+            }
+            Ok(())
+        };
+        rayon::broadcast(work).into_iter().collect()
+    }
+
+    /// From the requests that such a drive serves and what each costs to simulate; rough on purpose.
+    fn cost(&self, workload: &Workload) -> Nanos {
+        let in_flight = f64::from(workload.queue_depth * workload.workers);
+        let block = workload.block.get() as f64;
+        let by_rate = 250e6 / block;
+        let a_second = (in_flight * 6e3).min(by_rate).min(40e3);
+        let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
+        let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
+        let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
+        let requests = by_time.min(by_count).min(by_bytes);
+        let (cloning, page) = if workload.pattern.changes_data() { (60e6, 200.0) } else { (1e6, 80.0) };
+        let nanos = cloning + requests * (200.0 + page * (block / 4096.0).max(1.0));
+        Nanos::from_nanos((nanos / rayon::current_num_threads() as f64) as u64)
+    }
+}

@@ -1,0 +1,307 @@
+//! Plans as they are written and as they are understood.
+
+use assay_lab::plan::{Action, Cell, Condition, Field, Length, Limit, Measure, Plan, Step, catalog, parse, render};
+use block::{Bytes, Nanos};
+use stats::SteadyRule;
+use workload::{Pattern, Stop, Workload};
+
+fn plan(text: &str, length: Length) -> Plan {
+    parse(text, length).unwrap_or_else(|mistakes| panic!("{}", render(&mistakes, "plan.toml", text, false)))
+}
+
+fn review(length: Length) -> Plan {
+    plan(&catalog::find("review").unwrap().text, length)
+}
+
+fn step<'p>(plan: &'p Plan, name: &str) -> &'p Step {
+    plan.steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("no step {name}"))
+}
+
+fn measure<'p>(plan: &'p Plan, name: &str) -> &'p Measure {
+    match &step(plan, name).action {
+        Action::Measure(measure) => measure,
+        other => panic!("{name} does not measure: {other:?}"),
+    }
+}
+
+fn condition<'p>(plan: &'p Plan, name: &str) -> &'p Condition {
+    match &step(plan, name).action {
+        Action::Condition(condition) => condition,
+        other => panic!("{name} does not condition: {other:?}"),
+    }
+}
+
+fn powers_of_two(first: Bytes, last: Bytes) -> Vec<Bytes> {
+    std::iter::successors(Some(first), |size| Some(size.times(2))).take_while(|size| *size <= last).collect()
+}
+
+#[test]
+fn the_review_does_its_steps_in_this_order() {
+    let names: Vec<String> = review(Length::Full).steps.into_iter().map(|step| step.name).collect();
+    assert_eq!(
+        names,
+        [
+            "purge",
+            "fill",
+            "sequential-read",
+            "sequential-write",
+            "random-read",
+            "depth-read",
+            "access-read",
+            "random-write",
+            "depth-write",
+            "access-write",
+            "mix",
+            "wear",
+            "worn-sequential-read",
+            "worn-random-read",
+            "worn-access-read",
+            "worn-sequential-write",
+            "worn-random-write",
+            "worn-access-write",
+        ]
+    );
+}
+
+#[test]
+fn the_review_sweeps_every_power_of_two() {
+    let plan = review(Length::Full);
+    let small = Bytes::new(512);
+    for worn in ["", "worn-"] {
+        for (name, pattern, largest, depth) in [
+            ("sequential-read", Pattern::Read, Bytes::from_mib(4), 4),
+            ("sequential-write", Pattern::Write, Bytes::from_mib(4), 4),
+            ("random-read", Pattern::RandRead, Bytes::from_mib(1), 1),
+            ("random-write", Pattern::RandWrite, Bytes::from_mib(1), 1),
+        ] {
+            let name = format!("{worn}{name}");
+            let measure = measure(&plan, &name);
+            assert_eq!((measure.axes.as_slice(), measure.repeats), ([Field::Bs].as_slice(), 5), "{name}");
+            let sizes: Vec<Bytes> = measure.cells.iter().map(|cell| cell.workload.block).collect();
+            assert_eq!(sizes, powers_of_two(small, largest), "{name}");
+            for cell in &measure.cells {
+                let stop = Stop::after(Nanos::from_secs(2));
+                let block = cell.workload.block;
+                let expected = Workload { pattern, block, queue_depth: depth, stop, ..Workload::default() };
+                assert_eq!(cell.workload, expected, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_review_covers_depths_shares_and_access_time() {
+    let plan = review(Length::Full);
+    for (name, pattern) in [("depth-read", Pattern::RandRead), ("depth-write", Pattern::RandWrite)] {
+        let cells = &measure(&plan, name).cells;
+        let depths: Vec<u32> = cells.iter().map(|cell| cell.workload.queue_depth).collect();
+        assert_eq!(depths, [1, 2, 4, 8, 16, 31, 32], "{name}");
+        assert!(cells.iter().all(|cell| cell.workload.pattern == pattern && cell.workload.block == Bytes::from_kib(4)));
+    }
+    let mix = &measure(&plan, "mix").cells;
+    let shares: Vec<u8> = mix.iter().map(|cell| cell.workload.reads()).collect();
+    assert_eq!(shares, [100, 80, 67, 50, 20, 0]);
+    assert!(mix.iter().all(|cell| cell.workload.block == Bytes::from_kib(8)));
+    for (name, pattern) in [
+        ("access-read", Pattern::RandRead),
+        ("access-write", Pattern::RandWrite),
+        ("worn-access-read", Pattern::RandRead),
+        ("worn-access-write", Pattern::RandWrite),
+    ] {
+        let workload = Workload { pattern, stop: Stop::after(Nanos::from_secs(30)), ..Workload::default() };
+        assert_eq!(measure(&plan, name).cells, [Cell { point: Vec::new(), workload }], "{name}");
+    }
+}
+
+#[test]
+fn the_review_wears_the_drive_by_snias_rule() {
+    let workload = Workload {
+        pattern: Pattern::RandWrite,
+        queue_depth: 32,
+        stop: Stop::after(Nanos::from_secs(60)),
+        ..Workload::default()
+    };
+    let (at_least, at_most) = (Limit::Percent(100), Limit::Percent(300));
+    let expected = Condition { workload, steady: Some(SteadyRule::SNIA), at_least, at_most };
+    assert_eq!(condition(&review(Length::Full), "wear"), &expected);
+    let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..expected.workload };
+    let (at_least, at_most) = (Limit::Time(Nanos::from_secs(5)), Limit::Time(Nanos::from_secs(15)));
+    assert_eq!(condition(&review(Length::Quick), "wear"), &Condition { workload, at_least, at_most, ..expected });
+}
+
+#[test]
+fn every_worn_table_stands_beside_the_same_cells_fresh() {
+    for length in [Length::Full, Length::Quick] {
+        let plan = review(length);
+        let wear = plan.steps.iter().position(|step| step.name == "wear").unwrap();
+        let after = &plan.steps[wear + 1..];
+        assert_eq!(after.len(), 6);
+        for worn in after {
+            let fresh = worn.name.strip_prefix("worn-").unwrap();
+            let worn = measure(&plan, &worn.name);
+            assert_eq!(worn.beside.as_deref(), Some(fresh));
+            assert_eq!(worn.cells, measure(&plan, fresh).cells);
+        }
+    }
+}
+
+#[test]
+fn a_quick_review_measures_for_less_than_130_seconds() {
+    let plan = review(Length::Quick);
+    assert!(plan.quick);
+    let seconds: f64 = plan
+        .steps
+        .iter()
+        .map(|step| match &step.action {
+            Action::Measure(measure) => {
+                let cells = measure.cells.iter().map(|cell| cell.workload.stop.time.unwrap().as_secs_f64());
+                cells.sum::<f64>() * f64::from(measure.repeats)
+            }
+            Action::Condition(Condition { at_most: Limit::Time(time), .. }) => time.as_secs_f64(),
+            Action::Purge | Action::Fill { .. } => 0.0,
+            other => panic!("how long does this take? {other:?}"),
+        })
+        .sum();
+    assert!((100.0..130.0).contains(&seconds), "{seconds} s");
+}
+
+#[test]
+fn every_figure_of_the_review_is_explained() {
+    for step in review(Length::Full).steps {
+        if matches!(step.action, Action::Measure(_) | Action::Condition(_)) {
+            let about = step.about.unwrap_or_default();
+            assert!(about.len() > 60 && !about.contains('\n'), "{}: {about}", step.name);
+        }
+    }
+}
+
+#[test]
+fn fields_come_from_the_nearest_place_that_gives_them() {
+    let text = "\
+name = \"p\"
+repeats = 7
+[quick]
+repeats = 2
+runtime = \"100ms\"
+[workload]
+bs = \"8k\"
+runtime = 9
+[[step]]
+name = \"plain\"
+[[step]]
+name = \"own\"
+repeats = 4
+runtime = 3
+bs = 512
+quick = { runtime = \"1s\", repeats = 3 }
+[[step]]
+name = \"again\"
+same-as = \"own\"
+bs = \"4k\"
+";
+    let figures = |length: Length| {
+        let plan = plan(text, length);
+        ["plain", "own", "again"].map(|name| {
+            let measure = measure(&plan, name);
+            let workload = &measure.cells[0].workload;
+            (workload.block.get(), workload.stop.time.unwrap(), measure.repeats)
+        })
+    };
+    let seconds = Nanos::from_secs;
+    assert_eq!(figures(Length::Full), [(8192, seconds(9), 7), (512, seconds(3), 4), (4096, seconds(3), 4)]);
+    assert_eq!(
+        figures(Length::Quick),
+        [(8192, Nanos::from_millis(100), 2), (512, seconds(1), 3), (4096, seconds(1), 3)]
+    );
+}
+
+#[test]
+fn a_step_that_follows_another_may_change_what_it_sweeps() {
+    let text = "\
+name = \"p\"
+[[step]]
+name = \"both\"
+runtime = 1
+sweep.rw = [\"read\", \"write\"]
+sweep.bs = [\"4k\", 8192]
+[[step]]
+name = \"fixed\"
+same-as = \"both\"
+bs = \"1m\"
+[[step]]
+name = \"other\"
+same-as = \"fixed\"
+sweep.bs = [512]
+";
+    let plan = plan(text, Length::Full);
+    let keys = |name| measure(&plan, name).cells.iter().map(Cell::key).collect::<Vec<_>>();
+    assert_eq!(keys("both"), ["rw=read bs=4k", "rw=read bs=8192", "rw=write bs=4k", "rw=write bs=8192"]);
+    assert_eq!(keys("fixed"), ["rw=read", "rw=write"]);
+    assert_eq!(keys("other"), ["bs=512"]);
+    assert_eq!(step(&plan, "fixed").title, "Both");
+}
+
+#[test]
+fn steps_that_do_not_measure_have_their_own_defaults() {
+    let text = "\
+name = \"p\"
+[workload]
+bs = 512
+[[step]]
+name = \"fill\"
+do = \"fill\"
+[[step]]
+name = \"rest\"
+do = \"idle\"
+time = \"2min\"
+quick = { time = \"1s\" }
+[[step]]
+name = \"wear\"
+do = \"condition\"
+rw = \"write\"
+round = \"10s\"
+at-most = \"20GiB\"
+steady = { rounds = 4, slope = \"5%\" }
+";
+    let full = plan(text, Length::Full);
+    assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (5, "P", ""));
+    assert_eq!(full.steps[0].action, Action::Fill { block: Bytes::from_mib(1), queue_depth: 4 });
+    assert_eq!(full.steps[1].action, Action::Idle { time: Nanos::from_secs(120) });
+    assert_eq!(plan(text, Length::Quick).steps[1].action, Action::Idle { time: Nanos::from_secs(1) });
+    let wear = condition(&full, "wear");
+    assert_eq!(wear.steady, Some(SteadyRule { rounds: 4, spread: 0.2, slope: 0.05 }));
+    assert_eq!((wear.at_least, wear.at_most), (Limit::Time(Nanos::ZERO), Limit::Bytes(Bytes::from_gib(20))));
+    assert_eq!(wear.workload.block, Bytes::new(512));
+    let never = text.replace("{ rounds = 4, slope = \"5%\" }", "false");
+    assert_eq!(condition(&plan(&never, Length::Full), "wear").steady, None);
+}
+
+/// The documentation's one whole example, the only block of TOML in it that names a plan.
+#[test]
+fn the_documented_example_is_a_plan() {
+    let page = include_str!("../../../docs/plans.md");
+    let examples: Vec<&str> = page
+        .split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .filter(|block| block.contains("\nname =") || block.starts_with("name ="))
+        .filter(|block| block.contains("[workload]"))
+        .collect();
+    assert_eq!(examples.len(), 1);
+    let (full, quick) = (plan(examples[0], Length::Full), plan(examples[0], Length::Quick));
+    let kinds = |plan: &Plan| plan.steps.iter().map(|step| std::mem::discriminant(&step.action)).collect::<Vec<_>>();
+    assert_eq!(kinds(&full), kinds(&quick));
+    let distinct: std::collections::HashSet<_> = kinds(&full).into_iter().collect();
+    assert_eq!(distinct.len(), 5, "the example shows every kind of step");
+}
+
+/// What the documentation says of keys is what the reader takes.
+#[test]
+fn every_field_is_documented() {
+    let page = include_str!("../../../docs/plans.md");
+    let keys =
+        ["do", "sweep", "beside", "same-as", "quick", "time", "round", "steady", "at-least", "at-most", "repeats"];
+    for key in Field::ALL.iter().map(|field| field.name()).chain(keys) {
+        assert!(page.contains(&format!("| `{key}` |")), "docs/plans.md does not explain `{key}`");
+    }
+}

@@ -1,0 +1,143 @@
+//! A field of a workload as an axis: its values, their labels, and where ticks go.
+
+use lab::plan::Field;
+use workload::{Pattern, Workload};
+
+use crate::number::three;
+
+/// The value of `field` as a number; none where it has none.
+pub(crate) fn value(field: Field, workload: &Workload) -> Option<f64> {
+    let stop = &workload.stop;
+    match field {
+        Field::Rw => None,
+        Field::Bs => Some(workload.block.get() as f64),
+        Field::Iodepth => Some(f64::from(workload.queue_depth)),
+        Field::Numjobs => Some(f64::from(workload.workers)),
+        Field::Rwmixread => Some(f64::from(workload.reads())),
+        Field::Size => workload.size.map(|size| size.get() as f64),
+        Field::Offset => Some(workload.offset.get() as f64),
+        Field::Runtime => stop.time.map(|time| time.as_secs_f64()),
+        Field::NumberIos => stop.requests.map(|requests| requests as f64),
+        Field::IoSize => stop.bytes.map(|bytes| bytes.get() as f64),
+        Field::RampTime => Some(workload.ramp.as_secs_f64()),
+    }
+}
+
+/// The value of `field` as on an axis or in a table: `4 KiB`, `32`, `random read`.
+pub(crate) fn label(field: Field, workload: &Workload) -> String {
+    let stop = &workload.stop;
+    let all = || "all".to_owned();
+    match field {
+        Field::Rw => pattern(workload.pattern).to_owned(),
+        Field::Bs => workload.block.to_string(),
+        Field::Iodepth => workload.queue_depth.to_string(),
+        Field::Numjobs => workload.workers.to_string(),
+        Field::Rwmixread => workload.reads().to_string(),
+        Field::Size => workload.size.map_or_else(all, |size| size.to_string()),
+        Field::Offset => workload.offset.to_string(),
+        Field::Runtime => stop.time.map_or_else(all, |time| time.to_string()),
+        Field::NumberIos => stop.requests.map_or_else(all, crate::number::whole),
+        Field::IoSize => stop.bytes.map_or_else(all, |bytes| bytes.to_string()),
+        Field::RampTime => workload.ramp.to_string(),
+    }
+}
+
+/// The value of `field` in a line's name, where no axis says what it is: `depth 32`, `4 workers`.
+pub(crate) fn words(field: Field, workload: &Workload) -> String {
+    let label = label(field, workload);
+    match field {
+        Field::Rw | Field::Bs => label,
+        Field::Iodepth => format!("depth {label}"),
+        Field::Numjobs => crate::number::count(workload.workers as usize, "worker"),
+        Field::Rwmixread => format!("{label} % reads"),
+        Field::Size => format!("span {label}"),
+        Field::Offset => format!("from {label}"),
+        Field::Runtime => format!("for {label}"),
+        Field::NumberIos => format!("{label} requests"),
+        Field::IoSize => format!("{label} moved"),
+        Field::RampTime => format!("after {label}"),
+    }
+}
+
+/// A pattern in words.
+pub(crate) const fn pattern(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Read => "sequential read",
+        Pattern::Write => "sequential write",
+        Pattern::Trim => "sequential trim",
+        Pattern::RandRead => "random read",
+        Pattern::RandWrite => "random write",
+        Pattern::RandTrim => "random trim",
+        Pattern::ReadWrite => "sequential mix",
+        Pattern::RandRw => "random mix",
+    }
+}
+
+/// Whether equal steps along the axis are equal factors.
+pub(crate) fn is_logarithmic(field: Field, values: &[f64]) -> bool {
+    field != Field::Rwmixread && values.iter().all(|&value| value > 0.0)
+}
+
+/// Which of ascending `values` get a label so that none stand too close and there are at most `most`.
+pub(crate) fn labelled(values: &[f64], logarithmic: bool, most: usize) -> Vec<usize> {
+    let place = |value: f64| if logarithmic { value.log2() } else { value };
+    let Some((first, last)) = values.first().zip(values.last()) else { return Vec::new() };
+    let length = place(*last) - place(*first);
+    let apart = length / most.max(2).saturating_sub(1) as f64 * 0.999;
+    let mut kept: Vec<usize> = Vec::new();
+    for (i, &value) in values.iter().enumerate() {
+        if kept.last().is_none_or(|&last| place(value) - place(values[last]) >= apart) {
+            kept.push(i);
+        }
+    }
+    // The end of an axis is what readers look for first.
+    if let Some(&end) = kept.last().filter(|&&end| end + 1 < values.len()) {
+        if kept.len() > 1 && place(*last) - place(values[end]) < apart * 0.8 {
+            kept.pop();
+        }
+        kept.push(values.len() - 1);
+    }
+    kept
+}
+
+/// Ticks for a logarithmic axis of amounts from `least` to `most`, with their labels.
+pub(crate) fn logarithmic_ticks(least: f64, most: f64) -> (Vec<f64>, Vec<String>) {
+    let decades = (most / least).log10();
+    let steps: &[f64] = match decades {
+        d if d > 3.0 => &[1.0],
+        d if d > 1.6 => &[1.0, 3.0],
+        _ => &[1.0, 2.0, 5.0],
+    };
+    let exponents = (least.log10().floor() as i32 - 1)..=(most.log10().ceil() as i32);
+    let ticks: Vec<f64> = exponents.flat_map(|e| steps.iter().map(move |step| step * 10_f64.powi(e))).collect();
+    let text = ticks.iter().map(|&tick| plain(tick)).collect();
+    (ticks, text)
+}
+
+/// `20`, `5,000`, `0.5`: a round number without trailing zeros.
+pub(crate) fn plain(value: f64) -> String {
+    let text = three(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_that_would_touch_its_neighbour_is_left_out() {
+        let depths = [1.0, 2.0, 4.0, 8.0, 16.0, 31.0, 32.0];
+        assert_eq!(labelled(&depths, true, 8), [0, 1, 2, 3, 4, 6], "31 gives way to 32");
+        let sizes: Vec<f64> = (9..=22).map(|power| 2_f64.powi(power)).collect();
+        let kept = labelled(&sizes, true, 8);
+        assert!(kept.len() <= 8 && kept.contains(&0) && kept.contains(&13), "{kept:?}");
+        assert_eq!(labelled(&[0.0, 20.0, 50.0, 67.0, 80.0, 100.0], false, 8), [0, 1, 2, 3, 5].as_slice());
+    }
+
+    #[test]
+    fn ticks_of_amounts_are_round_and_few() {
+        let (ticks, text) = logarithmic_ticks(900.0, 40_000.0);
+        assert!(ticks.iter().filter(|&&tick| (900.0..=40_000.0).contains(&tick)).count() >= 3);
+        assert!(text.contains(&"3,000".to_owned()) && text.contains(&"10,000".to_owned()), "{text:?}");
+    }
+}

@@ -1,0 +1,94 @@
+//! How one figure compares with another, and how surely.
+
+use std::fmt;
+
+use lab::Metric;
+use stats::{Interval, PRECISION};
+
+/// How a figure changed from one state to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Change {
+    metric: Metric,
+    /// After divided by before.
+    ratio: f64,
+    /// Half the width of the ratio's 95 % interval as a share of the ratio; none without repeats.
+    relative: Option<f64>,
+}
+
+impl Change {
+    /// From `before` to `after`; none where either is zero.
+    ///
+    /// The half-widths, as shares, add in quadrature: to first order the interval of a quotient of
+    /// independent means.
+    pub(crate) fn between(metric: Metric, before: &Interval, after: &Interval) -> Option<Self> {
+        if before.mean <= 0.0 || after.mean <= 0.0 {
+            return None;
+        }
+        let relative = before.relative().zip(after.relative()).map(|(before, after)| before.hypot(after));
+        Some(Self { metric, ratio: after.mean / before.mean, relative })
+    }
+
+    /// The larger divided by the smaller.
+    pub(crate) fn factor(&self) -> f64 {
+        self.ratio.max(1.0 / self.ratio)
+    }
+
+    /// Whether the figure got worse for the user.
+    pub(crate) fn is_worse(&self) -> bool {
+        (self.ratio < 1.0) == self.metric.more_is_better()
+    }
+
+    /// Whether the change is more than chance: the ratio's interval leaves out 1; without an interval,
+    /// it is beyond ±2 %.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.ratio.ln().abs() > self.relative.unwrap_or(PRECISION).max(0.005)
+    }
+
+    fn word(&self) -> &'static str {
+        let longer = self.ratio > 1.0;
+        match self.metric {
+            Metric::Iops | Metric::Bandwidth => ["slower", "faster"][usize::from(longer)],
+            Metric::WriteAmplification => ["less", "more"][usize::from(longer)],
+            _ => ["shorter", "longer"][usize::from(longer)],
+        }
+    }
+}
+
+/// `7.49 × slower`, `1.02 × longer`, `no clear change`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_clear() {
+            write!(f, "{} × {}", crate::number::three(self.factor()), self.word())
+        } else {
+            f.write_str("no clear change")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(mean: f64, half: f64) -> Interval {
+        Interval { mean, half_width: Some(half), repeats: 5 }
+    }
+
+    #[test]
+    fn a_change_says_its_direction_for_the_user() {
+        let fall = Change::between(Metric::Iops, &figure(17_900.0, 90.0), &figure(2_390.0, 12.0)).unwrap();
+        assert_eq!(fall.to_string(), "7.49 × slower");
+        assert!(fall.is_worse());
+        let rise = Change::between(Metric::Latency99, &figure(100.0, 1.0), &figure(250.0, 1.0)).unwrap();
+        assert_eq!(rise.to_string(), "2.50 × longer");
+        assert!(rise.is_worse());
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_change() {
+        let change = Change::between(Metric::Iops, &figure(100.0, 4.0), &figure(104.0, 4.0)).unwrap();
+        assert_eq!(change.to_string(), "no clear change");
+        let single = Interval { mean: 101.0, half_width: None, repeats: 1 };
+        assert!(!Change::between(Metric::Iops, &figure(100.0, 0.1), &single).unwrap().is_clear());
+        assert_eq!(Change::between(Metric::Iops, &figure(0.0, 0.0), &single), None);
+    }
+}

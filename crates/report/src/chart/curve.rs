@@ -1,0 +1,111 @@
+//! Latency by percentile, on an axis where each mark is ten times rarer than the one before.
+
+use plotly::Scatter;
+use plotly::common::{Mode, TickMode};
+use plotly::layout::AxisType;
+use stats::Histogram;
+use workload::Pattern;
+
+use super::{Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use crate::axis::pattern;
+use crate::number::latency;
+use crate::part::{Part, names};
+
+/// Points for each factor of ten in rarity.
+const POINTS: u32 = 20;
+
+/// The latencies of all repeats of a cell for one kind of request.
+struct Curve {
+    name: String,
+    pattern: Pattern,
+    place: usize,
+    is_second: bool,
+    latency: Histogram,
+}
+
+/// The panel of a step that sweeps nothing with an order: a curve for each cell and kind of request.
+pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
+    let part = &parts[index];
+    let curves = match part.beside.map(|beside| &parts[beside]) {
+        Some(base) => {
+            let [before, after] = names(base, part);
+            let mut curves = curves(base, Some(&before), false);
+            curves.extend(self::curves(part, Some(&after), true));
+            curves
+        }
+        None => curves(part, None, false),
+    };
+    let rarest = curves.iter().map(|curve| curve.latency.count()).max().unwrap_or(1) as f64;
+    let values =
+        || curves.iter().flat_map(|c| [c.latency.min(), c.latency.max()]).map(|latency| latency.as_micros_f64());
+    let mut plot = house(nines(rarest), amounts(values()), curves.len());
+    let by_pattern =
+        curves.iter().filter(|curve| curve.is_second == curves[0].is_second).enumerate().all(|(i, curve)| {
+            curves[..i].iter().all(|other| other.pattern != curve.pattern || other.is_second != curve.is_second)
+        });
+    for curve in &curves {
+        plot.add_trace(trace(curve, by_pattern));
+    }
+    vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), &plot)]
+}
+
+fn curves(part: &Part, state: Option<&str>, is_second: bool) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for (place, reading) in part.readings.iter().enumerate() {
+        let workload = &reading.cell.workload;
+        let own = reading.cell.point.iter().map(|(field, _)| crate::axis::words(*field, workload)).collect::<Vec<_>>();
+        let own = if own.is_empty() { pattern(workload.pattern).to_owned() } else { own.join(", ") };
+        let kinds: [(&str, Pattern, fn(&engine::Measurement) -> &Histogram); 3] = [
+            ("reads", Pattern::RandRead, |m| &m.read.latency),
+            ("writes", Pattern::RandWrite, |m| &m.write.latency),
+            ("trims", Pattern::RandTrim, |m| &m.trim.latency),
+        ];
+        for (kind, kind_pattern, of) in kinds {
+            let mut latency = Histogram::new();
+            reading.cell.repeats.iter().for_each(|repeat| latency.merge(of(repeat)));
+            if latency.is_empty() {
+                continue;
+            }
+            let kind = if workload.pattern.is_mixed() { format!("{own}: {kind}") } else { own.clone() };
+            let name = state.map_or_else(|| kind.clone(), |state| format!("{kind}, {}", state.to_lowercase()));
+            curves.push(Curve { name, pattern: kind_pattern, place, is_second, latency });
+        }
+    }
+    curves
+}
+
+/// The axis from "any request" to one in `rarest`.
+fn nines(rarest: f64) -> plotly::layout::Axis {
+    let decades = rarest.log10().ceil().clamp(1.0, 12.0) as usize;
+    let mut ticks = vec![1.0, 2.0];
+    let mut text = vec!["0 %".to_owned(), "50 %".to_owned()];
+    for decade in 1..=decades {
+        ticks.push(10_f64.powi(decade as i32));
+        text.push(if decade == 1 {
+            "90 %".to_owned()
+        } else {
+            format!("{:.*} %", decade - 2, 100.0 - 10_f64.powi(2 - decade as i32))
+        });
+    }
+    axis("Percentile").type_(AxisType::Log).tick_mode(TickMode::Array).tick_values(ticks).tick_text(text)
+}
+
+fn trace(curve: &Curve, by_pattern: bool) -> Box<Scatter<f64, f64>> {
+    let look = Look::of(curve.pattern, curve.place, by_pattern, curve.is_second);
+    let count = curve.latency.count() as f64;
+    let steps = (count.log10() * f64::from(POINTS)).floor() as u32;
+    let rarities: Vec<f64> = (0..=steps).map(|i| 10_f64.powf(f64::from(i) / f64::from(POINTS))).collect();
+    let latencies: Vec<f64> =
+        rarities.iter().map(|rarity| curve.latency.percentile(100.0 * (1.0 - 1.0 / rarity)).as_micros_f64()).collect();
+    let text = rarities.iter().zip(&latencies).map(|(rarity, &micros)| {
+        let percentile = 100.0 * (1.0 - 1.0 / rarity);
+        let decimals = (rarity.log10().ceil() as usize).saturating_sub(1);
+        hover(&[curve.name.clone(), format!("{percentile:.decimals$} % within {}", latency(micros))])
+    });
+    Scatter::new(drawn(rarities.iter().copied()), drawn(latencies.iter().copied()))
+        .name(hover(std::slice::from_ref(&curve.name)))
+        .mode(Mode::Lines)
+        .line(look.line())
+        .text_array(text.collect())
+        .hover_template(TEXT_ONLY)
+}

@@ -1,0 +1,124 @@
+//! The chart of a sweep: means with intervals, over the swept field, a line for each series.
+
+use lab::Metric;
+use lab::plan::Field;
+use plotly::Scatter;
+use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
+use plotly::layout::{Axis, AxisType};
+
+use super::{Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use crate::axis::{is_logarithmic, label, labelled, value};
+use crate::figure::{Figure, Reading};
+use crate::number::{count, spread, with_unit};
+use crate::sweep::{Line, Sweep};
+
+/// The most labels along an axis that a narrow chart has room for.
+const LABELS: usize = 8;
+
+/// The panels of a sweep: throughput, and mean latency.
+pub(crate) fn lines(sweep: &Sweep) -> Vec<Panel> {
+    let throughput = sweep.metric();
+    let title = |metric: Metric| match metric {
+        Metric::Iops | Metric::Bandwidth => format!("{}, more is better", metric.unit()),
+        _ => format!("{} ({}), less is better", metric.title(), metric.unit()),
+    };
+    [throughput, Metric::LatencyMean].map(|metric| panel(sweep, metric, title(metric))).into()
+}
+
+fn panel(sweep: &Sweep, metric: Metric, title: String) -> Panel {
+    let readings = || sweep.lines.iter().flat_map(|line| &line.readings);
+    let means = readings().filter_map(|reading| reading.figure(metric).interval().map(|figure| figure.mean));
+    let mut plot = house(along(sweep), amounts(means), sweep.lines.len());
+    let first = sweep.lines.first().map(|line| line.pattern);
+    let own = |line: &&Line| !line.is_second;
+    let by_pattern =
+        sweep.lines.iter().filter(own).count() == 1 || sweep.lines.iter().any(|line| Some(line.pattern) != first);
+    for line in &sweep.lines {
+        let look = Look::of(line.pattern, line.place, by_pattern, line.is_second);
+        plot.add_trace(repeats(line, sweep.field, metric, &look));
+        plot.add_trace(means_of(line, sweep.field, metric, &look));
+    }
+    Panel::new(title, &plot)
+}
+
+/// The axis of the swept field, labelled where cells are.
+fn along(sweep: &Sweep) -> Axis {
+    let mut cells: Vec<(f64, String)> = sweep
+        .lines
+        .iter()
+        .flat_map(|line| &line.readings)
+        .map(|reading| (place(reading, sweep.field), label(sweep.field, &reading.cell.workload)))
+        .collect();
+    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    cells.dedup_by(|a, b| a.0 == b.0);
+    let values: Vec<f64> = cells.iter().map(|cell| cell.0).collect();
+    let logarithmic = is_logarithmic(sweep.field, &values);
+    let kept = labelled(&values, logarithmic, LABELS);
+    axis(sweep.field.title())
+        .type_(if logarithmic { AxisType::Log } else { AxisType::Linear })
+        .show_grid(false)
+        .tick_mode(TickMode::Array)
+        .tick_values(kept.iter().map(|&i| values[i]).collect())
+        .tick_text(kept.iter().map(|&i| cells[i].1.clone()).collect())
+}
+
+/// Means joined by a line, with bars for their intervals.
+fn means_of(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
+    let figures: Vec<Figure> = line.readings.iter().map(|reading| reading.figure(metric)).collect();
+    // A gap, never a zero, where nothing was measured: JSON has no NaN and writes null.
+    let y = drawn(figures.iter().map(|figure| figure.interval().map_or(f64::NAN, |interval| interval.mean)));
+    let halves = figures.iter().map(|figure| figure.interval().and_then(|interval| interval.half_width));
+    let text = line.readings.iter().zip(&figures).map(|(reading, figure)| said(line, reading, field, metric, figure));
+    let trace = Scatter::new(places(line, field), y)
+        .name(hover(std::slice::from_ref(&line.name)))
+        .legend_group(&line.name)
+        .mode(Mode::LinesMarkers)
+        .line(look.line())
+        .marker(look.marker())
+        .text_array(text.collect())
+        .hover_template(TEXT_ONLY);
+    match halves.clone().any(|half| half.is_some()) {
+        false => trace,
+        true => trace.error_y(
+            ErrorData::new(ErrorType::Data)
+                .array(drawn(halves.map(Option::unwrap_or_default)))
+                .color(look.color)
+                .thickness(1.2)
+                .width(4),
+        ),
+    }
+}
+
+/// Single repeats as dots.
+fn repeats(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
+    let dots = || line.readings.iter().filter(|reading| reading.samples(metric).len() > 1);
+    let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, field)));
+    let y = dots().flat_map(|reading| reading.samples(metric).iter().copied());
+    Scatter::new(x.collect(), drawn(y))
+        .name(hover(std::slice::from_ref(&line.name)))
+        .legend_group(&line.name)
+        .show_legend(false)
+        .mode(Mode::Markers)
+        .marker(look.dots())
+        .hover_info(SILENT)
+}
+
+/// What is said of a point when it is hovered over.
+fn said(line: &Line, reading: &Reading, field: Field, metric: Metric, figure: &Figure) -> String {
+    let Some(interval) = figure.interval() else { return String::new() };
+    let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
+    hover(&[
+        line.name.clone(),
+        format!("{}: {}", field.title(), label(field, &reading.cell.workload)),
+        format!("{}{spread}", with_unit(metric, interval.mean)),
+        count(interval.repeats, "repeat"),
+    ])
+}
+
+fn places(line: &Line, field: Field) -> Vec<f64> {
+    line.readings.iter().map(|reading| place(reading, field)).collect()
+}
+
+fn place(reading: &Reading, field: Field) -> f64 {
+    value(field, &reading.cell.workload).unwrap_or(0.0)
+}

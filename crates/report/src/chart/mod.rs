@@ -1,0 +1,183 @@
+//! Charts: what they share, and the panels that a step's figure is made of.
+//!
+//! Colours are written as CSS variables, `var(--ink)`; the page's script puts in what they stand for,
+//! so that a chart follows light, dark and paper like everything around it.
+
+mod curve;
+mod lines;
+mod series;
+
+pub(crate) use curve::curve;
+pub(crate) use lines::lines;
+use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
+use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Configuration, Layout, Plot};
+pub(crate) use series::{SERIES_POINTS, series};
+use workload::Pattern;
+
+use crate::axis::{logarithmic_ticks, plain};
+
+/// The ratio of the largest to the smallest value beyond which an axis is logarithmic.
+const WIDE: f64 = 20.0;
+/// How high a chart is, in CSS pixels.
+const HEIGHT: usize = 320;
+
+/// One chart with its heading.
+pub(crate) struct Panel {
+    /// What is drawn and which way is better: `IOPS, more is better`.
+    pub(crate) title: String,
+    /// The figure as Plotly's JSON.
+    pub(crate) json: String,
+}
+
+impl Panel {
+    fn new(title: String, plot: &Plot) -> Self {
+        // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
+        Self { title, json: plot.to_json().replace('<', "\\u003c") }
+    }
+}
+
+/// The look that lines of one place and state share.
+struct Look {
+    color: &'static str,
+    dash: DashType,
+    symbol: MarkerSymbol,
+}
+
+impl Look {
+    /// `alone` says that patterns set the lines apart, so that each has its own colour throughout the report.
+    fn of(pattern: Pattern, place: usize, by_pattern: bool, is_second: bool) -> Self {
+        const OTHERS: [&str; 6] = [
+            "var(--series-1)",
+            "var(--series-2)",
+            "var(--series-3)",
+            "var(--series-4)",
+            "var(--series-5)",
+            "var(--series-6)",
+        ];
+        let own = match pattern {
+            Pattern::Read | Pattern::RandRead => OTHERS[0],
+            Pattern::Write | Pattern::RandWrite => OTHERS[1],
+            Pattern::ReadWrite | Pattern::RandRw => OTHERS[2],
+            Pattern::Trim | Pattern::RandTrim => OTHERS[3],
+        };
+        Self {
+            color: if by_pattern { own } else { OTHERS[place % OTHERS.len()] },
+            dash: if is_second { DashType::Dash } else { DashType::Solid },
+            symbol: if is_second { MarkerSymbol::DiamondOpen } else { MarkerSymbol::Circle },
+        }
+    }
+
+    fn line(&self) -> Line {
+        Line::new().color(self.color).dash(self.dash.clone()).width(2.0)
+    }
+
+    fn marker(&self) -> Marker {
+        Marker::new().color(self.color).symbol(self.symbol.clone()).size(7)
+    }
+
+    /// For single repeats, behind the line.
+    fn dots(&self) -> Marker {
+        Marker::new().color(self.color).size(4).opacity(0.45)
+    }
+}
+
+/// A plot with the house's look and these axes.
+fn house(x: Axis, y: Axis, lines: usize) -> Plot {
+    let layout = Layout::new()
+        .height(HEIGHT)
+        .auto_size(true)
+        .margin(Margin::new().left(8).right(12).top(8).bottom(8))
+        .font(Font::new().family("system-ui, sans-serif").size(12).color("var(--quiet)"))
+        .paper_background_color("rgba(0,0,0,0)")
+        .plot_background_color("rgba(0,0,0,0)")
+        .separators(".,")
+        .show_legend(lines > 1)
+        .legend(
+            Legend::new()
+                .orientation(Orientation::Horizontal)
+                .x(0.0)
+                .x_anchor(Anchor::Left)
+                .y(1.02)
+                .y_anchor(Anchor::Bottom)
+                .font(Font::new().color("var(--ink)")),
+        )
+        .hover_mode(HoverMode::Closest)
+        .hover_label(
+            Label::new()
+                .background_color("var(--paper)")
+                .border_color("var(--line)")
+                .font(Font::new().color("var(--ink)"))
+                .align("left"),
+        )
+        .x_axis(x)
+        .y_axis(y);
+    let mut plot = Plot::new();
+    plot.set_layout(layout);
+    plot.set_configuration(
+        Configuration::new()
+            .responsive(true)
+            .display_logo(false)
+            .display_mode_bar(plotly::configuration::DisplayModeBar::False),
+    );
+    plot
+}
+
+/// An axis with the house's look.
+fn axis(title: &str) -> Axis {
+    let axis = Axis::new()
+        .auto_margin(true)
+        .grid_color("var(--line)")
+        .line_color("var(--line)")
+        .zero_line(false)
+        .tick_color("var(--line)");
+    if title.is_empty() { axis } else { axis.title(title) }
+}
+
+/// An axis of amounts that fits `values`: from zero, or logarithmic where they range widely.
+fn amounts(values: impl Iterator<Item = f64>) -> Axis {
+    let (least, most) = values
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+    if most / least <= WIDE || most == 0.0 {
+        return axis("").range_mode(RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
+    }
+    logarithmic(axis(""), least, most)
+}
+
+/// `axis` made logarithmic, with round labels between `least` and `most`.
+fn logarithmic(axis: Axis, least: f64, most: f64) -> Axis {
+    let (ticks, text) = logarithmic_ticks(least, most);
+    axis.type_(AxisType::Log).tick_mode(TickMode::Array).tick_values(ticks).tick_text(text)
+}
+
+/// An axis of time for spans that end at `end` seconds: the unit's length in seconds, and the axis.
+fn time(end: f64) -> (f64, &'static str, Axis) {
+    let (unit, name) = match end {
+        end if end <= 300.0 => (1.0, "s"),
+        end if end <= 3.0 * 3600.0 => (60.0, "min"),
+        _ => (3600.0, "h"),
+    };
+    (unit, name, axis(&format!("Time ({name})")).tick_format(",~g").range_mode(RangeMode::ToZero).show_grid(false))
+}
+
+/// Text for hovering over a point, safe against what looks like markup in a plan's own words.
+fn hover(lines: &[String]) -> String {
+    let safe = |line: &String| line.replace('&', "&amp;").replace('<', "&lt;");
+    lines.iter().map(safe).collect::<Vec<_>>().join("<br>")
+}
+
+/// Numbers for drawing, with no more digits than a screen can show.
+fn drawn(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.map(|value| crate::number::rounded(value, 5)).collect()
+}
+
+/// A hover template that shows a point's text and nothing else.
+const TEXT_ONLY: &str = "%{text}<extra></extra>";
+/// For marks that say nothing when hovered over.
+const SILENT: HoverInfo = HoverInfo::Skip;
+
+/// The seconds `value` in words, for hovering.
+fn clock(value: f64, unit: f64, name: &str) -> String {
+    format!("{} {name}", plain(value / unit))
+}

@@ -1,0 +1,286 @@
+//! What stands behind the figures: conditions, environment, findings, plan, and how to repeat it.
+
+use block::Bytes;
+use engine::Clock;
+use jiff::Timestamp;
+use lab::plan::Action;
+use lab::{Finding, Outcome};
+use maud::{Markup, html};
+use serde_json::Value;
+use store::{Run, State as RunState};
+use workload::{Pattern, Workload};
+
+use crate::number::count;
+use crate::part::{Part, anchor};
+use crate::prose;
+use crate::table;
+
+/// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
+pub fn date(ms: i64) -> String {
+    Timestamp::from_millisecond(ms)
+        .map_or_else(|_| "at an unknown time".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// How long the run took by the clock on the wall; none while it runs.
+pub(crate) fn took(run: &Run) -> Option<String> {
+    let ms = u64::try_from(run.finished_ms?.checked_sub(run.started_ms)?).ok()?;
+    Some(block::Nanos::from_millis(ms).to_string())
+}
+
+/// The word for how far a run came.
+pub(crate) const fn state(run: &Run) -> &'static str {
+    match run.state {
+        RunState::Complete => "complete",
+        RunState::Failed => "failed",
+        RunState::Running => "partial",
+    }
+}
+
+/// Whether the run was on a simulated drive.
+fn is_simulated(run: &Run) -> bool {
+    run.target.starts_with("sim:")
+}
+
+/// Everything after the steps.
+pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
+    html! {
+        section #findings { h2 { "Findings" } (findings(outcome, parts)) }
+        section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }
+        section #environment { h2 { "Environment" } (environment(&outcome.run)) }
+        section #repeat {
+            h2 { "Repeat this" }
+            p { "The same command runs the same plan with the same random choices"
+                @if is_simulated(&outcome.run) { " and, with the same version, gives the same figures" }
+                ":"
+            }
+            pre.command { code { (command(outcome)) } }
+            @if !outcome.plan.text.is_empty() {
+                details { summary { "The plan" } pre { code { (outcome.plan.text) } } }
+            }
+        }
+    }
+}
+
+fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
+    html! {
+        @if outcome.findings.is_empty() {
+            p { "Nothing was found that casts doubt on the measurements." }
+        } @else {
+            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, found)) (found.text) } } }
+        }
+        @if let Some(precision) = prose::precision(parts) { p { (precision) } }
+        (table::imprecise(parts))
+    }
+}
+
+/// The step that a finding is about, as a link.
+fn subject(outcome: &Outcome, finding: &Finding) -> Markup {
+    let Some(name) = &finding.step else { return html! {} };
+    let title =
+        outcome.plan.steps.iter().find(|step| step.name == *name).map_or(name.as_str(), |step| step.title.as_str());
+    html! {
+        a href={ "#" (anchor(name)) } { (title) }
+        @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { ", " code { (cell) } }
+        ": "
+    }
+}
+
+fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
+    let run = &outcome.run;
+    html! {
+        dl {
+            dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } }
+            @if !outcome.plan.about.is_empty() { dt { "Purpose" } dd { (outcome.plan.about) } }
+            dt { "Seed" } dd { (run.seed) }
+            dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
+            @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }
+            dt { "Repeats" } dd {
+                (count(run.repeats.unwrap_or(outcome.plan.repeats) as usize, "repeat")) " of each figure unless its step says otherwise. "
+                @if is_simulated(run) {
+                    "Repeats on a simulated drive start each from a clone of one conditioned state, with independent seeds."
+                } @else {
+                    "Repeats follow one another on the same target, with independent seeds."
+                }
+            }
+            dt { "Intervals" } dd {
+                "Mean of the repeats ± 95 % confidence by Student's t over the repeats; shown as a share of the mean. "
+                "A figure wider than ±2 % is marked ▲. A single measurement has no interval."
+            }
+            dt { "Changes" } dd {
+                "A quotient of two means counts as a change where its 95 % interval, the two shares added in quadrature, "
+                "leaves out 1; otherwise it is called no clear change."
+            }
+            @if outcome.plan.steps.iter().any(|step| step.action == Action::Purge) && !is_simulated(run) {
+                dt { "Fresh" } dd {
+                    "The state after the plan's purge: for a block device a discard of its blocks, for a file a new file. "
+                    "The drive beneath may have been worn before."
+                }
+            }
+        }
+        h3 { "What was done" }
+        ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (prose::action(step)) "." } } }
+    }
+}
+
+fn clock(parts: &[Part]) -> Option<&'static str> {
+    let measurement = parts.iter().flat_map(|part| &part.readings).find_map(|reading| reading.cell.repeats.first())?;
+    Some(match measurement.clock {
+        Clock::Virtual => "virtual: the simulated drive's own time, the same on every machine",
+        Clock::Real => "real: the host's monotonic clock",
+    })
+}
+
+fn environment(run: &Run) -> Markup {
+    let built = if run.commit.is_empty() { String::new() } else { format!(" ({})", run.commit) };
+    let recorded: Option<Value> = serde_json::from_str(&run.environment).ok();
+    html! {
+        dl {
+            dt { "Target" } dd { code { (run.target) } " – " (run.target_identity) }
+            dt { "Run" } dd { "number " (run.id) ", " (date(run.started_ms)) @if let Some(took) = took(run) { ", took " (took) } }
+            dt { "Program" } dd { "assay " (run.version) (built) }
+            @if let Some(Value::Object(map)) = &recorded {
+                @for (key, value) in map.iter().filter(|(_, value)| !is_empty(value)) { dt { (words(key)) } dd { (recorded_value(key, value)) } }
+            }
+        }
+    }
+}
+
+/// A value of the recorded environment: an object as a list of its own.
+fn recorded_value(key: &str, value: &Value) -> Markup {
+    match value {
+        Value::Object(map) => html! {
+            dl { @for (key, value) in map.iter().filter(|(_, value)| !is_empty(value)) { dt { (words(key)) } dd { (recorded_value(key, value)) } } }
+        },
+        Value::Array(all) if all.iter().any(|each| each.is_object() || each.is_array()) => html! {
+            ul { @for each in all { li { (recorded_value(key, each)) } } }
+        },
+        Value::Array(all) => {
+            html! { @for (i, each) in all.iter().enumerate() { @if i > 0 { ", " } (recorded_value(key, each)) } }
+        }
+        Value::Bool(yes) => html! { (if *yes { "yes" } else { "no" }) },
+        Value::Number(number) => html! { (amount(key, number)) },
+        Value::String(text) => html! { (text) },
+        Value::Null => html! { "unknown" },
+    }
+}
+
+/// A recorded number: as an amount of data where its name says that it is one.
+fn amount(key: &str, number: &serde_json::Number) -> String {
+    let is_data = ["memory", "bytes", "capacity", "size", "block"].iter().any(|word| key.contains(word));
+    match number.as_u64() {
+        Some(bytes) if is_data && bytes >= 512 => Bytes::new(bytes).to_string(),
+        _ => number.to_string(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(all) => all.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}
+
+/// `cpu_model` as `CPU model`.
+fn words(key: &str) -> String {
+    let spelt = |(i, word): (usize, &str)| match word {
+        "cpu" | "cpus" | "os" | "io" | "id" | "scsi" | "nvme" | "sata" | "usb" => {
+            word.to_uppercase().replace("CPUS", "CPUs")
+        }
+        _ if i == 0 => word[..1].to_uppercase() + &word[1..],
+        _ => word.to_owned(),
+    };
+    key.split(['_', '-'])
+        .filter(|word| word.is_ascii() && !word.is_empty())
+        .enumerate()
+        .map(spelt)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The command that does the same again.
+fn command(outcome: &Outcome) -> String {
+    let run = &outcome.run;
+    let single = outcome.steps.first().and_then(|step| step.cells.first()).filter(|_| run.plan == "run");
+    let mut words = vec!["assay".to_owned()];
+    match single {
+        Some(cell) => {
+            words.extend(["run".to_owned(), quoted(&run.target)]);
+            words.extend(options(&cell.workload));
+        }
+        None => {
+            words.extend(["review".to_owned(), quoted(&run.target)]);
+            if run.plan != "review" {
+                words.push(format!("--plan {}", quoted(&run.plan)));
+            }
+        }
+    }
+    words.extend(run.size.map(|size| format!("--size {}", exact(size))));
+    words.extend(run.quick.then(|| "--quick".to_owned()));
+    words.extend(run.repeats.map(|repeats| format!("--repeats {repeats}")));
+    words.push(format!("--seed {}", run.seed));
+    words.join(" ")
+}
+
+/// A workload as fio's options.
+fn options(workload: &Workload) -> Vec<String> {
+    let stop = &workload.stop;
+    let mut options = vec![
+        format!("--rw={}", workload.pattern),
+        format!("--bs={}", exact(workload.block)),
+        format!("--iodepth={}", workload.queue_depth),
+        format!("--numjobs={}", workload.workers),
+    ];
+    if matches!(workload.pattern, Pattern::ReadWrite | Pattern::RandRw) {
+        options.push(format!("--rwmixread={}", workload.read_percent));
+    }
+    options.extend(stop.time.map(|time| format!("--runtime={}ms", time.as_nanos() / 1_000_000)));
+    options.extend(stop.requests.map(|requests| format!("--number_ios={requests}")));
+    options.extend(stop.bytes.map(|bytes| format!("--io_size={}", exact(bytes))));
+    options
+}
+
+/// An amount of data as the command line takes it, without rounding: `2GiB`, `4k`, `6000`.
+fn exact(bytes: Bytes) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("k", 1 << 10)];
+    let unit = units.iter().find(|(_, unit)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
+    unit.map_or_else(|| bytes.get().to_string(), |(name, unit)| format!("{}{name}", bytes.get() / unit))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_keeps_amounts_exact_and_words_whole() {
+        assert_eq!(exact(Bytes::from_gib(2)), "2GiB");
+        assert_eq!(exact(Bytes::new(512)), "512");
+        assert_eq!(quoted("sim:x25-m"), "sim:x25-m");
+        assert_eq!(quoted("my file's"), r"'my file'\''s'");
+    }
+
+    #[test]
+    fn recorded_names_become_words() {
+        assert_eq!(words("cpu_model"), "CPU model");
+        assert_eq!(words("kernel-release"), "Kernel release");
+        assert_eq!(amount("memory", &serde_json::Number::from(8_u64 << 30)), "8 GiB");
+        assert_eq!(amount("cpus", &serde_json::Number::from(1024)), "1024");
+    }
+
+    #[test]
+    fn a_moment_is_given_in_universal_time() {
+        assert_eq!(date(1_767_225_600_000), "2026-01-01 00:00 UTC");
+    }
+}

@@ -1,0 +1,275 @@
+//! The figures by which a drive is judged at a glance, chosen from what the plan measures.
+
+use block::Bytes;
+use lab::Metric;
+use stats::Interval;
+use workload::{Pattern, Workload};
+
+use crate::axis;
+use crate::change::Change;
+use crate::figure::{Figure, Reading};
+use crate::part::Part;
+use crate::state::State;
+use crate::timeline::Timeline;
+
+/// What a workload asks for, however long: what must agree for two figures to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// Operations and order.
+    pub(crate) pattern: Pattern,
+    /// The share of reads in percent.
+    pub(crate) reads: u8,
+    /// The size.
+    pub(crate) block: Bytes,
+    /// In flight by each worker.
+    pub(crate) queue_depth: u32,
+    /// Workers.
+    pub(crate) workers: u32,
+}
+
+impl Request {
+    /// What `workload` asks for.
+    pub(crate) fn of(workload: &Workload) -> Self {
+        let Workload { pattern, block, queue_depth, workers, .. } = *workload;
+        Self { pattern, reads: workload.reads(), block, queue_depth, workers }
+    }
+
+    /// How many are in flight at once.
+    pub(crate) const fn in_flight(&self) -> u32 {
+        self.queue_depth * self.workers
+    }
+
+    /// `Random read, 4 KiB, depth 32`.
+    pub(crate) fn name(&self) -> String {
+        let words = axis::pattern(self.pattern);
+        let mut name = words[..1].to_uppercase() + &words[1..];
+        if self.pattern.is_mixed() {
+            name += &format!(" {} % reads", self.reads);
+        }
+        name += &format!(", {}, depth {}", self.block, self.queue_depth);
+        if self.workers > 1 {
+            name += &format!(" × {} workers", self.workers);
+        }
+        name
+    }
+}
+
+/// A figure in the table of key figures.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyFigure {
+    /// What was asked.
+    pub(crate) request: Request,
+    /// What was read off.
+    pub(crate) metric: Metric,
+    /// The figure in each of [`Scorecard::states`]; none where the plan does not measure it in that state.
+    pub(crate) entries: Vec<Option<Entry>>,
+    /// Whether it was not repeated but read off a conditioning that had become steady.
+    pub(crate) is_sustained: bool,
+}
+
+/// A figure and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// The figure.
+    pub(crate) figure: Figure,
+    /// The place in the page of the step that measured it.
+    pub(crate) anchor: String,
+}
+
+impl KeyFigure {
+    /// Its first column that has a value.
+    pub(crate) fn base(&self) -> Option<&Interval> {
+        self.entries.iter().flatten().find_map(|entry| entry.figure.interval())
+    }
+
+    /// From the first state to the last; none where either was not measured.
+    pub(crate) fn change(&self) -> Option<Change> {
+        let (first, last) = self.ends()?;
+        Change::between(self.metric, first, last)
+    }
+
+    /// The figures in the first state and in the last.
+    pub(crate) fn ends(&self) -> Option<(&Interval, &Interval)> {
+        let [first, .., last] = self.entries.as_slice() else { return None };
+        first.as_ref()?.figure.interval().zip(last.as_ref()?.figure.interval())
+    }
+
+    /// `Random read, 4 KiB, depth 1: 99.99 % latency`; throughput goes without saying.
+    pub(crate) fn name(&self) -> String {
+        let request = self.request.name();
+        match self.metric {
+            Metric::Iops | Metric::Bandwidth if self.is_sustained => format!("{request}, sustained"),
+            Metric::Iops | Metric::Bandwidth => request,
+            metric => format!("{request}: {}", metric.title().to_lowercase()),
+        }
+    }
+
+    /// The place in the page of the step that measured it.
+    pub(crate) fn anchor(&self) -> Option<&str> {
+        self.entries.iter().flatten().map(|entry| entry.anchor.as_str()).next()
+    }
+}
+
+/// The table of key figures.
+#[derive(Clone, Debug)]
+pub(crate) struct Scorecard {
+    /// The states that its columns stand for.
+    pub(crate) states: Vec<State>,
+    /// Its rows: in sequence, at random, mixed, latency, sustained.
+    pub(crate) rows: Vec<KeyFigure>,
+}
+
+impl Scorecard {
+    /// The key figures of a review.
+    ///
+    /// In sequence the size nearest 128 KiB, as data sheets have it; at random 4 KiB, at the least and
+    /// the greatest depth and at any that is measured in two states; mixed the share of reads nearest two
+    /// thirds at 8 KiB; latency of lone 4 KiB requests; and what a conditioning settled at, unless the same
+    /// was measured in the state that it left.
+    pub(crate) fn of(parts: &[Part]) -> Self {
+        let survey = Survey::of(parts);
+        let mut rows = Vec::new();
+        for pattern in [Pattern::Read, Pattern::Write, Pattern::Trim] {
+            let nearest = survey.nearest(pattern, Bytes::from_kib(128));
+            rows.extend(
+                nearest.iter().max_by_key(|request| survey.rank(request)).map(|r| survey.row(r, Metric::Bandwidth)),
+            );
+        }
+        for pattern in [Pattern::RandRead, Pattern::RandWrite, Pattern::RandTrim] {
+            rows.extend(survey.by_depth(pattern).iter().map(|request| survey.row(request, Metric::Iops)));
+        }
+        for pattern in [Pattern::ReadWrite, Pattern::RandRw] {
+            let nearest = survey.nearest(pattern, Bytes::from_kib(8));
+            let two_thirds = |request: &&Request| (request.reads.abs_diff(67), std::cmp::Reverse(survey.rank(request)));
+            rows.extend(nearest.iter().min_by_key(two_thirds).map(|request| survey.row(request, Metric::Iops)));
+        }
+        for pattern in [Pattern::RandRead, Pattern::RandWrite] {
+            rows.extend(survey.latency_rows(pattern));
+        }
+        rows.extend(survey.sustained_rows(&rows));
+        Self { states: survey.states, rows }
+    }
+
+    /// Rows of one pattern and figure, by depth.
+    pub(crate) fn of_pattern(&self, pattern: Pattern, metric: Metric) -> impl Iterator<Item = &KeyFigure> {
+        self.rows.iter().filter(move |row| row.request.pattern == pattern && row.metric == metric && !row.is_sustained)
+    }
+}
+
+/// All that the parts measured, by what was asked.
+struct Survey<'p> {
+    parts: &'p [Part<'p>],
+    states: Vec<State>,
+    asked: Vec<(Request, State)>,
+}
+
+impl<'p> Survey<'p> {
+    fn of(parts: &'p [Part<'p>]) -> Self {
+        let mut asked = Vec::new();
+        let mut states: Vec<State> = Vec::new();
+        for part in parts.iter().filter(|part| part.condition().is_none()) {
+            states.push(part.state);
+            asked.extend(part.readings.iter().map(|reading| (Request::of(&reading.cell.workload), part.state)));
+        }
+        if parts.iter().any(|part| wears(part).is_some()) {
+            states.push(State::Worn);
+        }
+        states.sort();
+        states.dedup();
+        Self { parts, states, asked }
+    }
+
+    /// In how many states it is measured; then how many are in flight.
+    fn rank(&self, request: &Request) -> (usize, u32) {
+        let states = self.states.iter().filter(|&&state| self.asked.contains(&(*request, state)));
+        (states.count(), request.in_flight())
+    }
+
+    /// All that is asked in this pattern with the block size nearest `block`.
+    fn nearest(&self, pattern: Pattern, block: Bytes) -> Vec<Request> {
+        let distance = |request: &Request| (request.block.get() as f64 / block.get() as f64).log2().abs();
+        let all: Vec<Request> =
+            self.asked.iter().map(|(request, _)| *request).filter(|request| request.pattern == pattern).collect();
+        let least = all.iter().map(distance).fold(f64::MAX, f64::min);
+        let mut nearest: Vec<Request> = Vec::new();
+        for request in all {
+            if distance(&request) <= least && !nearest.contains(&request) {
+                nearest.push(request);
+            }
+        }
+        nearest
+    }
+
+    /// The least and the greatest depth at 4 KiB, and those measured in two states.
+    fn by_depth(&self, pattern: Pattern) -> Vec<Request> {
+        let mut all = self.nearest(pattern, Bytes::from_kib(4));
+        all.sort_by_key(|request| (request.in_flight(), request.workers));
+        let last = all.len().saturating_sub(1);
+        let is_wanted = |(i, request): &(usize, Request)| *i == 0 || *i == last || self.rank(request).0 > 1;
+        all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
+    }
+
+    /// Median and the farthest percentile that can be told, of requests made one at a time.
+    fn latency_rows(&self, pattern: Pattern) -> Vec<KeyFigure> {
+        let nearest = self.nearest(pattern, Bytes::from_kib(4));
+        let Some(alone) = nearest.iter().find(|request| request.in_flight() == 1) else { return Vec::new() };
+        let [tail, nearer] = [Metric::Latency9999, Metric::Latency99].map(|metric| self.row(alone, metric));
+        let is_told = tail.base().is_some() || nearer.base().is_none();
+        vec![self.row(alone, Metric::LatencyMedian), if is_told { tail } else { nearer }]
+    }
+
+    /// What each conditioning settled at, where `rows` do not have it.
+    fn sustained_rows(&self, rows: &[KeyFigure]) -> Vec<KeyFigure> {
+        let row = |part: &Part| -> Option<KeyFigure> {
+            let request = Request::of(wears(part)?);
+            let is_known =
+                rows.iter().any(|row| row.request == request && row.entries.last().is_some_and(Option::is_some));
+            let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
+            let entry = Entry { figure, anchor: part.anchor() };
+            let entries = self.states.iter().map(|&state| (state == State::Worn).then(|| entry.clone())).collect();
+            (!is_known).then_some(KeyFigure { request, metric: Metric::Iops, entries, is_sustained: true })
+        };
+        self.parts.iter().filter_map(row).collect()
+    }
+
+    fn row(&self, request: &Request, metric: Metric) -> KeyFigure {
+        let entries = self.states.iter().map(|&state| self.entry(request, state, metric)).collect();
+        KeyFigure { request: *request, metric, entries, is_sustained: false }
+    }
+
+    /// The figure in one state. Of several steps that give it, one that was measured counts before one that
+    /// was not; for latency the one that sweeps least (it is about that), otherwise one that is compared
+    /// with another.
+    fn entry(&self, request: &Request, state: State, metric: Metric) -> Option<Entry> {
+        let is_latency = !matches!(metric, Metric::Iops | Metric::Bandwidth);
+        let preference = |part: &Part, reading: &Reading| {
+            let paired = part.beside.is_some() || part.is_base;
+            let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
+            (reading.figure(metric).interval().is_none(), other)
+        };
+        let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
+        candidates
+            .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
+            .filter(|(_, reading)| Request::of(&reading.cell.workload) == *request)
+            .min_by_key(|(part, reading)| preference(part, reading))
+            .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
+    }
+}
+
+/// The workload of a conditioning with random writes.
+fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
+    let workload = &part.condition()?.workload;
+    (workload.pattern.is_random() && workload.pattern.changes_data()).then_some(workload)
+}
+
+/// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.
+fn sustained(part: &Part, reading: &Reading) -> Figure {
+    let steadiness = part.condition().zip(reading.cell.repeats.first());
+    let steadiness = steadiness.and_then(|(condition, measured)| Timeline::of(condition, measured).steadiness);
+    match steadiness {
+        Some(steadiness) => {
+            Figure::Measured(Interval { mean: steadiness.mean, half_width: None, repeats: reading.cell.repeats.len() })
+        }
+        None => reading.figure(Metric::Iops),
+    }
+}

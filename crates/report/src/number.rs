@@ -1,0 +1,155 @@
+//! Numbers as people read them: three significant digits, thousands apart, the unit that suits.
+
+use lab::Metric;
+use stats::Interval;
+
+/// `38,900`, `252`, `79.1`, `0.0315`: three significant digits.
+pub(crate) fn three(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// `38,912.4`: `value` with so many significant digits; a dash where it is no number.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let rounded = rounded(value, digits);
+    let magnitude = rounded.abs().log10().floor() as i32;
+    let decimals = (digits - 1 - magnitude).clamp(0, 9) as usize;
+    separated(&format!("{rounded:.decimals$}"))
+}
+
+/// `38,912`: a whole number.
+pub(crate) fn whole(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+/// `value` with only so many significant digits kept: keeps drawn data short.
+pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let places = digits - 1 - value.abs().log10().floor() as i32;
+    match places {
+        0.. => (value * 10_f64.powi(places)).round() / 10_f64.powi(places),
+        _ => (value / 10_f64.powi(-places)).round() * 10_f64.powi(-places),
+    }
+}
+
+/// Puts a comma before every three whole digits.
+fn separated(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let first = whole.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let mut out = whole[..first].to_owned();
+    for (i, digit) in whole[first..].char_indices() {
+        if i > 0 && (whole.len() - first - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+/// The half-width as a share of the mean: `±0.1 %`; none where there is no interval.
+pub(crate) fn spread(interval: &Interval) -> Option<String> {
+    interval.relative().map(|share| format!("±{}", percent(share)))
+}
+
+/// `12 %`, `0.4 %`, `<0.1 %`, `0 %`.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0 %".to_owned(),
+        p if p.abs() < 0.05 => "<0.1 %".to_owned(),
+        p if p.abs() < 9.95 => format!("{p:.1} %"),
+        p => format!("{} %", separated(&format!("{p:.0}"))),
+    }
+}
+
+/// A latency given in microseconds, in the unit that suits: `85.3 µs`, `1.24 ms`, `2.40 s`.
+pub(crate) fn latency(micros: f64) -> String {
+    match rounded(micros, 3) {
+        us if us < 1e3 => format!("{} µs", three(us)),
+        us if us < 1e6 => format!("{} ms", three(us / 1e3)),
+        us => format!("{} s", three(us / 1e6)),
+    }
+}
+
+/// A figure with its unit, for sentences.
+pub(crate) fn with_unit(metric: Metric, value: f64) -> String {
+    match metric.unit() {
+        "µs" => latency(value),
+        unit => format!("{} {unit}", three(value)),
+    }
+}
+
+/// `text` with every number bound to its unit by a space at which no line is broken.
+pub(crate) fn bound(text: &str) -> String {
+    const UNITS: [&str; 11] = ["B", "KiB", "MiB", "GiB", "MB/s", "IOPS", "µs", "ms", "s", "%", "×"];
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(' ') {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ')', ':']));
+        if !out.is_empty() {
+            out.push(if is_unit && out.ends_with(|c: char| c.is_ascii_digit()) { BINDING } else { ' ' });
+        }
+        out += word;
+    }
+    out
+}
+
+/// A space at which no line is broken.
+pub(crate) const BINDING: char = '\u{a0}';
+
+/// `1 repeat`, `5 repeats`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", whole(number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_say_enough() {
+        for (value, text) in [
+            (38_912.4, "38,900"),
+            (999.6, "1,000"),
+            (252.3, "252"),
+            (79.06, "79.1"),
+            (7.4962, "7.50"),
+            (0.031_46, "0.0315"),
+            (1_234_567.0, "1,230,000"),
+            (-1234.0, "-1,230"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(three(value), text);
+        }
+    }
+
+    #[test]
+    fn latencies_take_the_unit_that_suits() {
+        for (micros, text) in
+            [(85.31, "85.3 µs"), (999.7, "1.00 ms"), (1_240.0, "1.24 ms"), (2_400_000.0, "2.40 s"), (0.4, "0.400 µs")]
+        {
+            assert_eq!(latency(micros), text);
+        }
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(bound("reads 4 KiB at 255 MB/s, or so"), "reads 4\u{a0}KiB at 255\u{a0}MB/s, or so");
+    }
+
+    #[test]
+    fn a_half_width_is_shown_as_a_share_of_the_mean() {
+        let of = |half| spread(&Interval { mean: 1000.0, half_width: Some(half), repeats: 5 }).unwrap();
+        assert_eq!(
+            (of(0.0), of(0.1), of(4.0), of(123.0)),
+            ("±0 %".into(), "±<0.1 %".into(), "±0.4 %".into(), "±12 %".into())
+        );
+        assert_eq!(spread(&Interval { mean: 1.0, half_width: None, repeats: 1 }), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! The report as one HTML file that needs nothing else.
+
+use lab::Outcome;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::conditions::{back_matter, date, state, took};
+use crate::key::Scorecard;
+use crate::number::{bound, count};
+use crate::part::{Part, parts};
+use crate::prose;
+use crate::section::section;
+use crate::table;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("chart.js");
+
+/// The report of a run: one self-contained HTML file that opens without a network.
+///
+/// Summary first, then a section for each step that measured something, then findings, conditions,
+/// environment and how to repeat it. The same outcome always gives the same text.
+pub fn html(outcome: &Outcome) -> String {
+    let parts = parts(outcome);
+    let run = &outcome.run;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "assay " (run.version) };
+                title { (run.target_identity) " – " (outcome.plan.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header { (heading(outcome)) }
+                main {
+                    (summary(outcome, &parts))
+                    (contents(&parts))
+                    noscript { p.missing { "Charts need JavaScript; the tables hold every figure." } }
+                    @for index in 0..parts.len() { (section(&parts, index, &outcome.findings)) }
+                    (back_matter(outcome, &parts))
+                }
+                footer { p { "Made by assay " (run.version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
+                (PreEscaped(plotly_script()))
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// What was tested, when, and how far it came.
+fn heading(outcome: &Outcome) -> Markup {
+    let run = &outcome.run;
+    html! {
+        p.kicker { (outcome.plan.title) }
+        h1 { (run.target_identity) }
+        p.facts {
+            span class={ "badge " (state(run)) } { (state(run)) }
+            @if run.quick { span.badge.quick { "quick" } }
+            span { code { (run.target) } }
+            span { "plan " code { (run.plan) } }
+            span { "seed " (run.seed) }
+            span { (date(run.started_ms)) }
+            @if let Some(took) = took(run) { span { "took " (took) } }
+        }
+    }
+}
+
+/// The answer in ten seconds.
+fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
+    let scorecard = Scorecard::of(parts);
+    html! {
+        section #summary aria-labelledby="verdict" {
+            h2.hidden #verdict { "Summary" }
+            @if let Some(shortfall) = prose::shortfall(outcome) { p.shortfall { (shortfall) } }
+            @let verdict = prose::verdict(&scorecard);
+            @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
+            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
+            p.trust {
+                @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run is longer and surer. " }
+                @if let Some(precision) = prose::precision(parts) { (precision) " " }
+                a href="#findings" { (count(outcome.findings.len(), "finding")) } "."
+            }
+        }
+    }
+}
+
+fn contents(parts: &[Part]) -> Markup {
+    html! {
+        nav aria-label="Contents" {
+            ol {
+                @for part in parts { li { a href={ "#" (part.anchor()) } { (part.step.title) } } }
+                @for (anchor, title) in [
+                    ("findings", "Findings"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
+                ] { li { a href={ "#" (anchor) } { (title) } } }
+            }
+        }
+    }
+}
+
+/// The script element with Plotly; the crate's sources hold MathJax after it, which no chart needs.
+fn plotly_script() -> String {
+    const END: &str = "</script>";
+    let mut sources = plotly::Plot::offline_js_sources();
+    let end = sources.find(END).expect("the crate embeds Plotly in a script element") + END.len();
+    sources.truncate(end);
+    sources
+}

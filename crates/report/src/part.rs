@@ -1,0 +1,98 @@
+//! A step of an outcome as the report reads it: with the drive's state and the step beside it.
+
+use lab::plan::{Action, Condition, Field, Measure, Step};
+use lab::{CellOutcome, Outcome};
+use workload::Workload;
+
+use crate::figure::Reading;
+use crate::state::State;
+
+/// A step that measured something.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    /// The step.
+    pub(crate) step: &'a Step,
+    /// The state in which it found the drive.
+    pub(crate) state: State,
+    /// Its cells with their figures.
+    pub(crate) readings: Vec<Reading<'a>>,
+    /// The place among the parts of the step whose figures are shown beside this one's.
+    pub(crate) beside: Option<usize>,
+    /// Whether another step is shown beside this one.
+    pub(crate) is_base: bool,
+}
+
+/// The steps that measured something, in order.
+pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
+    let steps = || outcome.steps.iter().filter(|step| step.index < outcome.plan.steps.len());
+    let name = |index: usize| outcome.plan.steps[index].name.as_str();
+    let beside = |step: &'_ Step| match &step.action {
+        Action::Measure(Measure { beside: Some(other), .. }) => steps().position(|step| name(step.index) == other),
+        _ => None,
+    };
+    let mut parts: Vec<Part> = steps()
+        .map(|step| Part {
+            step: &outcome.plan.steps[step.index],
+            state: State::before(&outcome.plan, step.index),
+            readings: step.cells.iter().map(Reading::of).collect(),
+            beside: beside(&outcome.plan.steps[step.index]),
+            is_base: false,
+        })
+        .collect();
+    let bases: Vec<usize> = parts.iter().filter_map(|part| part.beside).collect();
+    bases.into_iter().for_each(|base| parts[base].is_base = true);
+    parts
+}
+
+impl<'a> Part<'a> {
+    /// The fields that it sweeps.
+    pub(crate) fn axes(&self) -> &'a [Field] {
+        match &self.step.action {
+            Action::Measure(measure) => &measure.axes,
+            _ => &[],
+        }
+    }
+
+    /// The conditioning, if it is one.
+    pub(crate) fn condition(&self) -> Option<&'a Condition> {
+        if let Action::Condition(condition) = &self.step.action { Some(condition) } else { None }
+    }
+
+    /// Whether any cell was measured.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.readings.iter().any(Reading::is_measured)
+    }
+
+    /// The place in the page.
+    pub(crate) fn anchor(&self) -> String {
+        anchor(&self.step.name)
+    }
+
+    /// The reading at the same point as `cell`, as another step measured it.
+    pub(crate) fn counterpart(&self, cell: &CellOutcome) -> Option<&Reading<'a>> {
+        let same = |reading: &&Reading| reading.cell.point == cell.point;
+        let alike = |reading: &&Reading| is_alike(&reading.cell.workload, &cell.workload);
+        self.readings.iter().find(same).or_else(|| self.readings.iter().find(alike))
+    }
+}
+
+/// What two steps shown beside each other are called: their states, or their titles where those are the same.
+pub(crate) fn names(base: &Part, part: &Part) -> [String; 2] {
+    if base.state == part.state {
+        [base.step.title.clone(), part.step.title.clone()]
+    } else {
+        [base.state.title().to_owned(), part.state.title().to_owned()]
+    }
+}
+
+/// Where in the page a step is.
+pub(crate) fn anchor(step: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    format!("step-{}", step.chars().map(word).collect::<String>())
+}
+
+/// Whether two workloads ask for the same, however long.
+fn is_alike(one: &Workload, other: &Workload) -> bool {
+    let key = |w: &Workload| (w.pattern, w.reads(), w.block, w.queue_depth, w.workers, w.offset, w.size);
+    key(one) == key(other)
+}

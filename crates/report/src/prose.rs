@@ -1,0 +1,399 @@
+//! Sentences made from figures: the verdict, what a step did, what a chart shows.
+
+use block::{Bytes, Nanos};
+use lab::plan::{Action, Condition, Limit, Step};
+use lab::{Metric, Outcome};
+use stats::{Steadiness, SteadyRule};
+use store::State as RunState;
+use workload::{Pattern, Stop, Workload};
+
+use crate::axis;
+use crate::key::{KeyFigure, Request, Scorecard};
+use crate::number::{count, latency, percent, three, whole, with_unit};
+use crate::part::Part;
+use crate::state::State;
+
+/// A wear of less than this factor is not worth a sentence of its own.
+const WEAR_WORTH_TELLING: f64 = 1.05;
+
+/// What the figures say, a sentence each, the most telling first.
+pub(crate) fn verdict(scorecard: &Scorecard) -> Vec<String> {
+    let sentences = [at_random(scorecard), in_sequence(scorecard), wear(scorecard), alone(scorecard)];
+    let said: Vec<String> = sentences.into_iter().flatten().collect();
+    match said.is_empty() {
+        false => said,
+        true => scorecard.rows.iter().filter_map(plainly).take(3).collect(),
+    }
+}
+
+/// `Reads 4 KiB at random at 5,480 IOPS one at a time and 38,900 IOPS at depth 32; writes at …`.
+fn at_random(scorecard: &Scorecard) -> Option<String> {
+    let mut clauses: Vec<String> = Vec::new();
+    let mut asked_before: Vec<(Bytes, u32)> = Vec::new();
+    for (pattern, verb) in [(Pattern::RandRead, "reads"), (Pattern::RandWrite, "writes")] {
+        let rows = scorecard.of_pattern(pattern, Metric::Iops);
+        let rates: Vec<(&Request, f64)> = rows.filter_map(|row| Some((&row.request, row.base()?.mean))).collect();
+        let Some((first, last)) = rates.first().zip(rates.last()) else { continue };
+        let ends = if rates.len() > 1 { vec![first, last] } else { vec![first] };
+        let asked: Vec<(Bytes, u32)> = ends.iter().map(|end| (end.0.block, end.0.in_flight())).collect();
+        clauses.push(if asked == asked_before {
+            let rates: Vec<String> = ends.iter().map(|end| three(end.1)).collect();
+            format!("{verb} at {} IOPS", rates.join(" and "))
+        } else {
+            let rates: Vec<String> = ends.iter().map(|end| format!("{} IOPS {}", three(end.1), depth(end.0))).collect();
+            format!("{verb} {} at random at {}", first.0.block, rates.join(" and "))
+        });
+        asked_before = asked;
+    }
+    sentence(&clauses.join("; "))
+}
+
+/// `Streams 128 KiB at 252 MB/s reading and 79.1 MB/s writing.`
+fn in_sequence(scorecard: &Scorecard) -> Option<String> {
+    let rate = |pattern, verb: &str| {
+        let row = scorecard.of_pattern(pattern, Metric::Bandwidth).find(|row| row.base().is_some())?;
+        Some((row.request.block, format!("{} {verb}", with_unit(Metric::Bandwidth, row.base()?.mean))))
+    };
+    let rates: Vec<(Bytes, String)> =
+        [rate(Pattern::Read, "reading"), rate(Pattern::Write, "writing")].into_iter().flatten().collect();
+    let block = rates.first()?.0;
+    let rates: Vec<String> = rates.into_iter().map(|(_, rate)| rate).collect();
+    sentence(&format!("streams {block} requests at {}", rates.join(" and ")))
+}
+
+/// `Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
+fn wear(scorecard: &Scorecard) -> Option<String> {
+    let [first, .., State::Worn] = scorecard.states.as_slice() else { return settled_at(scorecard) };
+    let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
+    let factor = |row: &KeyFigure| row.change().map(|change| (change.factor(), change.is_worse()));
+    let mut rows: Vec<(&KeyFigure, f64, bool)> = scorecard
+        .rows
+        .iter()
+        .filter(is_throughput)
+        .filter_map(|row| factor(row).map(|(factor, worse)| (row, factor, worse)))
+        .collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let Some(&(row, factor, worse)) = rows.first() else { return settled_at(scorecard) };
+    if factor < WEAR_WORTH_TELLING {
+        return Some(format!(
+            "Worn, it is within 5 % of what it was {} in every key figure of throughput.",
+            first.name()
+        ));
+    }
+    let (before, after) = row.ends()?;
+    let verb = if worse { "fall" } else { "rise" };
+    Some(format!(
+        "Once worn, {} {verb} from {} to {} ({}).",
+        plural(&row.request),
+        three(before.mean),
+        with_unit(row.metric, after.mean),
+        row.change()?,
+    ))
+}
+
+/// `Under lasting 4 KiB random writes at depth 32 it settles at 2,390 IOPS.`
+fn settled_at(scorecard: &Scorecard) -> Option<String> {
+    let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
+    Some(format!("Under lasting {} it settles at {}.", plural(&row.request), with_unit(row.metric, row.base()?.mean)))
+}
+
+/// `A lone 4 KiB random read takes 180 µs in the median; one in 10,000 takes 1.20 ms or longer.`
+fn alone(scorecard: &Scorecard) -> Option<String> {
+    let median = scorecard.rows.iter().find(|row| row.metric == Metric::LatencyMedian && row.base().is_some())?;
+    let Request { block, pattern, .. } = median.request;
+    let mut text =
+        format!("A lone {block} {} takes {} in the median", axis::pattern(pattern), latency(median.base()?.mean));
+    let tail = scorecard.rows.iter().find(|row| {
+        row.request == median.request
+            && matches!(row.metric, Metric::Latency99 | Metric::Latency9999)
+            && row.base().is_some()
+    });
+    if let Some((row, figure)) = tail.and_then(|row| row.base().map(|figure| (row, figure))) {
+        let one_in = if row.metric == Metric::Latency99 { "100" } else { "10,000" };
+        text += &format!("; one in {one_in} takes {} or longer", latency(figure.mean));
+    }
+    Some(text + ".")
+}
+
+/// `Random trim, 4 KiB, depth 1: 51,000 IOPS.`
+fn plainly(row: &KeyFigure) -> Option<String> {
+    Some(format!("{}: {}.", row.name(), with_unit(row.metric, row.base()?.mean)))
+}
+
+/// How far the run came, where that is not all the way.
+pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
+    let cells = || outcome.steps.iter().flat_map(|step| &step.cells);
+    let measured = cells().filter(|cell| !cell.repeats.is_empty()).count();
+    let progress =
+        format!("{} of {} were measured and are shown", whole(measured as u64), count(cells().count(), "cell"));
+    match outcome.run.state {
+        RunState::Complete => None,
+        RunState::Failed => {
+            let reason = outcome.run.error.as_deref().unwrap_or("no reason was recorded").trim_end_matches('.');
+            Some(format!("The run failed before its plan was done: {reason}. {progress}."))
+        }
+        RunState::Running => Some(format!("The run is not complete: {progress}.")),
+    }
+}
+
+/// How many figures are how sure: throughput and latency apart, for tails are always less sure.
+pub(crate) fn precision(parts: &[Part]) -> Option<String> {
+    let of = |metrics: &[Metric]| {
+        let figures = parts.iter().flat_map(|part| &part.readings).flat_map(|r| metrics.iter().map(|&m| r.figure(m)));
+        let sure: Vec<bool> = figures
+            .filter(|figure| figure.interval().is_some_and(|interval| interval.half_width.is_some()))
+            .map(|figure| !figure.is_imprecise())
+            .collect();
+        (sure.len(), sure.iter().filter(|&&sure| !sure).count())
+    };
+    let (throughput, wide) = of(&[Metric::Iops]);
+    let (latencies, wide_latencies) =
+        of(&[Metric::LatencyMean, Metric::LatencyMedian, Metric::Latency99, Metric::Latency9999]);
+    if throughput == 0 {
+        return None;
+    }
+    let share = |wide: usize, all: usize, noun: &str| match wide {
+        0 => format!("all {} {noun} figures are within ±2 %", whole(all as u64)),
+        _ => format!("{} of {} {noun} figures exceed ±2 %", whole(wide as u64), whole(all as u64)),
+    };
+    let text = format!("{}; {}", share(wide, throughput, "throughput"), share(wide_latencies, latencies, "latency"));
+    sentence(&text)
+}
+
+/// `random read, 4 KiB, depth 32, 1 worker, for 10 s`: what the cells of a step have in common.
+pub(crate) fn common(workloads: &[&Workload]) -> String {
+    let Some((first, rest)) = workloads.split_first() else { return String::new() };
+    let shared = |key: &dyn Fn(&Workload) -> String| {
+        let value = key(first);
+        rest.iter().all(|other| key(other) == value).then_some(value)
+    };
+    let parts: [Option<String>; 8] = [
+        shared(&|w| axis::pattern(w.pattern).to_owned()),
+        first.pattern.is_mixed().then(|| shared(&|w| format!("{} % reads", w.reads()))).flatten(),
+        shared(&|w| w.block.to_string()),
+        shared(&|w| format!("depth {}", w.queue_depth)),
+        shared(&|w| count(w.workers as usize, "worker")),
+        shared(&|w| stop(&w.stop)),
+        shared(&|w| if w.ramp > Nanos::ZERO { format!("after {} uncounted", w.ramp) } else { String::new() }),
+        shared(&|w| span(w)),
+    ];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// When a workload ends, in words.
+fn stop(stop: &Stop) -> String {
+    let limits = [
+        stop.time.map(|time| format!("for {time}")),
+        stop.requests.map(|requests| format!("{} requests a worker", whole(requests))),
+        stop.bytes.map(|bytes| format!("{bytes} moved")),
+    ];
+    limits.into_iter().flatten().collect::<Vec<_>>().join(" or ")
+}
+
+fn span(workload: &Workload) -> String {
+    match (workload.size, workload.offset) {
+        (None, Bytes::ZERO) => "over the whole target".to_owned(),
+        (None, offset) => format!("from {offset} on"),
+        (Some(size), Bytes::ZERO) => format!("over the first {size}"),
+        (Some(size), offset) => format!("over {size} from {offset} on"),
+    }
+}
+
+/// What a step does, in a line.
+pub(crate) fn action(step: &Step) -> String {
+    match &step.action {
+        Action::Purge => "Forget all data".to_owned(),
+        Action::Fill { block, queue_depth } => {
+            format!("Write the whole span once in sequence, {block} at depth {queue_depth}")
+        }
+        Action::Idle { time } => format!("Leave the drive alone for {time}"),
+        Action::Measure(measure) => {
+            let all: Vec<&Workload> = measure.cells.iter().map(|cell| &cell.workload).collect();
+            let times = if measure.repeats == 1 { "once".to_owned() } else { format!("{} times", measure.repeats) };
+            format!("Measure {}, each {times}: {}", count(all.len(), "cell"), common(&all))
+        }
+        Action::Condition(condition) => conditioning(condition),
+    }
+}
+
+/// How a conditioning goes, in a line.
+fn conditioning(condition: &Condition) -> String {
+    let until = match condition.steady {
+        Some(rule) => format!("until {} rounds are steady", rule.rounds),
+        None => "whether steady or not".to_owned(),
+    };
+    format!(
+        "Run in rounds: {}; {until}, at least {} and at most {}",
+        common(&[&condition.workload]),
+        limit(condition.at_least),
+        limit(condition.at_most)
+    )
+}
+
+fn limit(limit: Limit) -> String {
+    match limit {
+        Limit::Percent(share) => format!("{share} % of the capacity"),
+        Limit::Bytes(bytes) => bytes.to_string(),
+        Limit::Time(time) => time.to_string(),
+    }
+}
+
+/// What the last rounds show, with the rule they are held against.
+pub(crate) fn steadiness(rule: &SteadyRule, found: Option<&Steadiness>, rounds: usize) -> String {
+    let Some(found) = found else {
+        return format!(
+            "Steadiness was not judged: that takes {} rounds of fixed length and there {} {}.",
+            rule.rounds,
+            if rounds == 1 { "is" } else { "are" },
+            whole(rounds as u64)
+        );
+    };
+    let name = if *rule == SteadyRule::SNIA { "the SNIA rule" } else { "the plan's rule" };
+    let verdict = if found.steady { "Steady" } else { "Not steady" };
+    format!(
+        "{verdict} by {name}: over the last {} of {} the mean is {} IOPS, the spread {} of it (at most {}), \
+         the slope {}{} (at most {}).",
+        rule.rounds,
+        count(rounds, "round"),
+        three(found.mean),
+        percent(found.spread),
+        percent(rule.spread),
+        if found.slope < 0.0 { "−" } else { "" },
+        percent(found.slope.abs()),
+        percent(rule.slope),
+    )
+}
+
+/// What a sweep's chart shows and which way is better.
+pub(crate) fn sweep_caption(field: &str, metric: Metric, states: Option<[&str; 2]>, is_repeated: bool) -> String {
+    let what = if metric == Metric::Bandwidth { "Data moved a second" } else { "Requests a second" };
+    let beside = states.map_or_else(String::new, |[before, after]| {
+        format!(", {} (solid) beside {} (dashed)", before.to_lowercase(), after.to_lowercase())
+    });
+    let marks = if is_repeated {
+        " Lines join means, bars are 95 % confidence intervals, dots are single repeats."
+    } else {
+        " Each point was measured once, so there are no intervals."
+    };
+    format!(
+        "{what} (more is better) and mean latency (less is better) by {}{beside}.{marks}",
+        field.trim_end_matches(" (%)").to_lowercase()
+    )
+}
+
+/// What a percentile curve shows.
+pub(crate) const CURVE_CAPTION: &str = "Latency that so many of the requests did not exceed, all repeats together: \
+     lower and flatter is better. Each mark to the right is ten times rarer.";
+
+/// What a time series shows.
+pub(crate) fn series_caption(bin: f64, rounds: usize) -> String {
+    let each = if bin < 1.5 { "a second".to_owned() } else { format!("{} s", axis::plain(bin)) };
+    let diamonds =
+        if rounds > 0 { " Diamonds are means of rounds; the dashed line is the mean of the last of them." } else { "" };
+    format!("Requests a second (more is better) and latency (less is better) over time, each point {each}.{diamonds}")
+}
+
+fn depth(request: &Request) -> String {
+    match (request.in_flight(), request.workers) {
+        (1, _) => "one at a time".to_owned(),
+        (_, 1) => format!("at depth {}", request.queue_depth),
+        (all, _) => format!("with {all} in flight"),
+    }
+}
+
+/// `4 KiB random writes at depth 32`.
+fn plural(request: &Request) -> String {
+    let words = axis::pattern(request.pattern);
+    let noun = if request.pattern.is_mixed() {
+        format!("{words} requests ({} % reads)", request.reads)
+    } else {
+        format!("{words}s")
+    };
+    format!("{} {noun} {}", request.block, depth(request))
+}
+
+/// `text` with a capital first letter and a full stop; none where it is empty.
+fn sentence(text: &str) -> Option<String> {
+    let first = text.chars().next()?;
+    Some(first.to_uppercase().chain(text[first.len_utf8()..].chars()).collect::<String>() + ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Figure;
+    use crate::key::Entry;
+    use stats::Interval;
+
+    fn row(pattern: Pattern, kib: u64, queue_depth: u32, metric: Metric, means: [Option<f64>; 2]) -> KeyFigure {
+        let reads = if matches!(pattern, Pattern::Read | Pattern::RandRead) { 100 } else { 0 };
+        let request = Request { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
+        let entry = |mean: f64| Entry {
+            figure: Figure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
+            anchor: "step-some".to_owned(),
+        };
+        KeyFigure { request, metric, entries: means.map(|mean| mean.map(entry)).into(), is_sustained: false }
+    }
+
+    fn scorecard(rows: Vec<KeyFigure>) -> Scorecard {
+        Scorecard { states: vec![State::Fresh, State::Worn], rows }
+    }
+
+    #[test]
+    fn the_verdict_says_how_fast_and_what_wear_does() {
+        let said = verdict(&scorecard(vec![
+            row(Pattern::Read, 128, 1, Metric::Bandwidth, [Some(252.2), None]),
+            row(Pattern::Write, 128, 1, Metric::Bandwidth, [Some(79.06), None]),
+            row(Pattern::RandRead, 4, 1, Metric::Iops, [Some(5_480.0), None]),
+            row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(38_912.0), Some(38_700.0)]),
+            row(Pattern::RandWrite, 4, 1, Metric::Iops, [Some(11_030.0), None]),
+            row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(2_390.0)]),
+            row(Pattern::RandRead, 4, 1, Metric::LatencyMedian, [Some(180.4), None]),
+            row(Pattern::RandRead, 4, 1, Metric::Latency9999, [Some(1_204.0), None]),
+        ]));
+        assert_eq!(
+            said,
+            [
+                "Reads 4 KiB at random at 5,480 IOPS one at a time and 38,900 IOPS at depth 32; writes at 11,000 and 17,900 IOPS.",
+                "Streams 128 KiB requests at 252 MB/s reading and 79.1 MB/s writing.",
+                "Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
+                "A lone 4 KiB random read takes 180 µs in the median; one in 10,000 takes 1.20 ms or longer.",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_verdict_says_what_there_is_and_no_more() {
+        assert!(verdict(&scorecard(Vec::new())).is_empty());
+        let trims = vec![row(Pattern::RandTrim, 4, 8, Metric::Iops, [Some(51_000.0), None])];
+        assert_eq!(verdict(&scorecard(trims)), ["Random trim, 4 KiB, depth 8: 51,000 IOPS."]);
+        let same = vec![row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(1000.0), Some(1001.0)])];
+        assert_eq!(
+            verdict(&scorecard(same)),
+            [
+                "Reads 4 KiB at random at 1,000 IOPS at depth 32.",
+                "Worn, it is within 5 % of what it was fresh in every key figure of throughput.",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cells_share_is_said_once() {
+        let base = Workload { stop: Stop::after(Nanos::from_secs(10)), queue_depth: 32, ..Workload::default() };
+        let other = Workload { block: Bytes::from_kib(8), ..base.clone() };
+        assert_eq!(common(&[&base, &other]), "sequential read, depth 32, 1 worker, for 10 s, over the whole target");
+        assert_eq!(common(&[]), "");
+    }
+
+    #[test]
+    fn steadiness_is_held_against_its_rule() {
+        let rule = SteadyRule::SNIA;
+        let found = rule.judge(&[100.0, 101.0, 99.0, 100.0, 100.0]);
+        assert_eq!(
+            steadiness(&rule, found.as_ref(), 12),
+            "Steady by the SNIA rule: over the last 5 of 12 rounds the mean is 100 IOPS, the spread 2.0 % of it \
+             (at most 20 %), the slope −0.4 % (at most 10 %)."
+        );
+        assert!(steadiness(&rule, None, 3).contains("takes 5 rounds of fixed length and there are 3"));
+    }
+}

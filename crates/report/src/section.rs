@@ -1,0 +1,141 @@
+//! The section of one step: what it is, its chart, its tables, its doubts.
+
+use lab::{Finding, Metric};
+use maud::{Markup, PreEscaped, html};
+use workload::Workload;
+
+use crate::axis;
+use crate::chart::{self, Panel};
+use crate::number::{count, latency, three};
+use crate::part::{Part, names};
+use crate::prose;
+use crate::sweep::Sweep;
+use crate::table;
+use crate::timeline::Timeline;
+
+/// The section of `parts[index]` with the findings that are about it.
+pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Markup {
+    let part = &parts[index];
+    let workloads: Vec<&Workload> = part.readings.iter().map(|reading| &reading.cell.workload).collect();
+    html! {
+        section.step id=(part.anchor()) {
+            h2 { (part.step.title) }
+            @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (paragraph) } }
+            p.asked {
+                (prose::common(&workloads)) "; " (repeated(part)) "; drive " (part.state.name()) "."
+            }
+            @if part.is_measured() {
+                @match part.condition() {
+                    Some(_) => (conditioning(part)),
+                    None => (measured(parts, index)),
+                }
+            } @else {
+                p.missing { "Not measured: the run ended before this step gave a figure." }
+            }
+            (own_findings(part, findings))
+        }
+    }
+}
+
+fn repeated(part: &Part) -> String {
+    match &part.step.action {
+        lab::plan::Action::Measure(measure) => format!("{} each", count(measure.repeats as usize, "repeat")),
+        _ => "run once".to_owned(),
+    }
+}
+
+/// Chart and tables of a sweep, or of single cells.
+fn measured(parts: &[Part], index: usize) -> Markup {
+    let part = &parts[index];
+    let base = part.beside.map(|beside| &parts[beside]);
+    let sweep = Sweep::of(parts, index);
+    let metric = sweep.as_ref().map_or(Metric::Iops, Sweep::metric);
+    let (panels, caption) = match &sweep {
+        Some(sweep) => {
+            let names = base.map(|base| names(base, part));
+            let names = names.as_ref().map(|[before, after]| [before.as_str(), after.as_str()]);
+            let is_repeated = part.readings.iter().any(|reading| reading.cell.repeats.len() > 1);
+            (chart::lines(sweep), prose::sweep_caption(sweep.field.title(), sweep.metric(), names, is_repeated))
+        }
+        None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
+    };
+    html! {
+        (figure(&part.step.title, &panels, &caption))
+        @match base {
+            Some(base) => {
+                (table::comparison(base, part, metric))
+                details { summary { "All figures of this step" } (table::figures(part)) }
+            }
+            None => (table::figures(part)),
+        }
+    }
+}
+
+/// Chart, verdict and tables of a conditioning.
+fn conditioning(part: &Part) -> Markup {
+    let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
+    let Some((condition, measurement)) = part.condition().zip(measured) else { return html! {} };
+    let timeline = Timeline::of(condition, measurement);
+    let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
+    html! {
+        p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+        (figure(&part.step.title, &chart::series(&timeline), &prose::series_caption(bin, timeline.rounds.len())))
+        (table::figures(part))
+        @if !timeline.rounds.is_empty() {
+            details { summary { (count(timeline.rounds.len(), "round")) } (rounds(part, &timeline)) }
+        }
+    }
+}
+
+fn rounds(part: &Part, timeline: &Timeline) -> Markup {
+    let table = html! {
+        table {
+            caption { "Means of rounds" }
+            thead { tr {
+                th scope="col" { "Round" } th.number scope="col" { "Ends after, " span.unit { "s" } }
+                th.number scope="col" { "IOPS" }
+                th.number scope="col" { "Mean latency" } th.number scope="col" { "Longest" }
+            } }
+            tbody { @for (i, span) in timeline.rounds.iter().enumerate() { tr {
+                th scope="row" { (i + 1) }
+                td.number { (axis::plain(span.start + span.length)) }
+                td.number { (three(span.iops())) }
+                td.number { @if let Some(mean) = span.latency_mean() { (latency(mean)) } @else { "–" } }
+                td.number { (latency(span.latency_max)) }
+            } } }
+        }
+    };
+    table::framed(&format!("{}: rounds", part.step.title), &table)
+}
+
+/// The panels of a chart with their caption.
+fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
+    html! {
+        figure {
+            div.panels {
+                @for panel in panels {
+                    div.panel {
+                        p.panel-title { (panel.title) }
+                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." } {}
+                        script type="application/json" { (PreEscaped(&panel.json)) }
+                    }
+                }
+            }
+            figcaption { (caption) }
+        }
+    }
+}
+
+fn own_findings(part: &Part, findings: &[Finding]) -> Markup {
+    let own: Vec<&Finding> = findings.iter().filter(|finding| finding.step.as_ref() == Some(&part.step.name)).collect();
+    html! {
+        @if !own.is_empty() {
+            aside.findings aria-label="Findings about this step" {
+                ul { @for finding in own { li {
+                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { code { (cell) } " " }
+                    (finding.text)
+                } } }
+            }
+        }
+    }
+}

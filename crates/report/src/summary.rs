@@ -1,0 +1,135 @@
+//! The summary for a terminal.
+
+use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+use lab::{Metric, Outcome};
+
+use crate::conditions::{date, state, took};
+use crate::figure::Figure;
+use crate::key::{Entry, KeyFigure, Scorecard};
+use crate::number::{BINDING, bound, count, spread, three};
+use crate::part::parts;
+use crate::prose;
+
+/// The narrowest that a summary can be and still hold its table.
+const WIDTH_LEAST: u16 = 60;
+
+/// What came of a run, for a terminal `width` columns wide: what was tested, the verdict, the table of key
+/// figures with their 95 % intervals, and how many findings there are.
+///
+/// With `color` false there are no escape sequences. Ends with a line feed.
+pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
+    let width = width.max(WIDTH_LEAST);
+    let (parts, run) = (parts(outcome), &outcome.run);
+    let scorecard = Scorecard::of(&parts);
+    let mut lines = wrapped(&format!("{} ({})", run.target_identity, run.target), width);
+    if color {
+        lines.iter_mut().for_each(|line| *line = format!("\x1b[1m{line}\x1b[0m"));
+    }
+    let mut facts =
+        vec![format!("plan {}", run.plan), format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()];
+    facts.extend(run.quick.then(|| "quick".to_owned()));
+    facts.extend(took(run).map(|took| format!("took {took}")));
+    lines.extend(wrapped(&facts.join(" · "), width));
+    for text in prose::shortfall(outcome).into_iter().chain(verdict(&scorecard)) {
+        lines.push(String::new());
+        lines.extend(wrapped(&text, width));
+    }
+    if !scorecard.rows.is_empty() {
+        lines.push(String::new());
+        lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
+    }
+    lines.push(String::new());
+    let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
+    lines.extend(wrapped(&doubts.into_iter().flatten().collect::<Vec<_>>().join(" "), width));
+    lines.join("\n") + "\n"
+}
+
+fn verdict(scorecard: &Scorecard) -> Option<String> {
+    Some(prose::verdict(scorecard).join(" ")).filter(|text| !text.is_empty())
+}
+
+fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
+    let mut table = Table::new();
+    table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    if color {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    let has_change = scorecard.states.len() > 1;
+    let mut head = vec![Cell::new("Key figure"), Cell::new("Unit")];
+    head.extend(scorecard.states.iter().map(|state| Cell::new(state.title()).set_alignment(CellAlignment::Right)));
+    head.extend(has_change.then(|| Cell::new("Change")));
+    table.set_header(head);
+    for row in &scorecard.rows {
+        let mut cells = vec![Cell::new(short(row)), Cell::new(row.metric.unit())];
+        cells.extend(row.entries.iter().map(|entry| figure(entry.as_ref(), color)));
+        cells.extend(has_change.then(|| change(row, color)));
+        table.add_row(cells);
+    }
+    let last = table.column_count() - 1;
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if place == last { 0 } else { 2 }));
+    }
+    table
+}
+
+/// A rule below the head and nothing else.
+const RULED: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('─'))
+    .content_lines(ContentLineStyle::none());
+
+/// `Random read, 4 KiB, depth 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
+/// and latencies are of one at a time unless a depth is given.
+fn short(row: &KeyFigure) -> String {
+    let request = &row.request;
+    let is_latency = !matches!(row.metric, Metric::Iops | Metric::Bandwidth);
+    let name = match row.name() {
+        name if request.in_flight() == 1 && (is_latency || !request.pattern.is_random()) => {
+            name.replacen(", depth 1", "", 1)
+        }
+        name => name,
+    };
+    name.trim_end_matches(" latency").replacen("Random mix ", "", 1)
+}
+
+fn figure(entry: Option<&Entry>, color: bool) -> Cell {
+    let figure = entry.map_or(Figure::NotGiven, |entry| entry.figure);
+    let text = match figure {
+        Figure::Measured(interval) => {
+            let spread = spread(&interval).map_or_else(String::new, |spread| format!(" {spread}"));
+            three(interval.mean) + &spread
+        }
+        Figure::NotMeasured => "not measured".to_owned(),
+        Figure::TooFew | Figure::NotGiven => "–".to_owned(),
+    };
+    let cell = Cell::new(text).set_alignment(CellAlignment::Right);
+    if color && figure.is_imprecise() { cell.fg(Color::Yellow) } else { cell }
+}
+
+fn change(row: &KeyFigure, color: bool) -> Cell {
+    match row.change() {
+        None => Cell::new(""),
+        Some(change) if !change.is_clear() => Cell::new("unclear"),
+        Some(change) if color && change.is_worse() => Cell::new(change).fg(Color::Yellow),
+        Some(change) => Cell::new(change),
+    }
+}
+
+/// `text` broken between words so that no line is longer than `width` characters.
+fn wrapped(text: &str, width: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in bound(text).split(' ') {
+        let last = lines.last_mut().expect("there is always a line");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= usize::from(width) {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.into_iter().map(|line| line.replace(BINDING, " ")).collect()
+}

@@ -1,0 +1,95 @@
+//! A sweep as lines over one axis.
+
+use lab::Metric;
+use lab::plan::Field;
+use workload::Pattern;
+
+use crate::axis;
+use crate::figure::Reading;
+use crate::part::{Part, names};
+
+/// A sweep as lines over one axis, with those of the step beside it.
+pub(crate) struct Sweep<'p> {
+    /// The field along the axis.
+    pub(crate) field: Field,
+    /// The lines, this step's after those of the step beside it.
+    pub(crate) lines: Vec<Line<'p>>,
+}
+
+/// One line of a chart.
+pub(crate) struct Line<'p> {
+    /// What sets it apart from the others.
+    pub(crate) name: String,
+    /// What its cells do; that of the first where they differ.
+    pub(crate) pattern: Pattern,
+    /// Its place among the lines of its own step: lines in two states share it, and so a colour.
+    pub(crate) place: usize,
+    /// Whether it is this step's own where another's stands beside it.
+    pub(crate) is_second: bool,
+    /// Its points, ascending along the axis.
+    pub(crate) readings: Vec<&'p Reading<'p>>,
+}
+
+impl<'p> Sweep<'p> {
+    /// The sweep of `parts[index]`; none where it sweeps nothing that has an order.
+    pub(crate) fn of(parts: &'p [Part<'p>], index: usize) -> Option<Self> {
+        let part = &parts[index];
+        let field = part.axes().iter().rev().copied().find(|&field| distinct(part, field) > 1)?;
+        let others: Vec<Field> = part.axes().iter().copied().filter(|&other| other != field).collect();
+        let mut lines = Vec::new();
+        match part.beside.map(|beside| &parts[beside]) {
+            Some(base) => {
+                let [before, after] = names(base, part);
+                lines.extend(lines_of(base, part, field, &others, Some(&before), false));
+                lines.extend(lines_of(part, part, field, &others, Some(&after), true));
+            }
+            None => lines.extend(lines_of(part, part, field, &others, None, false)),
+        }
+        Some(Self { field, lines })
+    }
+
+    /// The figure that its chart shows: data a second where sizes are compared in order, else requests a second.
+    pub(crate) fn metric(&self) -> Metric {
+        let sequential = self.lines.iter().all(|line| !line.pattern.is_random());
+        if sequential { Metric::Bandwidth } else { Metric::Iops }
+    }
+}
+
+/// How many values of `field` the cells have; none where it has no order.
+fn distinct(part: &Part, field: Field) -> usize {
+    let mut values: Vec<f64> =
+        part.readings.iter().filter_map(|reading| axis::value(field, &reading.cell.workload)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values.len()
+}
+
+/// The lines of `part`, at the points that `like` has.
+fn lines_of<'p>(
+    part: &'p Part<'p>,
+    like: &'p Part<'p>,
+    field: Field,
+    others: &[Field],
+    state: Option<&str>,
+    is_second: bool,
+) -> Vec<Line<'p>> {
+    let mut groups: Vec<(String, Vec<&Reading>)> = Vec::new();
+    for wanted in &like.readings {
+        let words: Vec<String> = others.iter().map(|&other| axis::words(other, &wanted.cell.workload)).collect();
+        let name = words.join(", ");
+        let reading = part.counterpart(wanted.cell);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, readings)) => readings.extend(reading),
+            None => groups.push((name, reading.into_iter().collect())),
+        }
+    }
+    let line = |(place, (name, mut readings)): (usize, (String, Vec<&'p Reading<'p>>))| {
+        let x = |reading: &&Reading| axis::value(field, &reading.cell.workload).unwrap_or(0.0);
+        readings.sort_by(|a, b| x(a).total_cmp(&x(b)));
+        let pattern = readings[0].cell.workload.pattern;
+        let own = if name.is_empty() { axis::pattern(pattern).to_owned() } else { name };
+        let name = state.map_or_else(|| own.clone(), |state| format!("{own}, {}", state.to_lowercase()));
+        Line { name, pattern, place, is_second, readings }
+    };
+    groups.into_iter().enumerate().filter(|(_, (_, readings))| !readings.is_empty()).map(line).collect()
+}

@@ -1,0 +1,251 @@
+//! Tables of figures.
+
+use lab::Metric;
+use lab::plan::Field;
+use maud::{Markup, html};
+use stats::Interval;
+
+use crate::axis;
+use crate::change::Change;
+use crate::figure::{Figure, Reading};
+use crate::key::Scorecard;
+use crate::number::{count, latency, significant, spread, three, with_unit};
+use crate::part::{Part, names};
+
+/// A table that scrolls sideways by itself where the page is narrow.
+pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
+    html! { div.scroll role="region" tabindex="0" aria-label=(about) { (table) } }
+}
+
+/// The key figures, a column for each state, with the change from the first to the last.
+pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
+    let has_change = scorecard.states.len() > 1;
+    let table = html! {
+        table.key {
+            caption.hidden { "Key figures with 95 % confidence intervals" }
+            thead { tr {
+                th scope="col" { "Key figure" }
+                th scope="col" { "Unit" }
+                @for state in &scorecard.states { th.number scope="col" { (state.title()) } }
+                @if has_change { th scope="col" { "Change" } }
+            } }
+            tbody { @for row in &scorecard.rows { tr {
+                th scope="row" {
+                    @match row.anchor() {
+                        Some(anchor) => a href={ "#" (anchor) } { (row.name()) },
+                        None => (row.name()),
+                    }
+                }
+                td.unit { (row.metric.unit()) }
+                @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
+                    @match entry {
+                        Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric)),
+                        None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
+                    }
+                }
+                @if has_change { td.change { (changed(row.change())) } }
+            } } }
+        }
+    };
+    framed("Key figures", &table)
+}
+
+fn changed(change: Option<Change>) -> Markup {
+    match change {
+        Some(change) if !change.is_clear() => html! { span.absent { (change) } },
+        Some(change) => html! { span.worse[change.is_worse()] { (change) } },
+        None => html! {},
+    }
+}
+
+/// One figure in a cell of a table.
+fn figure(figure: &Figure, metric: Metric) -> Markup {
+    figure_in(None, figure, metric)
+}
+
+/// One figure in a cell of a table, marked where it is not sure; `state` is its column where a phone shows no heads.
+fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
+    let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
+    match figure {
+        Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
+        Figure::TooFew => dash("Too few requests in a repeat to tell this percentile from the longest latency"),
+        Figure::NotGiven => dash("Such a measurement does not give this figure"),
+        Figure::Measured(interval) => html! {
+            td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, metric)) {
+                (three(interval.mean))
+                @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
+                @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }
+            }
+        },
+    }
+}
+
+/// `38,912 ± 45 IOPS, 5 repeats`: what stands behind a rounded figure.
+fn exact(interval: &Interval, metric: Metric) -> String {
+    let mean = significant(interval.mean, 6);
+    let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
+    format!("{mean}{half} {}, {}", metric.unit(), count(interval.repeats, "repeat"))
+}
+
+/// All figures of a step, a row for each cell.
+pub(crate) fn figures(part: &Part) -> Markup {
+    let metrics = metrics(part);
+    let with_max = part.axes().iter().all(|field| *field == Field::Rw);
+    let about = format!("{}: all figures", part.step.title);
+    let table = html! {
+        table {
+            caption { (about_figures(part)) }
+            thead { tr {
+                (axis_head(part))
+                @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
+                @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
+            } }
+            (grouped(part, metrics.len() + 1 + usize::from(with_max), |reading| html! {
+                @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
+                @if with_max { (longest(reading)) }
+            }))
+        }
+    };
+    framed(&about, &table)
+}
+
+/// The figures of a step beside those of another state, with the change.
+pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
+    let [before, after] = names(base, part);
+    let metrics = [metric, Metric::LatencyMean];
+    let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
+    let table = html! {
+        table {
+            caption { (before) " beside " (after.to_lowercase()) ": means ± 95 % confidence" }
+            thead { tr {
+                (axis_head(part))
+                @for metric in metrics {
+                    @for state in [&before, &after] { th.number scope="col" { (head(metric)) span.of { (state) } } }
+                    th scope="col" { "Change" }
+                }
+            } }
+            (grouped(part, 1 + 3 * metrics.len(), |reading| html! {
+                @let other = base.counterpart(reading.cell);
+                @for metric in metrics {
+                    @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
+                    @let second = reading.figure(metric);
+                    (figure(&first, metric)) (figure(&second, metric))
+                    td.change {
+                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| Change::between(metric, a, b))))
+                    }
+                }
+            }))
+        }
+    };
+    framed(&about, &table)
+}
+
+/// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
+fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
+    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(*last), outer));
+    let group = |reading: &Reading| {
+        let words: Vec<String> = outer.iter().map(|field| axis::words(*field, &reading.cell.workload)).collect();
+        words.join(", ")
+    };
+    html! {
+        @for readings in part.readings.chunk_by(|one, other| group(one) == group(other)) {
+            tbody {
+                @if !outer.is_empty() {
+                    tr.group { th scope="rowgroup" colspan=(columns) { (group(&readings[0])) } }
+                }
+                @for reading in readings { tr {
+                    @let workload = &reading.cell.workload;
+                    th scope="row" { (last.map_or_else(|| axis::pattern(workload.pattern).to_owned(), |field| axis::label(field, workload))) }
+                    (cells(reading))
+                } }
+            }
+        }
+    }
+}
+
+fn axis_head(part: &Part) -> Markup {
+    html! { th scope="col" { (part.axes().last().map_or("Workload", |field| field.title())) } }
+}
+
+/// The metrics that any cell of the step gives.
+fn metrics(part: &Part) -> Vec<Metric> {
+    let given = |metric: &Metric| part.readings.iter().any(|reading| reading.figure(*metric).interval().is_some());
+    Metric::ALL.into_iter().filter(given).collect()
+}
+
+fn head(metric: Metric) -> Markup {
+    html! {
+        @match metric {
+            Metric::Iops | Metric::Bandwidth => (metric.unit()),
+            Metric::WriteAmplification => abbr title="Data programmed into flash for each byte written" { "Write ampl." },
+            _ => { (metric.title().trim_end_matches(" latency")) ", " span.unit { (metric.unit()) } }
+        }
+    }
+}
+
+fn longest(reading: &Reading) -> Markup {
+    match reading.cell.repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
+        Some(micros) => html! { td.number title=(latency(micros)) { (three(micros)) } },
+        None => figure(&Figure::NotMeasured, Metric::LatencyMean),
+    }
+}
+
+/// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
+fn about_figures(part: &Part) -> String {
+    let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
+    let tail = if is_told { "" } else { "; the 99.99 % latency takes 10,000 requests in each repeat to tell" };
+    about_repeats(part) + tail
+}
+
+fn about_repeats(part: &Part) -> String {
+    let repeats: Vec<usize> =
+        part.readings.iter().map(|reading| reading.cell.repeats.len()).filter(|&n| n > 0).collect();
+    match (repeats.iter().min(), repeats.iter().max()) {
+        (Some(1), Some(1)) => "Measured once: no intervals".to_owned(),
+        (Some(least), Some(most)) if least == most => format!("Means of {most} repeats ± 95 % confidence"),
+        (Some(least), Some(most)) => format!("Means of {least} to {most} repeats ± 95 % confidence"),
+        _ => "Not measured".to_owned(),
+    }
+}
+
+/// The figures whose interval is wider than ±2 %, widest first.
+pub(crate) fn imprecise(parts: &[Part]) -> Markup {
+    let mut rows: Vec<(f64, &Part, String, Metric, Interval)> = Vec::new();
+    for part in parts {
+        for reading in &part.readings {
+            for metric in Metric::ALL {
+                if let Some(interval) = reading.figure(metric).interval().filter(|interval| interval.is_imprecise()) {
+                    let words = part.axes().iter().map(|field| axis::words(*field, &reading.cell.workload));
+                    let cell = words.collect::<Vec<_>>().join(", ");
+                    rows.push((interval.relative().unwrap_or(0.0), part, cell, metric, *interval));
+                }
+            }
+        }
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    if rows.is_empty() {
+        return html! { p { "No figure has a 95 % interval wider than ±2 %." } };
+    }
+    let table = html! {
+        table {
+            caption { "Widest first" }
+            thead { tr {
+                th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
+                th.number scope="col" { "Mean" } th.number scope="col" { "Interval" }
+            } }
+            tbody { @for (_, part, cell, metric, interval) in &rows { tr {
+                th scope="row" { a href={ "#" (part.anchor()) } { (part.step.title) } }
+                td { @if cell.is_empty() { "–" } @else { (cell) } }
+                td { (metric.title()) }
+                td.number { (with_unit(*metric, interval.mean)) }
+                td.number { (spread(interval).unwrap_or_default()) }
+            } } }
+        }
+    };
+    html! {
+        details {
+            summary { (count(rows.len(), "figure")) " with a 95 % interval wider than ±2 %" }
+            (framed("Figures wider than ±2 %", &table))
+        }
+    }
+}

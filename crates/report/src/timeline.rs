@@ -1,0 +1,189 @@
+//! A long measurement over time: its series as spans, its rounds, and whether they became steady.
+
+use block::Nanos;
+use engine::{Measurement, TICK};
+use lab::plan::Condition;
+use stats::{Steadiness, SteadyRule};
+
+/// What was completed in one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Span {
+    /// When it began, in seconds.
+    pub(crate) start: f64,
+    /// How long it is, in seconds.
+    pub(crate) length: f64,
+    /// Requests completed.
+    pub(crate) requests: u64,
+    /// The sum of their latencies, in microseconds.
+    latency_total: f64,
+    /// The longest of their latencies, in microseconds.
+    pub(crate) latency_max: f64,
+}
+
+impl Span {
+    /// Requests a second.
+    pub(crate) fn iops(&self) -> f64 {
+        self.requests as f64 / self.length
+    }
+
+    /// Mean latency in microseconds; none where nothing was completed.
+    pub(crate) fn latency_mean(&self) -> Option<f64> {
+        (self.requests > 0).then(|| self.latency_total / self.requests as f64)
+    }
+
+    /// When it was half over, in seconds.
+    pub(crate) fn middle(&self) -> f64 {
+        self.start + self.length / 2.0
+    }
+
+    /// Takes in what was completed later.
+    fn extend(&mut self, next: &Self) {
+        self.length += next.length;
+        self.absorb(next);
+    }
+
+    /// Takes in what was completed without making the span longer.
+    fn absorb(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.latency_total += other.latency_total;
+        self.latency_max = self.latency_max.max(other.latency_max);
+    }
+}
+
+/// A conditioning over time.
+pub(crate) struct Timeline {
+    /// A span for every second.
+    pub(crate) spans: Vec<Span>,
+    /// A span for every round; empty where rounds do not end by time.
+    pub(crate) rounds: Vec<Span>,
+    /// What its last rounds show under the rule; none while there are too few.
+    pub(crate) steadiness: Option<Steadiness>,
+    /// The rule that was applied.
+    pub(crate) rule: SteadyRule,
+}
+
+impl Timeline {
+    /// The timeline of what `condition` measured.
+    pub(crate) fn of(condition: &Condition, measurement: &Measurement) -> Self {
+        let rule = condition.steady.unwrap_or(SteadyRule::SNIA);
+        let round = condition.workload.stop.time.filter(|&time| time > Nanos::ZERO);
+        let count = round.map_or(1, |round| rounds_in(measurement.elapsed, round));
+        let round_length = measurement.elapsed.as_secs_f64() / count as f64;
+        let per_round = measurement.series.len().div_ceil(count).max(1);
+        let (mut spans, mut rounds) = (Vec::new(), Vec::new());
+        for (place, ticks) in measurement.series.chunks(per_round).enumerate() {
+            let own = spans_of(ticks, place as f64 * round_length, round_length);
+            rounds.extend(merged(&own));
+            spans.extend(own);
+        }
+        if round.is_none() {
+            rounds.clear();
+        }
+        let means: Vec<f64> = rounds.iter().map(Span::iops).collect();
+        Self { spans, steadiness: rule.judge(&means), rounds, rule }
+    }
+
+    /// At most `most` spans, each the sum of as many neighbours.
+    pub(crate) fn binned(&self, most: usize) -> Vec<Span> {
+        self.spans.chunks(self.spans.len().div_ceil(most).max(1)).filter_map(merged).collect()
+    }
+}
+
+/// How many rounds of `round` there were in `elapsed`; at least one.
+fn rounds_in(elapsed: Nanos, round: Nanos) -> usize {
+    ((elapsed.as_secs_f64() / round.as_secs_f64()).round() as usize).max(1)
+}
+
+/// The ticks of one round that began at `start` and took `length` seconds.
+///
+/// The last tick of a round may cover a sliver of time with a few late completions: too short to
+/// make a rate of, so it is counted with the tick before it.
+fn spans_of(ticks: &[engine::Tick], start: f64, length: f64) -> Vec<Span> {
+    let tick_length = TICK.as_secs_f64();
+    let mut spans: Vec<Span> = Vec::with_capacity(ticks.len());
+    for (i, tick) in ticks.iter().enumerate() {
+        let from = i as f64 * tick_length;
+        let span = Span {
+            start: start + from,
+            length: (length - from).min(tick_length),
+            requests: tick.requests(),
+            latency_total: tick.latency_total.as_micros_f64(),
+            latency_max: tick.latency_max.as_micros_f64(),
+        };
+        match spans.last_mut() {
+            Some(last) if span.length <= 0.0 => last.absorb(&span),
+            Some(last) if span.length < tick_length / 2.0 => last.extend(&span),
+            _ => spans.push(Span { length: span.length.max(1e-9), ..span }),
+        }
+    }
+    spans
+}
+
+fn merged(spans: &[Span]) -> Option<Span> {
+    let (first, rest) = spans.split_first()?;
+    let mut sum = *first;
+    rest.iter().for_each(|span| sum.extend(span));
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use block::{Bytes, Op, Seed};
+    use engine::Clock;
+    use lab::plan::Limit;
+    use workload::{Stop, Workload};
+
+    use super::*;
+
+    fn condition(round: Nanos) -> Condition {
+        Condition {
+            workload: Workload { stop: Stop::after(round), ..Workload::default() },
+            steady: Some(SteadyRule::SNIA),
+            at_least: Limit::Percent(100),
+            at_most: Limit::Percent(200),
+        }
+    }
+
+    /// Rounds of two seconds at so many requests a second, each with one completion just after its end.
+    fn rounds(rates: &[u64]) -> Measurement {
+        let mut all = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        for &rate in rates {
+            let mut round = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+            let each = Nanos::from_nanos(1_000_000_000 / rate);
+            for i in 1..=2 * rate {
+                round.record(Op::Write, Bytes::from_kib(4), each.times(i), each);
+            }
+            round.record(Op::Write, Bytes::from_kib(4), Nanos::from_micros(2_000_050), Nanos::from_millis(1));
+            all.append(&round);
+        }
+        all
+    }
+
+    #[test]
+    fn a_sliver_at_the_end_of_a_round_is_not_a_fall() {
+        let timeline = Timeline::of(&condition(Nanos::from_secs(2)), &rounds(&[1000, 500, 500]));
+        assert_eq!((timeline.rounds.len(), timeline.spans.len()), (3, 6));
+        for (span, rate) in timeline.spans.iter().zip([1000.0, 1000.0, 500.0, 500.0, 500.0, 500.0]) {
+            assert!((span.iops() / rate - 1.0).abs() < 0.01, "{span:?} should be near {rate}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_judged_by_the_rule() {
+        let steady = Timeline::of(&condition(Nanos::from_secs(2)), &rounds(&[1000, 500, 505, 500, 495, 500]));
+        assert!(steady.steadiness.unwrap().steady);
+        assert!((steady.steadiness.unwrap().mean / 500.0 - 1.0).abs() < 0.01, "only the last five count");
+        let few = Timeline::of(&condition(Nanos::from_secs(2)), &rounds(&[1000, 500]));
+        assert_eq!(few.steadiness, None);
+    }
+
+    #[test]
+    fn bins_keep_every_request() {
+        let timeline = Timeline::of(&condition(Nanos::from_secs(2)), &rounds(&[100; 40]));
+        let bins = timeline.binned(7);
+        assert!(bins.len() <= 7, "{}", bins.len());
+        let sum = |spans: &[Span]| spans.iter().map(|span| span.requests).sum::<u64>();
+        assert_eq!(sum(&bins), sum(&timeline.spans));
+        assert_eq!(sum(&bins), 40 * 201);
+    }
+}

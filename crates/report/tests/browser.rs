@@ -1,0 +1,176 @@
+//! What a browser makes of the report: no script error, and every chart drawn. Needs Chromium; without
+//! it the tests say that they were skipped.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assay_report as report;
+use serde::Deserialize;
+
+/// Collects script errors from the first moment on.
+const WATCH: &str = r#"<script>
+  window.__errors = [];
+  addEventListener("error", (event) => __errors.push(String(event.message)));
+  addEventListener("unhandledrejection", (event) => __errors.push("promise: " + event.reason));
+  console.error = (...words) => __errors.push("console: " + words.join(" "));
+</script>"#;
+
+/// Writes what was drawn into the page once every chart is there.
+const TELL: &str = r#"<script>
+  const tell = (left) => {
+    const charts = [...document.querySelectorAll(".chart")].map((chart) => {
+      const box = chart.querySelector("svg.main-svg")?.getBoundingClientRect();
+      const own = chart.getBoundingClientRect();
+      return {
+        step: chart.closest("section").id,
+        width: box ? box.width : 0,
+        height: box ? box.height : 0,
+        room: own.width,
+        marks: chart.querySelectorAll(".scatterlayer path").length,
+        ink: chart._fullLayout ? chart._fullLayout.font.color : "",
+      };
+    });
+    if (left > 0 && charts.some((chart) => chart.marks === 0)) return setTimeout(tell, 50, left - 1);
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    const told = document.createElement("pre");
+    told.id = "told";
+    told.textContent = btoa(JSON.stringify({ charts, errors: __errors, wide }));
+    document.body.append(told);
+  };
+  tell(200);
+</script>"#;
+
+/// What the page told.
+#[derive(Debug, Deserialize)]
+struct Told {
+    charts: Vec<Chart>,
+    errors: Vec<String>,
+    /// How many pixels the page is wider than the window.
+    wide: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Chart {
+    step: String,
+    width: f64,
+    height: f64,
+    room: f64,
+    marks: usize,
+    ink: String,
+}
+
+/// The browser's program, if there is one.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|program| program.is_file())
+}
+
+/// Runs the browser without a window and without a network; its standard output.
+fn browse(chromium: &Path, folder: &Path, options: &[&str], page: &Path) -> String {
+    let output = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--hide-scrollbars", "--virtual-time-budget=30000"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .args(options)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    assert!(output.status.success(), "the browser failed: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What the page `html` tells when opened with `options`.
+fn told(chromium: &Path, html: &str, options: &[&str]) -> Told {
+    let folder = tempfile::tempdir().expect("a folder for the browser");
+    let page = folder.path().join("report.html");
+    let end = html.rfind("</body>").expect("the page has an end");
+    let watched = html.replacen("<head>", &format!("<head>{WATCH}"), 1);
+    let end = end + watched.len() - html.len();
+    std::fs::write(&page, format!("{}{TELL}{}", &watched[..end], &watched[end..])).expect("the page is written");
+    let mut all = vec!["--dump-dom"];
+    all.extend(options);
+    let dom = browse(chromium, folder.path(), &all, &page);
+    let start = dom.find("id=\"told\">").expect("the page told what it drew") + "id=\"told\">".len();
+    let end = start + dom[start..].find('<').expect("what it told ends");
+    serde_json::from_slice(&decoded(&dom[start..end])).expect("what it told is JSON")
+}
+
+/// Bytes from base 64.
+fn decoded(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits: Vec<u32> = text
+        .bytes()
+        .filter(|&byte| byte != b'=')
+        .map(|byte| DIGITS.iter().position(|&digit| digit == byte).expect("a digit of base 64") as u32)
+        .collect();
+    let group = |four: &[u32]| {
+        let bits = four.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - four.len()));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    };
+    digits.chunks(4).flat_map(group).collect()
+}
+
+#[test]
+fn every_step_has_a_visible_chart_and_no_script_fails() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let outcome = support::outcome();
+    let told = told(&chromium, &report::html(&outcome), &["--window-size=1280,2000"]);
+    assert!(told.errors.is_empty(), "{:?}", told.errors);
+    for step in &outcome.steps {
+        let anchor = format!("step-{}", outcome.plan.steps[step.index].name);
+        assert!(told.charts.iter().any(|chart| chart.step == anchor), "no chart in {anchor}");
+    }
+    for chart in &told.charts {
+        assert!(chart.width > 300.0 && chart.height > 200.0 && chart.marks > 0, "{chart:?}");
+    }
+    assert!(told.wide <= 0.0, "the page is {} px wider than the window", told.wide);
+}
+
+#[test]
+fn charts_follow_a_dark_page_and_a_narrow_one() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let page = report::html(&support::cut_off());
+    let light = told(&chromium, &page, &["--window-size=1280,2000", "--blink-settings=preferredColorScheme=1"]);
+    let dark = told(&chromium, &page, &["--window-size=500,2000", "--blink-settings=preferredColorScheme=0"]);
+    assert!(light.errors.is_empty() && dark.errors.is_empty(), "{:?} {:?}", light.errors, dark.errors);
+    assert_eq!(light.charts.len(), dark.charts.len());
+    for (light, dark) in light.charts.iter().zip(&dark.charts) {
+        assert_ne!(light.ink, dark.ink, "{}", light.step);
+        assert!(dark.width > 0.0 && dark.width <= dark.room + 1.0, "{dark:?}");
+    }
+    assert!(dark.wide <= 0.0, "the page is {} px wider than the window", dark.wide);
+}
+
+/// Leaves pictures of the report for a look by eye where `ASSAY_REPORT_PICTURES` names a folder.
+#[test]
+#[ignore = "makes pictures to look at; run with ASSAY_REPORT_PICTURES=FOLDER"]
+fn pictures_can_be_taken() {
+    let folder =
+        PathBuf::from(std::env::var_os("ASSAY_REPORT_PICTURES").expect("ASSAY_REPORT_PICTURES names a folder"));
+    let chromium = chromium().expect("pictures need Chromium");
+    let scratch = tempfile::tempdir().expect("a folder for the browser");
+    for (name, outcome) in [("complete", support::outcome()), ("cut-off", support::cut_off())] {
+        let page = folder.join(format!("{name}.html"));
+        std::fs::write(&page, report::html(&outcome)).expect("the page is written");
+        let frame = folder.join(format!("{name}-phone.html"));
+        let phone = format!(
+            "<body style='margin:0'><iframe src='{name}.html' width=390 height=14000 style='border:0'></iframe>"
+        );
+        std::fs::write(&frame, phone).expect("the frame is written");
+        for (look, page, size, scheme) in
+            [("light", &page, "1280,11000", 1), ("dark", &page, "1280,11000", 0), ("phone", &frame, "500,14000", 1)]
+        {
+            let picture = format!("--screenshot={}", folder.join(format!("{name}-{look}.png")).display());
+            let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
+            browse(&chromium, scratch.path(), &[&picture, &format!("--window-size={size}"), &scheme], page);
+        }
+        let print = format!("--print-to-pdf={}", folder.join(format!("{name}.pdf")).display());
+        browse(&chromium, scratch.path(), &[&print, "--no-pdf-header-footer"], &page);
+    }
+}

@@ -1,0 +1,117 @@
+//! What the HTML report promises, as far as its text shows it.
+
+mod support;
+
+use assay_report as report;
+use std::sync::LazyLock;
+
+use lab::Metric;
+use store::State;
+
+static COMPLETE: LazyLock<String> = LazyLock::new(|| report::html(&support::outcome()));
+
+/// The page without the chart library, which is text of others.
+fn own(page: &str) -> String {
+    let start = page.find("<script type=\"text/javascript\">").expect("the chart library is there");
+    let end = start + page[start..].find("</script>").expect("it ends");
+    page[..start].to_owned() + &page[end..]
+}
+
+/// The section with this anchor.
+fn section<'p>(page: &'p str, anchor: &str) -> &'p str {
+    let start = page.find(&format!("id=\"{anchor}\"")).unwrap_or_else(|| panic!("no section {anchor}"));
+    let end = page[start..].find("</section>").expect("sections end");
+    &page[start..start + end]
+}
+
+#[test]
+fn every_step_that_measures_has_a_section_with_a_chart_and_a_table() {
+    let outcome = support::outcome();
+    for step in &outcome.steps {
+        let step = &outcome.plan.steps[step.index];
+        let section = section(&COMPLETE, &format!("step-{}", step.name));
+        assert!(section.contains(&step.title), "{}", step.name);
+        assert!(section.contains("<figure>") && section.contains("class=\"chart\""), "{}: no chart", step.name);
+        assert!(section.contains("<table>"), "{}: no table", step.name);
+    }
+}
+
+#[test]
+fn figures_in_tables_are_those_of_the_outcome() {
+    let outcome = support::outcome();
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    let section = section(&COMPLETE, "step-access");
+    for cell in &outcome.steps[index].cells {
+        let iops = cell.figure(Metric::Iops).unwrap().mean;
+        let shown = format!("{},{:02}0", (iops / 1000.0).floor(), (iops % 1000.0 / 10.0).round());
+        assert!(section.contains(&shown), "{iops} should be shown as {shown}");
+        assert!(section.contains("99.99 %"));
+    }
+}
+
+#[test]
+fn a_step_beside_another_shows_both_and_how_they_differ() {
+    let section = section(&COMPLETE, "step-random-worn");
+    for words in ["Fresh beside worn", "× slower", "random write, fresh", "random write, worn"] {
+        assert!(section.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn figures_that_are_not_sure_are_marked_and_listed() {
+    assert!(section(&COMPLETE, "step-sequential").contains("▲"), "some figures of this step scatter by more than 2 %");
+    assert!(section(&COMPLETE, "findings").contains("with a 95 % interval wider than ±2 %"));
+}
+
+#[test]
+fn the_words_of_others_are_escaped() {
+    let page = own(&COMPLETE);
+    for raw in ["<simulated>", "<angle brackets>", "<CPU>"] {
+        assert!(!page.contains(raw), "{raw} came through");
+    }
+    for safe in ["&lt;simulated&gt;", "&lt;angle brackets&gt; &amp; ampersands", "Example &lt;CPU&gt;"] {
+        assert!(page.contains(safe), "{safe} is missing");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere_and_the_file_is_of_a_sensible_size() {
+    let page = own(&COMPLETE);
+    for address in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.contains(address), "{address}");
+    }
+    assert!(page.len() < 1_000_000, "{} bytes besides the chart library", page.len());
+    assert!(COMPLETE.len() < 6_000_000, "{} bytes in all", COMPLETE.len());
+}
+
+#[test]
+fn what_was_not_measured_is_said_and_never_a_zero() {
+    let page = report::html(&support::cut_off());
+    let random = section(&page, "step-random");
+    assert!(random.contains("not measured") && random.contains("class=\"chart\""));
+    assert!(section(&page, "step-wear").contains("Not measured"));
+    assert!(!section(&page, "step-wear").contains("class=\"chart\""));
+    let summary = section(&page, "summary");
+    assert!(summary.contains("The run failed before its plan was done: the target is full"), "{summary}");
+    assert!(!own(&page).contains(">0 <span"), "a figure of zero");
+}
+
+#[test]
+fn a_run_with_nothing_measured_still_has_a_report() {
+    let mut outcome = support::cut_off();
+    outcome.run.state = State::Running;
+    outcome.steps.iter_mut().flat_map(|step| &mut step.cells).for_each(|cell| cell.repeats.clear());
+    let page = report::html(&outcome);
+    assert!(section(&page, "summary").contains("0 of 84 cells were measured"), "{}", section(&page, "summary"));
+    assert!(report::summary(&outcome, 80, false).contains("not measured"));
+}
+
+#[test]
+fn the_command_to_repeat_names_target_and_seed() {
+    assert!(section(&COMPLETE, "repeat").contains("assay review sim:x25-m --seed 42"));
+}
+
+#[test]
+fn one_outcome_gives_one_page() {
+    assert!(report::html(&support::outcome()) == *COMPLETE, "two pages of one outcome differ");
+}

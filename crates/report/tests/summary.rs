@@ -1,0 +1,64 @@
+//! What the summary for terminals promises.
+
+mod support;
+
+use assay_report as report;
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn a_summary_fits_eighty_columns_without_colour_codes() {
+    for outcome in [support::outcome(), support::cut_off()] {
+        let text = report::summary(&outcome, 80, false);
+        println!("{text}");
+        assert!(widest(&text) <= 80, "{} columns:\n{text}", widest(&text));
+        assert!(!text.contains('\x1b'), "{text}");
+    }
+}
+
+#[test]
+fn a_summary_has_target_verdict_figures_and_doubts() {
+    let text = report::summary(&support::outcome(), 80, false);
+    for words in [
+        "sim:x25-m",
+        "seed 42",
+        "2026-01-01 00:00 UTC",
+        "complete",
+        "Reads 4 KiB at random",
+        "× slower",
+        "±",
+        "MB/s",
+        "2 findings",
+    ] {
+        assert!(text.contains(words), "{words} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn colour_is_there_when_asked_for_and_changes_no_word() {
+    let outcome = support::outcome();
+    let colored = report::summary(&outcome, 80, true);
+    assert!(colored.contains('\x1b'));
+    let mut plain = String::new();
+    let mut rest = colored.as_str();
+    while let Some(start) = rest.find('\x1b') {
+        plain += &rest[..start];
+        rest = &rest[start..][rest[start..].find('m').expect("a colour code ends in m") + 1..];
+    }
+    let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(bare(&(plain + rest)), bare(&report::summary(&outcome, 80, false)));
+}
+
+#[test]
+fn key_figures_come_from_what_steps_measure_and_not_from_their_names() {
+    let mut outcome = support::outcome();
+    let table =
+        |text: &str| text.lines().skip_while(|line| !line.starts_with("Key figure")).collect::<Vec<_>>().join("\n");
+    let before = table(&report::summary(&outcome, 80, false));
+    for (place, step) in outcome.plan.steps.iter_mut().enumerate() {
+        (step.name, step.title) = (format!("own-{place}"), format!("My step {place}"));
+    }
+    assert_eq!(table(&report::summary(&outcome, 80, false)), before);
+}

@@ -1,0 +1,61 @@
+-- Results of assay. Times are nanoseconds unless a name says otherwise; seeds are decimal text,
+-- because SQLite's integers are signed and a seed uses all 64 bits.
+CREATE TABLE run (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan            TEXT NOT NULL,
+    plan_text       TEXT NOT NULL,
+    quick           INTEGER NOT NULL,
+    target          TEXT NOT NULL,
+    target_identity TEXT NOT NULL,
+    size_bytes      INTEGER,
+    seed            TEXT NOT NULL,
+    repeats         INTEGER,
+    state           TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed')),
+    error           TEXT,
+    started_ms      INTEGER NOT NULL,
+    finished_ms     INTEGER,
+    version         TEXT NOT NULL,
+    git_commit      TEXT NOT NULL,
+    environment     TEXT NOT NULL
+);
+
+-- One repeat of one cell of one step.
+CREATE TABLE measurement (
+    id              INTEGER PRIMARY KEY,
+    run             INTEGER NOT NULL REFERENCES run (id),
+    step            TEXT NOT NULL,
+    cell            TEXT NOT NULL,
+    repeat          INTEGER NOT NULL,
+    seed            TEXT NOT NULL,
+    clock           TEXT NOT NULL CHECK (clock IN ('virtual', 'real')),
+    workload        TEXT NOT NULL,
+    elapsed_ns      INTEGER NOT NULL,
+    iops            REAL NOT NULL,
+    bytes_per_s     REAL NOT NULL,
+    latency_mean_ns REAL NOT NULL,
+    latency_p50_ns  INTEGER NOT NULL,
+    latency_p99_ns  INTEGER NOT NULL,
+    latency_p9999_ns INTEGER NOT NULL,
+    read_requests   INTEGER NOT NULL,
+    read_bytes      INTEGER NOT NULL,
+    read_latency    BLOB NOT NULL,
+    write_requests  INTEGER NOT NULL,
+    write_bytes     INTEGER NOT NULL,
+    write_latency   BLOB NOT NULL,
+    trim_requests   INTEGER NOT NULL,
+    trim_bytes      INTEGER NOT NULL,
+    trim_latency    BLOB NOT NULL,
+    series          BLOB NOT NULL,
+    cpu             TEXT,
+    drive           TEXT,
+    UNIQUE (run, step, cell, repeat)
+);
+
+-- Doubts about a run or a part of it. Empty step and cell: the whole run, the whole step.
+CREATE TABLE finding (
+    run             INTEGER NOT NULL REFERENCES run (id),
+    step            TEXT NOT NULL,
+    cell            TEXT NOT NULL,
+    text            TEXT NOT NULL,
+    UNIQUE (run, step, cell, text)
+);
