@@ -83,6 +83,12 @@ impl From<drive::preset::PresetError> for Failure {
     }
 }
 
+impl From<engine::TargetError> for Failure {
+    fn from(error: engine::TargetError) -> Self {
+        Self::usage(error)
+    }
+}
+
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         Self::failed(error)

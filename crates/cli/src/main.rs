@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{catalogue, doctor, history, review};
+use commands::{catalogue, doctor, history, review, run};
 use failure::Failure;
 use store::Store;
 
@@ -38,6 +38,8 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     /// Run a whole review and write its report
     Review(review::Arguments),
+    /// Run one workload; options are named as fio's are
+    Run(run::Arguments),
     /// List the simulated drives, or describe one
     Drives(catalogue::Drives),
     /// List the plans, or show one
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
+        Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
         Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use block::{Bytes, parse_bytes};
 use drive::preset::Preset;
-use lab::{Environment, Simulated, Subject};
+use engine::{Access, Target};
+use lab::{Environment, Real, Simulated, Subject};
 
 use crate::failure::Failure;
 
@@ -79,7 +80,39 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     })
 }
 
-fn real(_: &Path, _: &RealOptions, _: bool, _: bool) -> Result<Opened, Failure> { Err(Failure::usage("not yet")) }
+fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
+    let access = Access {
+        size: options.size,
+        direct: options.direct == 1,
+        writes,
+        overwrite: options.overwrite,
+        destroy_data: options.destroy_data.clone(),
+        create,
+    };
+    let target = Target::open(path, &access)?;
+    let environment = Environment::with_target(path);
+    let mut findings = Vec::new();
+    if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {
+        findings.push(format!(
+            "The data covered, {}, is less than twice the host's memory of {memory}: caches may have answered in \
+             place of the drive. Use a larger --size.",
+            target.capacity()
+        ));
+    }
+    if !access.direct {
+        findings.push("The page cache was in use (--direct=0): these are figures of the host's memory as well.".into());
+    }
+    Ok(Opened {
+        identity: target.identity(),
+        name: path.display().to_string(),
+        environment: json(&environment),
+        real: true,
+        needs_layout: target.needs_layout(),
+        subject: Box::new(Real::new(target)),
+        findings,
+    })
+}
+
 fn json(environment: &Environment) -> String {
     serde_json::to_string(environment).expect("names, numbers and lists always serialise")
 }

@@ -21,15 +21,16 @@ impl Calendar {
     /// `now` is the time that has been reached: what ended before it is forgotten.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, earliest: Nanos, length: Nanos) -> Nanos {
-        while self.taken.front().is_some_and(|&(_, end)| end <= now) {
-            self.taken.pop_front();
-        }
+        self.forget(now);
         match self.taken.back_mut() {
             Some((_, end)) if *end == earliest => {
                 *end = earliest + length;
                 earliest + length
             }
-            Some((_, end)) if *end > earliest => self.squeeze(earliest, length),
+            Some((_, end)) if *end > earliest => {
+                let next = self.first_ending_after(earliest);
+                self.squeeze(next, earliest, length).0
+            }
             _ => {
                 self.taken.push_back((earliest, earliest + length));
                 earliest + length
@@ -37,10 +38,33 @@ impl Calendar {
         }
     }
 
-    /// Reserves `length` where some span still ends after `earliest`: in a gap, or behind all of them.
-    fn squeeze(&mut self, earliest: Nanos, length: Nanos) -> Nanos {
-        // The spans that end by `earliest` cannot matter.
+    /// Reserves `count` spans of `length` one after the other, each beginning `pause` after the end of the
+    /// one before or later, the first at `earliest` or later; returns the end of the last.
+    pub fn reserve_each(&mut self, now: Nanos, earliest: Nanos, length: Nanos, pause: Nanos, count: u32) -> Nanos {
+        self.forget(now);
         let mut next = self.first_ending_after(earliest);
+        let (mut from, mut end) = (earliest, earliest);
+        for _ in 0..count {
+            while self.taken.get(next).is_some_and(|&(_, until)| until <= from) {
+                next += 1;
+            }
+            (end, next) = self.squeeze(next, from, length);
+            from = end + pause;
+        }
+        end
+    }
+
+    #[inline]
+    fn forget(&mut self, now: Nanos) {
+        while self.taken.front().is_some_and(|&(_, end)| end <= now) {
+            self.taken.pop_front();
+        }
+    }
+
+    /// Reserves `length` in the first gap from `earliest` on, or behind all; `next` is the first span that
+    /// ends after `earliest`. Its end, and the index of a span that is not after it.
+    #[inline]
+    fn squeeze(&mut self, mut next: usize, earliest: Nanos, length: Nanos) -> (Nanos, usize) {
         let mut start = earliest;
         while let Some(&(taken_from, taken_until)) = self.taken.get(next) {
             if start + length <= taken_from {
@@ -50,7 +74,7 @@ impl Calendar {
             next += 1;
         }
         self.insert(next, start, start + length);
-        start + length
+        (start + length, next.saturating_sub(1))
     }
 
     /// The first span that ends after `moment`: near the back for work booked far ahead, else searched for.
@@ -106,6 +130,22 @@ mod tests {
         reserve(&mut calendar, 25, 10);
         assert_eq!(reserve(&mut calendar, 18, 6), 41);
         assert_eq!(reserve(&mut calendar, 18, 5), 25);
+    }
+
+    #[test]
+    fn a_row_of_bookings_is_the_same_as_one_after_the_other() {
+        let taken = [(100, 30), (300, 200), (900, 10)];
+        let (mut row, mut single) = (Calendar::default(), Calendar::default());
+        for (earliest, length) in taken {
+            reserve(&mut row, earliest, length);
+            reserve(&mut single, earliest, length);
+        }
+        let end = row.reserve_each(Nanos::ZERO, at(60), at(50), at(25), 9);
+        let mut from = 60;
+        for _ in 0..9 {
+            from = reserve(&mut single, from, 50) + 25;
+        }
+        assert_eq!((end, row.taken), (at(from - 25), single.taken));
     }
 
     #[test]

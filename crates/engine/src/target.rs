@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fmt, io};
 
 use block::{Bytes, SECTOR};
@@ -17,6 +18,10 @@ use crate::{TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
+
+/// How often a lock is asked for, and how long to wait between: half a second in all.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// How a real target is to be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -320,11 +325,23 @@ fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
         }
         _ => failed(path, "open", &error),
     })?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),
-        // Some network file systems have no locks; then there is none.
-        _ => Ok(file),
+    lock(&file).map_err(|_| TargetError::Locked { path: path.to_owned() })?;
+    Ok(file)
+}
+
+/// Takes the lock that keeps two runs from one target.
+///
+/// udev holds a shared lock on a device for a moment after anyone has written to it, so there are a few tries.
+/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
+fn lock(file: &File) -> Result<(), Errno> {
+    for _ in 0..LOCK_TRIES {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+            // Some network file systems have no locks; then there is none.
+            _ => return Ok(()),
+        }
     }
+    Err(Errno::WOULDBLOCK)
 }
 
 /// Whose file it is.
@@ -370,7 +387,9 @@ fn check_space(path: &Path, inside: &Path, needed: Bytes) -> Result<(), TargetEr
     let found =
         found.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "see the free space of", errno })?;
     let free = Bytes::new(found.f_bavail.saturating_mul(found.f_frsize));
-    if needed > free { Err(TargetError::NoSpace { path: path.to_owned(), needed, free }) } else { Ok(()) }
+    // A file system that reports no size at all, such as ramfs, sets no limit that could be checked.
+    let full = needed > free && found.f_blocks > 0;
+    if full { Err(TargetError::NoSpace { path: path.to_owned(), needed, free }) } else { Ok(()) }
 }
 
 /// What O_DIRECT needs offsets and lengths to be multiples of; none where it does not work.

@@ -46,7 +46,8 @@ pub(crate) struct Ring<'f> {
     depth: u32,
     in_flight: u32,
     writes: u64,
-    content: Seed,
+    /// What the stamps of the buffers are drawn from.
+    stamps: Seed,
     file: PhantomData<BorrowedFd<'f>>,
 }
 
@@ -62,27 +63,26 @@ impl<'f> Ring<'f> {
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
-        let content = content.unwrap_or_default();
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, content, file: PhantomData })
+        let stamps = content.unwrap_or_default().split("stamps");
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, stamps, file: PhantomData })
     }
 
-    /// Prepares a request; it starts with the next [`wait`](Self::wait).
-    pub fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    /// Sends a request on its way.
+    ///
+    /// One call to the kernel a request: a batch would be plugged and leave the drive idle while it is made up.
+    pub fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
         assert!(request.op == Op::Trim || request.bytes() == self.block, "every buffer holds one block");
         if request.op == Op::Write {
             self.writes += 1;
-            self.buffers.stamp(tag, self.content.number(self.writes));
+            self.buffers.stamp(tag, self.stamps.number(self.writes));
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
-        if self.ring.submission().is_full() {
-            self.ring.submit().map_err(|error| errno(&error))?;
-        }
         // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
         // the assertion above, and is not touched meanwhile; the file is registered, so the ring holds it open.
-        unsafe { self.ring.submission().push(&entry) }.expect("a queue that was just submitted has room");
+        unsafe { self.ring.submission().push(&entry) }.expect("whatever was pushed before has been submitted");
         self.in_flight += 1;
-        Ok(())
+        self.enter(0)
     }
 
     fn entry(&self, tag: Tag, request: Request) -> Entry {
@@ -102,18 +102,24 @@ impl<'f> Ring<'f> {
         }
     }
 
-    /// Starts what was prepared and adds to `done` what has been completed: at least one request.
+    /// Adds to `done` what has been completed: at least one request.
     pub fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
         assert!(self.in_flight > 0, "waiting for nothing would never end");
-        while let Err(error) = self.ring.submit_and_wait(1) {
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(errno(&error));
-            }
-        }
+        self.enter(1)?;
         for entry in self.ring.completion() {
             let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
             done.push(Done { tag: Tag(entry.user_data() as u32), result });
             self.in_flight -= 1;
+        }
+        Ok(())
+    }
+
+    /// Submits what was pushed and waits for so many completions.
+    fn enter(&self, completions: usize) -> Result<(), Errno> {
+        while let Err(error) = self.ring.submit_and_wait(completions) {
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(errno(&error));
+            }
         }
         Ok(())
     }
@@ -189,7 +195,7 @@ impl Buffers {
     fn stamp(&mut self, tag: Tag, mark: Seed) {
         for index in 0..self.each {
             let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
-            // SAFETY: `push` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
+            // SAFETY: `submit` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
             unsafe { (*page).0[0] = mark.get().wrapping_add(index as u64) };
         }
     }
@@ -210,11 +216,11 @@ mod tests {
 
     #[test]
     fn every_page_written_differs_and_does_not_repeat_itself() {
-        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let file = tempfile::tempfile().unwrap();
         let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(Seed::new(7))).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
+            ring.submit(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
             ring.wait(&mut done).unwrap();
         }
         assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
@@ -233,18 +239,18 @@ mod tests {
 
     #[test]
     fn a_dropped_queue_has_finished_what_it_began() {
-        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let file = tempfile::tempfile().unwrap();
         let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(Seed::new(7))).unwrap();
-        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
+        (0..4).for_each(|tag| ring.submit(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);
     }
 
     #[test]
     fn a_failed_request_gives_the_kernels_reason() {
-        let directory = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let directory = std::fs::File::open("/").unwrap();
         let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
-        ring.push(Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 }).unwrap();
+        ring.submit(Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 }).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done).unwrap();
         assert_eq!(done[0].result, Err(Errno::ISDIR));

@@ -65,9 +65,9 @@ enum Queue<'r> {
 }
 
 impl Queue<'_> {
-    fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => ring.push(tag, request),
+            Self::Ring(ring) => ring.submit(tag, request),
             Self::Discards(discards) => {
                 discards.push(tag, request);
                 Ok(())
@@ -95,8 +95,6 @@ pub(crate) struct Worker<'r> {
     flights: Vec<(Nanos, Request)>,
     /// Tags with nothing in flight.
     idle: Vec<Tag>,
-    /// Tags prepared but not yet submitted.
-    fresh: Vec<Tag>,
     requests_left: u64,
     measurement: Measurement,
 }
@@ -117,7 +115,6 @@ impl<'r> Worker<'r> {
             stream,
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
             idle: (0..depth).rev().map(Tag).collect(),
-            fresh: Vec::with_capacity(depth as usize),
             requests_left: workload.stop.requests.unwrap_or(u64::MAX),
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
@@ -125,43 +122,36 @@ impl<'r> Worker<'r> {
 
     /// Keeps the queue full until the workload ends, then waits for the rest.
     ///
-    /// The clock is read once after each batch of completions and once before each submission.
+    /// The clock is read once before each submission and once after each batch of completions.
     pub fn run(mut self, began: Instant) -> Result<Measurement, RealError> {
         let mut done = Vec::with_capacity(self.flights.len());
-        let mut now = Nanos::from_std(began.elapsed());
-        loop {
-            self.prepare(now)?;
-            if self.idle.len() == self.flights.len() {
-                return Ok(self.measurement);
-            }
-            let submitted = Nanos::from_std(began.elapsed());
-            self.fresh.drain(..).for_each(|tag| self.flights[tag.0 as usize].0 = submitted);
+        self.refill(began)?;
+        while self.idle.len() < self.flights.len() {
             self.queue.wait(&mut done).map_err(uring_error)?;
-            now = Nanos::from_std(began.elapsed());
+            let now = Nanos::from_std(began.elapsed());
             self.shared.requests.fetch_add(done.len() as u64, Ordering::Relaxed);
             let counts = self.shared.counts(now);
             for done in done.drain(..) {
                 self.finish(done, now, counts)?;
+                self.refill(began)?;
             }
         }
+        Ok(self.measurement)
     }
 
-    /// Gives every idle tag a request, as far as the limits allow.
-    fn prepare(&mut self, now: Nanos) -> Result<(), RealError> {
-        if now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        while self.requests_left > 0 {
-            let Some(&tag) = self.idle.last() else { break };
-            if !self.shared.take_block() {
+    /// Submits a request for every idle tag, as far as the limits allow.
+    fn refill(&mut self, began: Instant) -> Result<(), RealError> {
+        while let Some(&tag) = self.idle.last() {
+            let now = Nanos::from_std(began.elapsed());
+            let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+            if over || self.requests_left == 0 || !self.shared.take_block() {
                 break;
             }
             let request = self.stream.next_request();
-            self.queue.push(tag, request).map_err(uring_error)?;
-            self.requests_left -= 1;
             self.idle.pop();
-            self.fresh.push(tag);
-            self.flights[tag.0 as usize].1 = request;
+            self.requests_left -= 1;
+            self.flights[tag.0 as usize] = (now, request);
+            self.queue.submit(tag, request).map_err(uring_error)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Why a plan could not be carried out.
 
-use engine::VirtualError;
+use engine::{RealError, TargetError, VirtualError};
 use store::StoreError;
 use thiserror::Error;
 
@@ -21,6 +21,12 @@ pub enum LabError {
     /// On the simulated drive.
     #[error(transparent)]
     Virtual(#[from] VirtualError),
+    /// On the real target.
+    #[error(transparent)]
+    Real(#[from] RealError),
+    /// When the real target was opened or purged.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// When results were kept.
     #[error(transparent)]
     Store(#[from] StoreError),

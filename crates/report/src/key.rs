@@ -63,7 +63,7 @@ pub(crate) struct KeyFigure {
     pub(crate) metric: Metric,
     /// The figure in each of [`Scorecard::states`]; none where the plan does not measure it in that state.
     pub(crate) entries: Vec<Option<Entry>>,
-    /// Whether it was not repeated but read off a conditioning that had become steady.
+    /// Whether all that there is of it is what a conditioning settled at.
     pub(crate) is_sustained: bool,
 }
 
@@ -146,7 +146,7 @@ impl Scorecard {
         for pattern in [Pattern::RandRead, Pattern::RandWrite] {
             rows.extend(survey.latency_rows(pattern));
         }
-        rows.extend(survey.sustained_rows(&rows));
+        survey.add_sustained(&mut rows);
         Self { states: survey.states, rows }
     }
 
@@ -218,18 +218,24 @@ impl<'p> Survey<'p> {
         vec![self.row(alone, Metric::LatencyMedian), if is_told { tail } else { nearer }]
     }
 
-    /// What each conditioning settled at, where `rows` do not have it.
-    fn sustained_rows(&self, rows: &[KeyFigure]) -> Vec<KeyFigure> {
-        let row = |part: &Part| -> Option<KeyFigure> {
-            let request = Request::of(wears(part)?);
-            let is_known =
-                rows.iter().any(|row| row.request == request && row.entries.last().is_some_and(Option::is_some));
+    /// Puts what each conditioning settled at beside the same request in the first state, unless the plan
+    /// measures it in the worn state; in a row of its own where there is no such request.
+    fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
+        let Some(place) = self.states.iter().position(|&state| state == State::Worn) else { return };
+        for part in self.parts {
+            let Some(request) = wears(part).map(Request::of) else { continue };
             let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
-            let entry = Entry { figure, anchor: part.anchor() };
-            let entries = self.states.iter().map(|&state| (state == State::Worn).then(|| entry.clone())).collect();
-            (!is_known).then_some(KeyFigure { request, metric: Metric::Iops, entries, is_sustained: true })
-        };
-        self.parts.iter().filter_map(row).collect()
+            let entry = Some(Entry { figure, anchor: part.anchor() });
+            match rows.iter_mut().find(|row| row.request == request && row.metric == Metric::Iops) {
+                Some(row) if row.entries[place].is_none() => row.entries[place] = entry,
+                Some(_) => {}
+                None => {
+                    let mut entries = vec![None; self.states.len()];
+                    entries[place] = entry;
+                    rows.push(KeyFigure { request, metric: Metric::Iops, entries, is_sustained: true });
+                }
+            }
+        }
     }
 
     fn row(&self, request: &Request, metric: Metric) -> KeyFigure {

@@ -8,6 +8,7 @@ use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
 
 use crate::axis;
+use crate::change::Change;
 use crate::key::{KeyFigure, Request, Scorecard};
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::Part;
@@ -65,29 +66,26 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 fn wear(scorecard: &Scorecard) -> Option<String> {
     let [first, .., State::Worn] = scorecard.states.as_slice() else { return settled_at(scorecard) };
     let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
-    let factor = |row: &KeyFigure| row.change().map(|change| (change.factor(), change.is_worse()));
-    let mut rows: Vec<(&KeyFigure, f64, bool)> = scorecard
-        .rows
-        .iter()
-        .filter(is_throughput)
-        .filter_map(|row| factor(row).map(|(factor, worse)| (row, factor, worse)))
-        .collect();
-    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let Some(&(row, factor, worse)) = rows.first() else { return settled_at(scorecard) };
-    if factor < WEAR_WORTH_TELLING {
+    let rows =
+        || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
+    if rows().next().is_none() {
+        return settled_at(scorecard);
+    }
+    let told = |change: &Change| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
+    let most = rows().filter(|(_, change)| told(change)).max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()));
+    let Some((row, change)) = most else {
         return Some(format!(
-            "Worn, it is within 5 % of what it was {} in every key figure of throughput.",
+            "Worn, no key figure of throughput differs clearly from {} by more than 5 %.",
             first.name()
         ));
-    }
+    };
     let (before, after) = row.ends()?;
-    let verb = if worse { "fall" } else { "rise" };
+    let verb = if change.is_worse() { "fall" } else { "rise" };
     Some(format!(
-        "Once worn, {} {verb} from {} to {} ({}).",
+        "Once worn, {} {verb} from {} to {} ({change}).",
         plural(&row.request),
         three(before.mean),
         with_unit(row.metric, after.mean),
-        row.change()?,
     ))
 }
 
@@ -372,7 +370,7 @@ mod tests {
             verdict(&scorecard(same)),
             [
                 "Reads 4 KiB at random at 1,000 IOPS at depth 32.",
-                "Worn, it is within 5 % of what it was fresh in every key figure of throughput.",
+                "Worn, no key figure of throughput differs clearly from fresh by more than 5 %.",
             ]
         );
     }

@@ -1,6 +1,6 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
-use lab::{Finding, Metric};
+use lab::Finding;
 use maud::{Markup, PreEscaped, html};
 use workload::Workload;
 
@@ -49,7 +49,6 @@ fn measured(parts: &[Part], index: usize) -> Markup {
     let part = &parts[index];
     let base = part.beside.map(|beside| &parts[beside]);
     let sweep = Sweep::of(parts, index);
-    let metric = sweep.as_ref().map_or(Metric::Iops, Sweep::metric);
     let (panels, caption) = match &sweep {
         Some(sweep) => {
             let names = base.map(|base| names(base, part));
@@ -61,12 +60,13 @@ fn measured(parts: &[Part], index: usize) -> Markup {
     };
     html! {
         (figure(&part.step.title, &panels, &caption))
-        @match base {
-            Some(base) => {
-                (table::comparison(base, part, metric))
+        @match (base, &sweep) {
+            (Some(base), Some(sweep)) => {
+                (table::comparison(base, part, sweep.metric()))
                 details { summary { "All figures of this step" } (table::figures(part)) }
             }
-            None => (table::figures(part)),
+            (Some(base), None) => (table::comparison_by_figure(base, part)),
+            (None, _) => (table::figures(part)),
         }
     }
 }

@@ -140,6 +140,51 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
     framed(&about, &table)
 }
 
+/// The figures of single cells beside those of another state: a row for each figure.
+pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
+    let [before, after] = names(base, part);
+    let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
+    let metrics = metrics(part);
+    let table = html! {
+        table {
+            caption { (about_figures(part)) }
+            thead { tr {
+                th scope="col" { "Figure" } th scope="col" { "Unit" }
+                @for state in [&before, &after] { th.number scope="col" { (state) } }
+                th scope="col" { "Change" }
+            } }
+            @for reading in &part.readings { tbody {
+                @if part.readings.len() > 1 {
+                    tr.group { th scope="rowgroup" colspan="5" { (cell_name(part, reading)) } }
+                }
+                @let other = base.counterpart(reading.cell);
+                @for &metric in &metrics { tr {
+                    @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
+                    @let second = reading.figure(metric);
+                    th scope="row" { (metric.title()) }
+                    td.unit { (metric.unit()) }
+                    (figure(&first, metric)) (figure(&second, metric))
+                    td.change {
+                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| Change::between(metric, a, b))))
+                    }
+                } }
+                tr {
+                    th scope="row" { "Longest latency" } td.unit { "µs" }
+                    @match other { Some(other) => (longest(other)), None => (figure(&Figure::NotMeasured, Metric::LatencyMean)) }
+                    (longest(reading)) td.change {}
+                }
+            } }
+        }
+    };
+    framed(&about, &table)
+}
+
+/// What sets a cell apart from the others of its step.
+fn cell_name(part: &Part, reading: &Reading) -> String {
+    let words = part.axes().iter().map(|field| axis::words(*field, &reading.cell.workload));
+    words.collect::<Vec<_>>().join(", ")
+}
+
 /// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
 fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
     let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(*last), outer));
@@ -185,7 +230,13 @@ fn head(metric: Metric) -> Markup {
 
 fn longest(reading: &Reading) -> Markup {
     match reading.cell.repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
-        Some(micros) => html! { td.number title=(latency(micros)) { (three(micros)) } },
+        Some(micros) => html! {
+            td.number title=(latency(micros)) {
+                (three(micros))
+                // As wide as the interval that a mean would have: the digits stay below one another.
+                @if reading.cell.repeats.len() > 1 { " " span.spread {} }
+            }
+        },
         None => figure(&Figure::NotMeasured, Metric::LatencyMean),
     }
 }
@@ -215,8 +266,7 @@ pub(crate) fn imprecise(parts: &[Part]) -> Markup {
         for reading in &part.readings {
             for metric in Metric::ALL {
                 if let Some(interval) = reading.figure(metric).interval().filter(|interval| interval.is_imprecise()) {
-                    let words = part.axes().iter().map(|field| axis::words(*field, &reading.cell.workload));
-                    let cell = words.collect::<Vec<_>>().join(", ");
+                    let cell = cell_name(part, reading);
                     rows.push((interval.relative().unwrap_or(0.0), part, cell, metric, *interval));
                 }
             }

@@ -58,6 +58,31 @@ fn a_step_beside_another_shows_both_and_how_they_differ() {
 }
 
 #[test]
+fn latencies_of_single_cells_stand_beside_each_other() {
+    let section = section(&COMPLETE, "step-access-worn");
+    for words in [
+        "Median latency",
+        "99.99 % latency",
+        "Longest latency",
+        "× longer",
+        "random write, worn",
+        "Latency (µs) by percentile",
+    ] {
+        assert!(section.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn what_a_conditioning_settled_at_stands_beside_the_same_request_fresh() {
+    let mut outcome = support::outcome();
+    let worn = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "random-worn").unwrap();
+    outcome.steps.remove(worn);
+    let summary = report::summary(&outcome, 80, false);
+    let row = summary.lines().find(|line| line.starts_with("Random write, 4 KiB, depth 32")).unwrap();
+    assert!(row.contains("17,900") && row.contains("2,510") && row.contains("7.15 × slower"), "{row}");
+}
+
+#[test]
 fn figures_that_are_not_sure_are_marked_and_listed() {
     assert!(section(&COMPLETE, "step-sequential").contains("▲"), "some figures of this step scatter by more than 2 %");
     assert!(section(&COMPLETE, "findings").contains("with a 95 % interval wider than ±2 %"));
@@ -102,7 +127,7 @@ fn a_run_with_nothing_measured_still_has_a_report() {
     outcome.run.state = State::Running;
     outcome.steps.iter_mut().flat_map(|step| &mut step.cells).for_each(|cell| cell.repeats.clear());
     let page = report::html(&outcome);
-    assert!(section(&page, "summary").contains("0 of 84 cells were measured"), "{}", section(&page, "summary"));
+    assert!(section(&page, "summary").contains("0 of 86 cells were measured"), "{}", section(&page, "summary"));
     assert!(report::summary(&outcome, 80, false).contains("not measured"));
 }
 

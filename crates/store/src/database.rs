@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use block::{Bytes, Seed};
 use engine::Measurement;
+use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
+use crate::error::Cause;
 use crate::measured::{self, Stored};
 use crate::{Run, RunId, State, StoreError};
 
@@ -23,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
+    path: PathBuf,
 }
 
 /// What is known of a run when it begins; see [`Run`] for what each means.
@@ -58,21 +61,13 @@ impl Store {
     /// Opens the store in this file, making it if there is none.
     ///
     /// # Errors
-    /// If it cannot be made or written, is something else, or is of a newer version.
+    /// If it cannot be made or written, is something else (which is left as it was), or is of a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| StoreError::Folder { path: path.to_owned(), error })?;
+            std::fs::create_dir_all(folder).map_err(|error| StoreError::Folder { path: path.to_owned(), error })?;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let unusable = |error: rusqlite::Error| match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path: path.to_owned() },
-            _ => StoreError::Unusable { path: path.to_owned(), error },
-        };
-        let mut connection = Connection::open_with_flags(path, flags).map_err(unusable)?;
-        Self::prepare(&mut connection).map_err(unusable)?;
-        Self::adopt(&mut connection, path, unusable)?;
-        Ok(Self { connection })
+        let connection = Self::connect(path).map_err(|cause| cause.at(path))?;
+        Ok(Self { connection, path: path.to_owned() })
     }
 
     /// Where a user's results are kept: under `XDG_DATA_HOME`, or `.local/share` of `HOME`.
@@ -82,38 +77,63 @@ impl Store {
         Some(data.join("assay/results.sqlite"))
     }
 
-    /// A finished cell must survive the end of this process and, the disk permitting, of the machine.
-    fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    /// A connection by which a finished cell survives the end of this process and a loss of power.
+    fn connect(path: &Path) -> Result<Connection, Cause> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        connection.pragma_update(None, "synchronous", "NORMAL")
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        if Self::is_empty(&connection, path)? {
+            Self::fill(&mut connection, path)?;
+        }
+        Ok(connection)
     }
 
-    /// Makes the tables in an empty file; refuses those of others.
-    fn adopt(
-        connection: &mut Connection,
-        path: &Path,
-        unusable: impl Fn(rusqlite::Error) -> StoreError,
-    ) -> Result<(), StoreError> {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&unusable)?;
-        let number = |sql| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(&unusable);
-        let application = number("PRAGMA application_id")?;
+    /// Whether the file is new. One that holds anything but a store of a known version is an error.
+    fn is_empty(connection: &Connection, path: &Path) -> Result<bool, Cause> {
+        let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let version = number("PRAGMA user_version")?;
-        let tables = number("SELECT count(*) FROM sqlite_schema")?;
-        if tables == 0 {
-            transaction.execute_batch(include_str!("schema.sql")).map_err(&unusable)?;
-            transaction.pragma_update(None, "application_id", APPLICATION).map_err(&unusable)?;
-            transaction.pragma_update(None, "user_version", SCHEMA).map_err(&unusable)?;
-            return transaction.commit().map_err(unusable);
+        let path = || path.to_owned();
+        match number("PRAGMA application_id")? {
+            APPLICATION if version > SCHEMA => {
+                Err(StoreError::Newer { path: path(), found: version, known: SCHEMA }.into())
+            }
+            APPLICATION => Ok(false),
+            0 if version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(true),
+            _ => Err(StoreError::Foreign { path: path() }.into()),
         }
-        if application != APPLICATION {
-            return Err(StoreError::Foreign { path: path.to_owned() });
+    }
+
+    /// Makes the tables, unless another process was faster.
+    fn fill(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+            // Another process opens the new file too and sets the same; the mode stays with the file.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+            other => other?,
         }
-        if version > SCHEMA {
-            return Err(StoreError::Newer { path: path.to_owned(), found: version, known: SCHEMA });
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if Self::is_empty(&transaction, path)? {
+            transaction.execute_batch(include_str!("schema.sql"))?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", SCHEMA)?;
         }
-        Ok(())
+        Ok(transaction.commit()?)
+    }
+
+    /// Does all of `work` or none of it.
+    fn write<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
+        let done = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        done().map_err(|cause: Cause| cause.at(&self.path))
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
+        work(&self.connection).map_err(|cause| cause.at(&self.path))
     }
 
     /// Enters a run that begins now.
@@ -121,26 +141,28 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn begin(&mut self, run: &NewRun) -> Result<RunId, StoreError> {
-        self.connection.execute(
-            "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
-             started_ms, version, git_commit, environment) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12)",
-            params![
-                run.plan,
-                run.plan_text,
-                run.quick,
-                run.target,
-                run.target_identity,
-                run.size.map(|size| size.get() as i64),
-                run.seed.to_string(),
-                run.repeats,
-                run.started_ms,
-                run.version,
-                run.commit,
-                run.environment,
-            ],
-        )?;
-        Ok(RunId(self.connection.last_insert_rowid()))
+        self.write(|connection| {
+            connection.execute(
+                "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
+                 started_ms, version, git_commit, environment) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12)",
+                params![
+                    run.plan,
+                    run.plan_text,
+                    run.quick,
+                    run.target,
+                    run.target_identity,
+                    run.size.map(|size| size.get() as i64),
+                    run.seed.to_string(),
+                    run.repeats,
+                    run.started_ms,
+                    run.version,
+                    run.commit,
+                    run.environment,
+                ],
+            )?;
+            Ok(RunId(connection.last_insert_rowid()))
+        })
     }
 
     /// Keeps repeats of a cell, all or none of them.
@@ -154,11 +176,10 @@ impl Store {
         cell: &str,
         repeats: &[(u32, Measurement)],
     ) -> Result<(), StoreError> {
-        let transaction = self.connection.transaction()?;
-        for (repeat, measurement) in repeats {
-            measured::insert(&transaction, run, step, cell, *repeat, measurement)?;
-        }
-        Ok(transaction.commit()?)
+        self.write(|connection| {
+            let mut repeats = repeats.iter();
+            repeats.try_for_each(|(repeat, one)| measured::insert(connection, run, step, cell, *repeat, one))
+        })
     }
 
     /// Keeps a doubt; one that is there already is not doubled.
@@ -167,35 +188,51 @@ impl Store {
     /// If it cannot be written.
     pub fn note(&mut self, run: RunId, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), StoreError> {
         let none = "";
-        self.connection.execute(
-            "INSERT OR IGNORE INTO finding (run, step, cell, text) VALUES (?1, ?2, ?3, ?4)",
-            params![run.0, step.unwrap_or(none), cell.unwrap_or(none), text],
-        )?;
-        Ok(())
+        self.write(|connection| {
+            connection.execute(
+                "INSERT OR IGNORE INTO finding (run, step, cell, text) VALUES (?1, ?2, ?3, ?4)",
+                params![run.0, step.unwrap_or(none), cell.unwrap_or(none), text],
+            )?;
+            Ok(())
+        })
     }
 
     /// Enters how a run ended.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn finish(&mut self, run: RunId, state: State, error: Option<&str>, finished_ms: i64) -> Result<(), StoreError> {
-        self.connection.execute(
-            "UPDATE run SET state = ?2, error = ?3, finished_ms = ?4 WHERE id = ?1",
-            params![run.0, state.name(), error, finished_ms],
-        )?;
-        Ok(())
+    /// If there is no such run, or it cannot be written.
+    pub fn finish(
+        &mut self,
+        run: RunId,
+        state: State,
+        error: Option<&str>,
+        finished_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.progress(run, state, error, Some(finished_ms))
     }
 
     /// Enters that a run goes on.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If there is no such run, or it cannot be written.
     pub fn reopen(&mut self, run: RunId) -> Result<(), StoreError> {
-        self.connection.execute(
-            "UPDATE run SET state = 'running', error = NULL, finished_ms = NULL WHERE id = ?1",
-            params![run.0],
-        )?;
-        Ok(())
+        self.progress(run, State::Running, None, None)
+    }
+
+    fn progress(
+        &mut self,
+        run: RunId,
+        state: State,
+        error: Option<&str>,
+        finished_ms: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.write(|connection| {
+            let found = connection.execute(
+                "UPDATE run SET state = ?2, error = ?3, finished_ms = ?4 WHERE id = ?1",
+                params![run.0, state.name(), error, finished_ms],
+            )?;
+            if found == 0 { Err(absent(connection, run)?.into()) } else { Ok(()) }
+        })
     }
 
     /// All runs, the oldest first.
@@ -203,8 +240,10 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
-        let mut statement = self.connection.prepare("SELECT * FROM run ORDER BY id")?;
-        Ok(statement.query_map([], run_of)?.collect::<Result<_, _>>()?)
+        self.read(|connection| {
+            let mut statement = connection.prepare("SELECT * FROM run ORDER BY id")?;
+            Ok(statement.query_map([], run_of)?.collect::<Result<_, _>>()?)
+        })
     }
 
     /// One run.
@@ -212,11 +251,10 @@ impl Store {
     /// # Errors
     /// If there is none of this number.
     pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
-        let found = self.connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], run_of).optional()?;
-        match found {
-            Some(run) => Ok(run),
-            None => Err(StoreError::NoSuchRun { run: id, newest: self.latest()?.map(|run| run.id) }),
-        }
+        self.read(|connection| {
+            let found = connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], run_of).optional()?;
+            found.map_or_else(|| Err(absent(connection, id)?.into()), Ok)
+        })
     }
 
     /// The run that began last.
@@ -224,7 +262,9 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn latest(&self) -> Result<Option<Run>, StoreError> {
-        Ok(self.connection.query_row("SELECT * FROM run ORDER BY id DESC LIMIT 1", [], run_of).optional()?)
+        self.read(|connection| {
+            Ok(connection.query_row("SELECT * FROM run ORDER BY id DESC LIMIT 1", [], run_of).optional()?)
+        })
     }
 
     /// All that was measured in a run, in the order in which it was kept.
@@ -232,7 +272,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub fn measured(&self, run: RunId) -> Result<Vec<Stored>, StoreError> {
-        measured::select(&self.connection, run)
+        self.read(|connection| measured::select(connection, run))
     }
 
     /// Step, cell and repeat of all that was measured in a run.
@@ -240,9 +280,11 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn keys(&self, run: RunId) -> Result<HashSet<(String, String, u32)>, StoreError> {
-        let mut statement = self.connection.prepare("SELECT step, cell, repeat FROM measurement WHERE run = ?1")?;
-        let keys = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(keys.collect::<Result<_, _>>()?)
+        self.read(|connection| {
+            let mut statement = connection.prepare("SELECT step, cell, repeat FROM measurement WHERE run = ?1")?;
+            let keys = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            Ok(keys.collect::<Result<_, _>>()?)
+        })
     }
 
     /// The doubts about a run, in the order in which they came up.
@@ -250,14 +292,22 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn notes(&self, run: RunId) -> Result<Vec<Note>, StoreError> {
-        let mut statement =
-            self.connection.prepare("SELECT step, cell, text FROM finding WHERE run = ?1 ORDER BY rowid")?;
         let some = |text: String| (!text.is_empty()).then_some(text);
-        let notes = statement.query_map([run.0], |row| {
-            Ok(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? })
-        })?;
-        Ok(notes.collect::<Result<_, _>>()?)
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT step, cell, text FROM finding WHERE run = ?1 ORDER BY rowid")?;
+            let notes = statement.query_map([run.0], |row| {
+                Ok(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? })
+            })?;
+            Ok(notes.collect::<Result<_, _>>()?)
+        })
     }
+}
+
+/// That there is no run of this number, and which there are.
+fn absent(connection: &Connection, run: RunId) -> Result<StoreError, Cause> {
+    let newest: Option<i64> = connection.query_row("SELECT max(id) FROM run", [], |row| row.get(0))?;
+    Ok(StoreError::NoSuchRun { run, newest: newest.map(RunId) })
 }
 
 impl State {
@@ -280,7 +330,7 @@ fn run_of(row: &Row) -> rusqlite::Result<Run> {
         target: row.get("target")?,
         target_identity: row.get("target_identity")?,
         size: row.get::<_, Option<i64>>("size_bytes")?.map(|size| Bytes::new(size as u64)),
-        seed: measured::seed(row, "seed")?,
+        seed: seed_of(row)?,
         repeats: row.get("repeats")?,
         state: match state.as_str() {
             "complete" => State::Complete,
@@ -294,4 +344,73 @@ fn run_of(row: &Row) -> rusqlite::Result<Run> {
         commit: row.get("git_commit")?,
         environment: row.get("environment")?,
     })
+}
+
+/// Seeds are kept as text; SQLite's integers have a sign.
+fn seed_of(row: &Row) -> rusqlite::Result<Seed> {
+    let (column, text) = (row.as_ref().column_index("seed")?, row.get::<_, String>("seed")?);
+    let unlike = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    text.parse().map(Seed::new).map_err(unlike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("results.sqlite")).unwrap();
+        (folder, store)
+    }
+
+    fn run() -> NewRun {
+        NewRun {
+            plan: "review".into(),
+            plan_text: "x".repeat(20_000),
+            quick: false,
+            target: "sim:x25-m".into(),
+            target_identity: "X25-M".into(),
+            size: None,
+            seed: Seed::new(1),
+            repeats: None,
+            started_ms: 0,
+            version: "0.1.0".into(),
+            commit: String::new(),
+            environment: "{}".into(),
+        }
+    }
+
+    /// SQLite's own limit on pages fails as a full disk does.
+    #[test]
+    fn a_full_disk_is_named_and_what_was_kept_stays() {
+        let (_folder, mut store) = store();
+        store.begin(&run()).unwrap();
+        let pages: i64 = store.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        store.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+        let said = store.begin(&run()).unwrap_err().to_string();
+        assert!(said.contains("results.sqlite") && said.contains("full"), "{said}");
+        assert!(said.contains("free some space") && said.contains("--store FILE"), "{said}");
+        assert_eq!(store.runs().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_store_that_may_not_be_written_is_named() {
+        let (_folder, mut store) = store();
+        store.connection.pragma_update(None, "query_only", true).unwrap();
+        let said = store.begin(&run()).unwrap_err().to_string();
+        assert!(said.contains("results.sqlite") && said.contains("make it writable"), "{said}");
+    }
+
+    #[test]
+    fn a_store_in_use_is_waited_for_and_then_named() {
+        let (folder, mut store) = store();
+        store.connection.busy_timeout(Duration::ZERO).unwrap();
+        let mut other = Store::open(&folder.path().join("results.sqlite")).unwrap();
+        let busy = other.connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        let said = store.begin(&run()).unwrap_err().to_string();
+        assert!(said.contains("let the other program that writes to it finish"), "{said}");
+        assert_eq!(store.runs().unwrap(), [], "reading is possible meanwhile");
+        drop(busy);
+        store.begin(&run()).unwrap();
+    }
 }

@@ -1,7 +1,8 @@
 //! Why results could not be kept or read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use crate::RunId;
@@ -41,8 +42,8 @@ pub enum StoreError {
         /// The newest that is known.
         known: i64,
     },
-    /// The file cannot be opened or written.
-    #[error("the store {} cannot be used: {error}; free some space or name a file elsewhere with --store FILE", path.display())]
+    /// The file cannot be opened, read or written.
+    #[error("the store {} cannot be used: {error}; {} or name another file with --store FILE", path.display(), remedy(error))]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -50,19 +51,36 @@ pub enum StoreError {
         #[source]
         error: rusqlite::Error,
     },
-    /// SQLite refused.
-    #[error("the store refused ({0}); is its disk full, read-only, or another program holding it?")]
-    Database(#[from] rusqlite::Error),
     /// There is no such run.
-    #[error("there is no run {run}; {}", match newest { Some(newest) => format!("the latest is {newest}: `assay runs` lists them"), None => "the store is empty: `assay review` makes the first".to_owned() })]
+    #[error("there is no run {run}; {}", match newest {
+        Some(RunId(1)) => "the store has run 1 alone".to_owned(),
+        Some(newest) => format!("the store has runs 1 to {newest}: `assay runs` lists them"),
+        None => "the store is empty: `assay review` makes the first".to_owned(),
+    })]
     NoSuchRun {
         /// What was asked for.
         run: RunId,
-        /// The latest there is.
+        /// The latest there is; runs are numbered from 1.
         newest: Option<RunId>,
     },
+    /// A repeat of a cell is there already.
+    #[error(
+        "repeat {repeat} of step `{step}` ({cell}) of run {run} is stored already; if another assay continues the same run, let it finish"
+    )]
+    Doubled {
+        /// The run.
+        run: RunId,
+        /// The step.
+        step: String,
+        /// The cell's key.
+        cell: String,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
     /// What is stored is not what was written.
-    #[error("the stored {what} of step `{step}` ({cell}) is damaged; measure it again or restore the store from a backup")]
+    #[error(
+        "the stored {what} of step `{step}` ({cell}), repeat {repeat}, is damaged; measure it again or restore the store from a backup"
+    )]
     Damaged {
         /// Which part.
         what: &'static str,
@@ -70,5 +88,53 @@ pub enum StoreError {
         step: String,
         /// The cell's key.
         cell: String,
+        /// The repeat, from 0.
+        repeat: u32,
     },
+}
+
+/// What to do where SQLite refuses.
+fn remedy(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "free some space on its disk",
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => "make it writable",
+        Some(ErrorCode::CannotOpen) => "make it a file that can be written",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "let the other program that writes to it finish",
+        Some(ErrorCode::SystemIoFailure) => "see to its disk",
+        _ => "restore it from a backup",
+    }
+}
+
+/// What went wrong in a transaction, before the file is named.
+#[derive(Debug)]
+pub(crate) enum Cause {
+    /// SQLite refused.
+    Sqlite(rusqlite::Error),
+    /// All is said.
+    Said(StoreError),
+}
+
+impl Cause {
+    /// The error, with the file that it concerns.
+    pub(crate) fn at(self, path: &Path) -> StoreError {
+        match self {
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+                StoreError::NotAStore { path: path.to_owned() }
+            }
+            Self::Sqlite(error) => StoreError::Unusable { path: path.to_owned(), error },
+            Self::Said(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Cause {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Cause {
+    fn from(error: StoreError) -> Self {
+        Self::Said(error)
+    }
 }

@@ -7,6 +7,7 @@ mod database;
 mod error;
 mod measured;
 mod run;
+mod sealed;
 mod series;
 
 pub use database::{NewRun, Note, Store};

@@ -2,11 +2,13 @@
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Flow, Measurement};
-use rusqlite::types::Type;
+use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
+use crate::error::Cause;
+use crate::sealed::{seal, unseal};
 use crate::{RunId, StoreError, series};
 
 /// A measurement with its place in the plan.
@@ -30,7 +32,7 @@ pub fn insert(
     cell: &str,
     repeat: u32,
     measurement: &Measurement,
-) -> Result<(), StoreError> {
+) -> Result<(), Cause> {
     let latency = measurement.latency();
     let percentile = |percent| latency.percentile(percent).as_nanos() as i64;
     let json = |value: serde_json::Result<String>| value.expect("numbers and names always serialise");
@@ -60,22 +62,28 @@ pub fn insert(
             ":p9999": percentile(99.99),
             ":reads": measurement.read.requests as i64,
             ":read_bytes": measurement.read.bytes.get() as i64,
-            ":read_latency": measurement.read.latency.to_bytes(),
+            ":read_latency": seal(measurement.read.latency.to_bytes()),
             ":writes": measurement.write.requests as i64,
             ":write_bytes": measurement.write.bytes.get() as i64,
-            ":write_latency": measurement.write.latency.to_bytes(),
+            ":write_latency": seal(measurement.write.latency.to_bytes()),
             ":trims": measurement.trim.requests as i64,
             ":trim_bytes": measurement.trim.bytes.get() as i64,
-            ":trim_latency": measurement.trim.latency.to_bytes(),
-            ":series": series::encode(&measurement.series),
+            ":trim_latency": seal(measurement.trim.latency.to_bytes()),
+            ":series": seal(series::encode(&measurement.series)),
             ":cpu": measurement.cpu.map(|cpu| json(serde_json::to_string(&cpu))),
             ":drive": measurement.drive.map(|drive| json(serde_json::to_string(&drive))),
+        })
+        .map_err(|error| match error.sqlite_error() {
+            Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
+                StoreError::Doubled { run, step: step.to_owned(), cell: cell.to_owned(), repeat }.into()
+            }
+            _ => Cause::Sqlite(error),
         })?;
     Ok(())
 }
 
 /// Reads all measurements of a run in the order in which they were written.
-pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, StoreError> {
+pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, Cause> {
     let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;
     let mut rows = statement.query([run.0])?;
     let mut all = Vec::new();
@@ -85,45 +93,38 @@ pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, StoreE
     Ok(all)
 }
 
-fn stored(row: &Row) -> Result<Stored, StoreError> {
-    let (step, key): (String, String) = (row.get("step")?, row.get("cell")?);
-    let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone() };
-    let flow = |requests, bytes, latency, what| -> Result<Flow, StoreError> {
-        let latency = Histogram::from_bytes(&row.get::<_, Vec<u8>>(latency)?).map_err(|_| damaged(what))?;
+fn stored(row: &Row) -> Result<Stored, Cause> {
+    let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
+    let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
+    let flow = |requests, bytes, latency, what| -> Result<Flow, Cause> {
+        let sealed: Vec<u8> = row.get(latency)?;
+        let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
         let requests = row.get::<_, i64>(requests)? as u64;
-        if latency.count() != requests {
-            return Err(damaged(what));
-        }
+        let latency = latency.filter(|latency| latency.count() == requests).ok_or_else(|| damaged(what))?;
         Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency })
     };
+    let sealed: Vec<u8> = row.get("series")?;
     let measurement = Measurement {
-        workload: parsed(row, "workload")?.ok_or_else(|| damaged("workload"))?,
-        seed: seed(row, "seed")?,
+        workload: parsed(&row.get::<_, String>("workload")?).ok_or_else(|| damaged("workload"))?,
+        seed: row.get::<_, String>("seed")?.parse().map(Seed::new).map_err(|_| damaged("seed"))?,
         clock: if row.get::<_, String>("clock")? == "real" { Clock::Real } else { Clock::Virtual },
         elapsed: Nanos::from_nanos(row.get::<_, i64>("elapsed_ns")? as u64),
-        read: flow("read_requests", "read_bytes", "read_latency", "latencies of reads")?,
-        write: flow("write_requests", "write_bytes", "write_latency", "latencies of writes")?,
-        trim: flow("trim_requests", "trim_bytes", "trim_latency", "latencies of trims")?,
-        series: series::decode(&row.get::<_, Vec<u8>>("series")?).ok_or_else(|| damaged("series"))?,
-        cpu: parsed(row, "cpu")?,
-        drive: parsed(row, "drive")?,
+        read: flow("read_requests", "read_bytes", "read_latency", "latency of reads")?,
+        write: flow("write_requests", "write_bytes", "write_latency", "latency of writes")?,
+        trim: flow("trim_requests", "trim_bytes", "trim_latency", "latency of trims")?,
+        series: unseal(&sealed).and_then(series::decode).ok_or_else(|| damaged("series"))?,
+        cpu: optional(row.get("cpu")?).ok_or_else(|| damaged("processor time"))?,
+        drive: optional(row.get("drive")?).ok_or_else(|| damaged("drive's counters"))?,
     };
-    Ok(Stored { step: step.clone(), key: key.clone(), repeat: row.get("repeat")?, measurement })
+    Ok(Stored { step: step.clone(), key: key.clone(), repeat, measurement })
 }
 
-/// A column of JSON; none where it is null.
-fn parsed<T: DeserializeOwned>(row: &Row, column: &str) -> rusqlite::Result<Option<T>> {
-    let text: Option<String> = row.get(column)?;
-    text.map(|text| serde_json::from_str(&text).map_err(|error| conversion(row, column, error))).transpose()
+/// What a text of JSON says; none if it says something else.
+fn parsed<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text).ok()
 }
 
-/// A seed, which is kept as text.
-pub fn seed(row: &Row, column: &str) -> rusqlite::Result<Seed> {
-    let text: String = row.get(column)?;
-    text.parse().map(Seed::new).map_err(|error| conversion(row, column, error))
-}
-
-fn conversion(row: &Row, column: &str, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    let index = row.as_ref().column_index(column).unwrap_or_default();
-    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+/// The same where there may be no text.
+fn optional<T: DeserializeOwned>(text: Option<String>) -> Option<Option<T>> {
+    text.map_or(Some(None), |text| parsed(&text).map(Some))
 }

@@ -1,7 +1,7 @@
 //! A series as bytes.
 //!
 //! A version byte, then each number of each tick as a LEB128 varint: a second of an idle drive takes
-//! seven bytes, of a busy one about twenty.
+//! six bytes, of a busy one about twenty.
 
 use block::{Bytes, Nanos};
 use engine::Tick;
@@ -84,6 +84,10 @@ mod tests {
         for length in 2..whole.len() {
             assert_eq!(decode(&whole[..length]), None, "cut at {length}");
         }
-        assert_eq!(decode(&[VERSION; 1].iter().copied().chain([0x80; 12]).collect::<Vec<_>>()), None, "an endless number");
+        assert_eq!(
+            decode(&[VERSION; 1].iter().copied().chain([0x80; 12]).collect::<Vec<_>>()),
+            None,
+            "an endless number"
+        );
     }
 }

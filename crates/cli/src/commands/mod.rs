@@ -4,3 +4,4 @@ pub mod catalogue;
 pub mod doctor;
 pub mod history;
 pub mod review;
+pub mod run;

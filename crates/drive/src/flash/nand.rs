@@ -108,22 +108,18 @@ impl Nand {
 
     fn move_pages(&mut self, now: Nanos, unit: Unit, pages: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
-        let mut free = die.free.max(now);
-        if self.times.copy_back {
-            free += (self.times.read + self.times.program).times(u64::from(pages));
+        let (start, NandTimes { read, program, .. }) = (die.free.max(now), self.times);
+        die.free = if self.times.copy_back {
+            start + (read + program).times(u64::from(pages))
         } else {
             let transfer = *self.transfer.last().expect("a page has a sector");
-            let out_and_in = transfer + transfer;
             let channel = &mut self.channels[die.channel as usize];
-            for _ in 0..pages {
-                free = channel.reserve(now, free + self.times.read, out_and_in) + self.times.program;
-            }
-        }
-        die.free = free;
+            channel.reserve_each(now, start + read, transfer + transfer, program + read, pages) + program
+        };
         die.joinable = None;
         self.pages_read += u64::from(pages);
         self.pages_programmed += u64::from(pages);
-        free
+        die.free
     }
 
     fn erase(&mut self, now: Nanos, unit: Unit) -> Nanos {

@@ -6,7 +6,7 @@ use plotly::layout::AxisType;
 use stats::Histogram;
 use workload::Pattern;
 
-use super::{Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::pattern;
 use crate::number::latency;
 use crate::part::{Part, names};
@@ -39,10 +39,8 @@ pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
     let values =
         || curves.iter().flat_map(|c| [c.latency.min(), c.latency.max()]).map(|latency| latency.as_micros_f64());
     let mut plot = house(nines(rarest), amounts(values()), curves.len());
-    let by_pattern =
-        curves.iter().filter(|curve| curve.is_second == curves[0].is_second).enumerate().all(|(i, curve)| {
-            curves[..i].iter().all(|other| other.pattern != curve.pattern || other.is_second != curve.is_second)
-        });
+    let states = [false, true].map(|is_second| curves.iter().filter(move |curve| curve.is_second == is_second));
+    let by_pattern = states.into_iter().all(|curves| tells_apart(curves.map(|curve| curve.pattern)));
     for curve in &curves {
         plot.add_trace(trace(curve, by_pattern));
     }
@@ -55,14 +53,17 @@ fn curves(part: &Part, state: Option<&str>, is_second: bool) -> Vec<Curve> {
         let workload = &reading.cell.workload;
         let own = reading.cell.point.iter().map(|(field, _)| crate::axis::words(*field, workload)).collect::<Vec<_>>();
         let own = if own.is_empty() { pattern(workload.pattern).to_owned() } else { own.join(", ") };
-        let kinds: [(&str, Pattern, fn(&engine::Measurement) -> &Histogram); 3] = [
-            ("reads", Pattern::RandRead, |m| &m.read.latency),
-            ("writes", Pattern::RandWrite, |m| &m.write.latency),
-            ("trims", Pattern::RandTrim, |m| &m.trim.latency),
-        ];
-        for (kind, kind_pattern, of) in kinds {
+        for (kind, kind_pattern) in
+            [("reads", Pattern::RandRead), ("writes", Pattern::RandWrite), ("trims", Pattern::RandTrim)]
+        {
             let mut latency = Histogram::new();
-            reading.cell.repeats.iter().for_each(|repeat| latency.merge(of(repeat)));
+            for repeat in &reading.cell.repeats {
+                latency.merge(match kind_pattern {
+                    Pattern::RandRead => &repeat.read.latency,
+                    Pattern::RandWrite => &repeat.write.latency,
+                    _ => &repeat.trim.latency,
+                });
+            }
             if latency.is_empty() {
                 continue;
             }

@@ -6,7 +6,7 @@ use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::{Axis, AxisType};
 
-use super::{Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::{is_logarithmic, label, labelled, value};
 use crate::figure::{Figure, Reading};
 use crate::number::{count, spread, with_unit};
@@ -29,10 +29,8 @@ fn panel(sweep: &Sweep, metric: Metric, title: String) -> Panel {
     let readings = || sweep.lines.iter().flat_map(|line| &line.readings);
     let means = readings().filter_map(|reading| reading.figure(metric).interval().map(|figure| figure.mean));
     let mut plot = house(along(sweep), amounts(means), sweep.lines.len());
-    let first = sweep.lines.first().map(|line| line.pattern);
-    let own = |line: &&Line| !line.is_second;
-    let by_pattern =
-        sweep.lines.iter().filter(own).count() == 1 || sweep.lines.iter().any(|line| Some(line.pattern) != first);
+    let states = [false, true].map(|is_second| sweep.lines.iter().filter(move |line| line.is_second == is_second));
+    let by_pattern = states.into_iter().all(|lines| tells_apart(lines.map(|line| line.pattern)));
     for line in &sweep.lines {
         let look = Look::of(line.pattern, line.place, by_pattern, line.is_second);
         plot.add_trace(repeats(line, sweep.field, metric, &look));

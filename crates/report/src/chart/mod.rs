@@ -44,25 +44,36 @@ struct Look {
     symbol: MarkerSymbol,
 }
 
+const COLORS: [&str; 6] =
+    ["var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)", "var(--series-5)", "var(--series-6)"];
+
+/// The colour that a kind of request has throughout the report.
+const fn color(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Read | Pattern::RandRead => COLORS[0],
+        Pattern::Write | Pattern::RandWrite => COLORS[1],
+        Pattern::ReadWrite | Pattern::RandRw => COLORS[2],
+        Pattern::Trim | Pattern::RandTrim => COLORS[3],
+    }
+}
+
+/// Whether the colours of these patterns are enough to tell lines apart.
+fn tells_apart(patterns: impl Iterator<Item = Pattern>) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    for color in patterns.map(color) {
+        if seen.contains(&color) {
+            return false;
+        }
+        seen.push(color);
+    }
+    true
+}
+
 impl Look {
-    /// `alone` says that patterns set the lines apart, so that each has its own colour throughout the report.
+    /// The look of a line by what it does, where that tells lines apart; otherwise by its place among them.
     fn of(pattern: Pattern, place: usize, by_pattern: bool, is_second: bool) -> Self {
-        const OTHERS: [&str; 6] = [
-            "var(--series-1)",
-            "var(--series-2)",
-            "var(--series-3)",
-            "var(--series-4)",
-            "var(--series-5)",
-            "var(--series-6)",
-        ];
-        let own = match pattern {
-            Pattern::Read | Pattern::RandRead => OTHERS[0],
-            Pattern::Write | Pattern::RandWrite => OTHERS[1],
-            Pattern::ReadWrite | Pattern::RandRw => OTHERS[2],
-            Pattern::Trim | Pattern::RandTrim => OTHERS[3],
-        };
         Self {
-            color: if by_pattern { own } else { OTHERS[place % OTHERS.len()] },
+            color: if by_pattern { color(pattern) } else { COLORS[place % COLORS.len()] },
             dash: if is_second { DashType::Dash } else { DashType::Solid },
             symbol: if is_second { MarkerSymbol::DiamondOpen } else { MarkerSymbol::Circle },
         }

@@ -175,6 +175,7 @@ pub fn plan() -> Plan {
             &[(Field::Rw, scattered), (Field::Bs, SMALL)],
             Some("random"),
         ),
+        measure("access-worn", "Access time, worn", &base, &[(Field::Rw, scattered)], Some("access")),
         measure("mix-worn", "One mixed workload, worn", &Workload { read_percent: 67, ..mixed }, &[], None),
     ];
     Plan {
@@ -211,7 +212,7 @@ fn conditioned(condition: &Condition) -> Measurement {
 }
 
 fn repeats(step: &Step, cell: &Cell, worn: bool) -> Vec<Measurement> {
-    let requests = if step.name == "access" { 12_000 } else { 1_200 };
+    let requests = if step.name.starts_with("access") { 12_000 } else { 1_200 };
     (0..REPEATS).map(|repeat| measured(&cell.workload, worn, repeat, requests)).collect()
 }
 

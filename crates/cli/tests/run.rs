@@ -1,0 +1,133 @@
+//! One workload from the command line to a document.
+
+mod support;
+
+use serde_json::Value;
+use support::{Place, other, skip, tool};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in: {text}"))
+}
+
+#[test]
+fn every_format_is_one_document_and_they_agree() {
+    let place = Place::new();
+    let run = |format: &str| place.succeeds(&["run", "--rw=randread", "--bs=4k", "--iodepth=32", "--number_ios=20000", "--format", format]);
+    let ours = json(&run("json"));
+    let fio = json(&run("fio"));
+    assert_eq!(fio["jobs"][0]["read"]["total_ios"], 20_000);
+    assert_eq!(fio["jobs"][0]["read"]["iops"].as_f64().unwrap().round(), ours["read"]["iops"].as_f64().unwrap().round());
+    assert!(fio["jobs"][0]["read"]["clat_ns"]["percentile"]["99.000000"].as_u64().unwrap() > 100_000);
+    let csv = run("csv");
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert!(run("text").lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn fio_s_way_of_writing_options_is_understood() {
+    let place = Place::new();
+    let document = place.succeeds(&[
+        "run", "--filename=./scratch.bin", "--rw=randwrite", "--bs=8k", "--iodepth=4", "--numjobs=2", "--size=8m",
+        "--runtime=500ms", "--time_based", "--direct=1", "--name=job", "--output-format=fio",
+    ]);
+    let job = &json(&document)["jobs"][0];
+    assert_eq!(job["jobname"], "job");
+    let runtime = job["write"]["runtime"].as_u64().unwrap();
+    assert!((450..=1_500).contains(&runtime), "{runtime} ms");
+}
+
+#[test]
+fn without_a_time_each_worker_moves_the_size_once() {
+    let place = Place::new();
+    let document = place.succeeds(&["run", "./scratch.bin", "--rw=write", "--bs=64k", "--size=4m", "--numjobs=2", "--format=json"]);
+    assert_eq!(json(&document)["write"]["bytes"], 8 << 20);
+}
+
+#[test]
+fn reads_of_a_new_file_find_it_written() {
+    let place = Place::new();
+    let document = place.succeeds(&["run", "./new.bin", "--rw=randread", "--size=4m", "--number_ios=100", "--format=json"]);
+    assert_eq!(json(&document)["read"]["requests"], 100);
+    let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(place.path("new.bin")).unwrap());
+    assert!(blocks * 512 >= 4 << 20, "{blocks} blocks: the file was laid out");
+}
+
+#[test]
+fn a_failure_is_one_document_too_and_the_exit_code_tells() {
+    let place = Place::new();
+    for format in ["json", "fio"] {
+        let said = place.assay(&["run", "sim:x25m", "--number_ios=1", "--format", format]);
+        assert_eq!(said.code, Some(2));
+        assert!(json(&said.stdout)["error"].as_str().unwrap().contains("did you mean `x25-m`?"), "{}", said.stdout);
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
+    let place = Place::new();
+    std::fs::write(place.path("precious.txt"), "all I have").unwrap();
+    for (arguments, words) in [
+        (&["run", "sim:x25m"][..], &["did you mean `x25-m`?"][..]),
+        (&["run", "--rw=randreed"], &["did you mean `randread`?"]),
+        (&["run", "--bs=4q"], &["unknown unit `q`"]),
+        (&["run", "--bs=1000", "--number_ios=1"], &["512 B sectors"]),
+        (&["run", "--iodepth=0", "--number_ios=1"], &["iodepth"]),
+        (&["run", "--iodepth=99999999", "--number_ios=1"], &["iodepth"]),
+        (&["run", "--runtime=-5"], &["-5"]),
+        (&["run", "--rwmixread=101"], &["100 %"]),
+        (&["run", "./new.bin", "--rw=write"], &["size"]),
+        (&["run", "./new.bin", "--rw=write", "--size=900p"], &["free"]),
+        (&["run", "./precious.txt", "--rw=write", "--size=1m"], &["--overwrite"]),
+        (&["run", ".", "--rw=write", "--size=1m"], &["directory"]),
+        (&["run", "/dev/null", "--rw=write", "--size=1m"], &["/dev/null"]),
+        (&["run", "./absent.bin", "--rw=read"], &["absent.bin"]),
+        (&["run", "./odd.bin", "--rw=write", "--bs=512", "--size=1m", "--offset=100"], &["offset"]),
+        (&["review", "--plan", "revue"], &["did you mean `review`?"]),
+        (&["review", "--plan", "./none.toml"], &["none.toml"]),
+        (&["review", "--repeats", "0"], &["1..=1000"]),
+        (&["review", "sim:x25-m", "--overwrite"], &["nothing to lose"]),
+        (&["drives", "show", "x25e"], &["x25-m"]),
+        (&["show", "7"], &["no run 7"]),
+        (&["show", "seven"], &["`last`"]),
+        (&["revew"], &["review"]),
+    ] {
+        let said = place.assay(arguments);
+        assert!(matches!(said.code, Some(1 | 2)), "assay {arguments:?} ended with {:?}: {}", said.code, said.stdout);
+        for word in words {
+            assert!(said.stderr.contains(word), "assay {arguments:?} says:\n{}", said.stderr);
+        }
+    }
+    assert_eq!(std::fs::read_to_string(place.path("precious.txt")).unwrap(), "all I have");
+    assert!(!place.path("new.bin").exists(), "a refused file is not created");
+}
+
+#[test]
+fn a_mistake_in_a_plan_is_shown_with_its_place() {
+    let place = Place::new();
+    std::fs::write(place.path("mine.toml"), "name = \"mine\"\ntitle = \"Mine\"\n\n[[step]]\nname = \"a\"\nrw = \"randreed\"\nruntime = \"1s\"\n").unwrap();
+    let said = place.refuses(&["review", "--plan", "./mine.toml"]);
+    assert!(said.contains("mine.toml:6:6") && said.contains("^^^^^^^^^^") && said.contains("randread"), "{said}");
+}
+
+/// A file system of 64 MiB is filled by another while a run writes to it.
+#[test]
+fn a_full_disk_fails_the_run_and_says_so() {
+    let place = Place::new();
+    let Some(device) = support::LoopDevice::new(&place.path("disk.img"), 64) else { return };
+    if tool("mkfs.ext4").is_none() {
+        return skip("mkfs.ext4 is missing");
+    }
+    other("mkfs.ext4", &["-q", "-F", &device.0]);
+    let mount = place.path("mount");
+    std::fs::create_dir(&mount).unwrap();
+    let mount_path = mount.display().to_string();
+    other("mount", &[&device.0, &mount_path]);
+    let outcome = std::panic::catch_unwind(|| {
+        let said = place.assay(&["run", "mount/big.bin", "--rw=write", "--bs=64k", "--size=500m"]);
+        assert_ne!(said.code, Some(0));
+        assert!(said.stderr.contains("free"), "{}", said.stderr);
+        assert!(!mount.join("big.bin").exists(), "nothing is left behind");
+    });
+    other("umount", &[&mount_path]);
+    outcome.unwrap();
+}

@@ -1,0 +1,141 @@
+//! A place of its own for each test, and the program run in it.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with a store and reports of its own, on a real disk.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// What the program said and how it ended.
+pub struct Said {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the target folder can be written") }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("results.sqlite")
+    }
+
+    /// The program, to be run in this place.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.current_dir(self.folder.path()).env("ASSAY_STORE", self.store()).env("NO_COLOR", "1").args(arguments);
+        command
+    }
+
+    pub fn assay(&self, arguments: &[&str]) -> Said {
+        let Output { status, stdout, stderr } = self.command(arguments).output().expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
+        Said { stdout: text(stdout), stderr: text(stderr), code: status.code() }
+    }
+
+    /// Runs the program, which must succeed; its standard output.
+    pub fn succeeds(&self, arguments: &[&str]) -> String {
+        let said = self.assay(arguments);
+        assert_eq!(said.code, Some(0), "assay {arguments:?} failed:\n{}", said.stderr);
+        said.stdout
+    }
+
+    /// Runs the program, which must refuse with exit code 2; its standard error.
+    pub fn refuses(&self, arguments: &[&str]) -> String {
+        let said = self.assay(arguments);
+        assert_eq!(said.code, Some(2), "assay {arguments:?}:\n{}{}", said.stdout, said.stderr);
+        said.stderr
+    }
+
+    /// Writes a plan that takes about a second, and gives its path.
+    pub fn short_plan(&self) -> String {
+        let path = self.path("short.toml");
+        std::fs::write(&path, SHORT_PLAN).expect("the folder can be written");
+        path.display().to_string()
+    }
+}
+
+/// Every kind of step, each as short as can be.
+const SHORT_PLAN: &str = r#"
+name = "short"
+title = "Every kind of step"
+repeats = 2
+
+[[step]]
+name = "purge"
+do = "purge"
+
+[[step]]
+name = "fill"
+do = "fill"
+
+[[step]]
+name = "read"
+rw = "randread"
+number_ios = 200
+sweep.bs = ["4k", "16k"]
+
+[[step]]
+name = "wear"
+do = "condition"
+rw = "randwrite"
+io_size = "1m"
+steady = "snia"
+at-least = "5m"
+at-most = "8m"
+
+[[step]]
+name = "worn"
+same-as = "read"
+beside = "read"
+"#;
+
+/// The program on this machine, if it has one.
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Says that a test cannot run here.
+pub fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
+
+/// Runs another program, which must succeed; its standard output.
+pub fn other(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(tool(program).unwrap_or_else(|| program.into())).args(arguments).output().expect(program);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {stderr}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// A loop device over a file, until dropped.
+pub struct LoopDevice(pub String);
+
+impl LoopDevice {
+    /// A device of so many MiB; none, with the reason said, where this machine cannot.
+    pub fn new(file: &Path, mebibytes: u64) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() || tool("losetup").is_none() || !Path::new("/dev/loop-control").exists() {
+            skip("loop devices need root, losetup and /dev/loop-control");
+            return None;
+        }
+        std::fs::File::create(file).and_then(|made| made.set_len(mebibytes << 20)).expect("room for the device");
+        Some(Self(other("losetup", &["--find", "--show", &file.display().to_string()])))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        Command::new("losetup").args(["--detach", &self.0]).status().ok();
+    }
+}

@@ -1,0 +1,281 @@
+//! Workloads on real files: what is counted, what is touched, what is refused.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use assay_engine::{Access, Clock, Measurement, Progress, Purged, RealError, Target, TargetError, run_real};
+use block::{Bytes, Nanos, Seed};
+use tempfile::TempDir;
+use workload::{Pattern, Stop, Workload};
+
+const SIZE: Bytes = Bytes::from_mib(8);
+
+/// A directory on the disk that holds the build, for the usual one may be in memory.
+fn scratch() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn writing() -> Access {
+    Access { size: Some(SIZE), direct: true, writes: true, ..Access::default() }
+}
+
+fn reading() -> Access {
+    Access { direct: true, ..Access::default() }
+}
+
+fn measure(target: &Target, workload: &Workload) -> Result<Measurement, RealError> {
+    run_real(target, workload, Seed::new(7), &|_| {})
+}
+
+/// A file of ours in `directory`, written once from end to end.
+fn filled(directory: &TempDir) -> PathBuf {
+    let path = directory.path().join("filled.bin");
+    fill(&Target::open(&path, &writing()).unwrap());
+    path
+}
+
+fn fill(target: &Target) {
+    let stop = Stop::after_bytes(target.capacity());
+    let workload = Workload { pattern: Pattern::Write, block: Bytes::from_mib(1), stop, ..Workload::default() };
+    assert_eq!(measure(target, &workload).unwrap().write.bytes, target.capacity());
+}
+
+fn refused(path: &Path, access: &Access, words: &str) -> TargetError {
+    let error = Target::open(path, access).expect_err(words);
+    assert!(error.to_string().contains(words), "{error}");
+    error
+}
+
+#[test]
+fn requests_of_each_worker_are_counted_exactly() {
+    let directory = scratch();
+    let path = filled(&directory);
+    for pattern in [Pattern::Read, Pattern::RandRead, Pattern::Write, Pattern::RandWrite, Pattern::RandRw] {
+        for direct in [true, false] {
+            let target = Target::open(&path, &Access { direct, ..writing() }).unwrap();
+            let stop = Stop::after_requests(100);
+            let workload = Workload { pattern, queue_depth: 8, workers: 3, stop, ..Workload::default() };
+            let measurement = measure(&target, &workload).unwrap();
+            assert_eq!(measurement.requests(), 300, "{pattern}, direct {direct}");
+            assert_eq!(measurement.bytes(), Bytes::from_kib(1200));
+            assert_eq!(measurement.latency().count(), 300);
+            assert_eq!(measurement.series.iter().map(|tick| tick.requests()).sum::<u64>(), 300);
+            assert_eq!((measurement.read.requests > 0, measurement.write.requests > 0), reads_and_writes(pattern));
+            assert_eq!(measurement.clock, Clock::Real);
+            assert!(measurement.elapsed >= measurement.latency().max());
+            assert!(measurement.cpu.is_some());
+        }
+    }
+}
+
+fn reads_and_writes(pattern: Pattern) -> (bool, bool) {
+    (pattern.is_mixed() || !pattern.changes_data(), pattern.changes_data())
+}
+
+#[test]
+fn the_bytes_of_all_workers_together_are_counted_exactly() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let stop = Stop::after_bytes(Bytes::from_kib(1001));
+    let workload = Workload { workers: 3, queue_depth: 4, stop, ..Workload::default() };
+    assert_eq!(measure(&target, &workload).unwrap().read.bytes, Bytes::from_kib(1000));
+}
+
+#[test]
+fn a_time_limit_after_a_ramp_gives_one_interval_a_second() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let stop = Stop::after(Nanos::from_millis(1200));
+    let ramp = Nanos::from_millis(300);
+    let workload = Workload { pattern: Pattern::RandRead, ramp, stop, ..Workload::default() };
+    let last = Mutex::new(Progress::default());
+    let watch = |progress| *last.lock().unwrap() = progress;
+    let measurement = run_real(&target, &workload, Seed::new(7), &watch).unwrap();
+    assert!(measurement.elapsed >= Nanos::from_millis(1200), "{}", measurement.elapsed);
+    assert_eq!(measurement.series.len(), 2);
+    let last = last.into_inner().unwrap();
+    assert!(last.requests > measurement.requests(), "the ramp is seen but not counted");
+    assert!(last.elapsed >= Nanos::from_millis(1500), "{}", last.elapsed);
+    assert_eq!(last.bytes, Bytes::from_kib(4).times(last.requests));
+}
+
+#[test]
+fn what_ends_within_the_ramp_is_an_error_and_not_a_zero() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let stop = Stop::after_requests(3);
+    let error = measure(&target, &Workload { ramp: Nanos::from_secs(60), stop, ..Workload::default() }).unwrap_err();
+    assert!(matches!(error, RealError::NothingCompleted { .. }), "{error}");
+}
+
+#[test]
+fn a_queue_deeper_than_the_kernel_registers_buffers_for_still_works() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &writing()).unwrap();
+    let stop = Stop::after_requests(40_000);
+    let workload =
+        Workload { pattern: Pattern::RandRw, block: Bytes::new(512), queue_depth: 40_000, stop, ..Workload::default() };
+    assert_eq!(measure(&target, &workload).unwrap().requests(), 40_000);
+}
+
+#[test]
+fn nothing_outside_the_span_is_touched() {
+    let directory = scratch();
+    let path = directory.path().join("marked.bin");
+    fs::write(&path, vec![0x5a; 1 << 20]).unwrap();
+    let target = Target::open(&path, &Access { overwrite: true, size: None, ..writing() }).unwrap();
+    let (offset, size) = (Bytes::from_kib(64), Some(Bytes::from_kib(128)));
+    let stop = Stop::after_bytes(Bytes::from_mib(1));
+    let workload = Workload { pattern: Pattern::Write, offset, size, stop, workers: 2, ..Workload::default() };
+    measure(&target, &workload).unwrap();
+    let content = fs::read(&path).unwrap();
+    let (before, rest) = content.split_at(64 << 10);
+    let (span, after) = rest.split_at(128 << 10);
+    assert!(before.iter().chain(after).all(|byte| *byte == 0x5a));
+    assert!(span.chunks(4096).all(|block| block.iter().filter(|byte| **byte == 0x5a).count() < 100));
+    assert_eq!(content.len(), 1 << 20);
+}
+
+#[test]
+fn a_foreign_file_is_refused_unchanged_until_it_may_be_overwritten() {
+    let directory = scratch();
+    let path = directory.path().join("thesis.tex");
+    fs::write(&path, b"years of work").unwrap();
+    let before = fs::metadata(&path).unwrap();
+    refused(&path, &writing(), "--overwrite");
+    let after = fs::metadata(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"years of work");
+    assert_eq!((before.mtime_nsec(), before.ctime_nsec()), (after.mtime_nsec(), after.ctime_nsec()));
+    let target = Target::open(&path, &Access { overwrite: true, ..writing() }).unwrap();
+    assert_eq!((target.capacity(), fs::metadata(&path).unwrap().len()), (SIZE, SIZE.get()));
+}
+
+#[test]
+fn a_foreign_file_may_be_read_but_not_beyond_its_end_and_never_laid_out() {
+    let directory = scratch();
+    let path = directory.path().join("film.mkv");
+    File::create(&path).unwrap().set_len(1 << 20).unwrap();
+    let target = Target::open(&path, &Access { create: true, ..reading() }).unwrap();
+    assert_eq!(target.capacity(), Bytes::from_mib(1));
+    assert!(target.has_holes() && !target.needs_layout() && !target.is_writable());
+    let write = Workload { pattern: Pattern::Write, stop: Stop::after_requests(1), ..Workload::default() };
+    assert!(matches!(measure(&target, &write), Err(RealError::ReadOnly { .. })));
+    drop(target);
+    refused(&path, &Access { size: Some(SIZE), ..reading() }, "more than");
+    assert_eq!(fs::metadata(&path).unwrap().blocks(), 0);
+}
+
+#[test]
+fn a_file_of_ours_is_used_again_in_part_or_enlarged() {
+    let directory = scratch();
+    let path = filled(&directory);
+    let part = Target::open(&path, &Access { size: Some(Bytes::from_mib(4)), ..writing() }).unwrap();
+    assert_eq!((part.capacity(), part.needs_layout()), (Bytes::from_mib(4), false));
+    drop(part);
+    let more = Target::open(&path, &Access { size: Some(Bytes::from_mib(16)), ..writing() }).unwrap();
+    assert_eq!((more.capacity(), more.needs_layout()), (Bytes::from_mib(16), true));
+    assert_eq!(fs::metadata(&path).unwrap().len(), 16 << 20);
+}
+
+#[test]
+fn a_file_created_to_be_read_wants_to_be_laid_out_first() {
+    let directory = scratch();
+    let path = directory.path().join("new.bin");
+    let target = Target::open(&path, &Access { create: true, size: Some(SIZE), ..reading() }).unwrap();
+    assert!(target.needs_layout());
+    fill(&target);
+    assert!(!target.needs_layout());
+    assert!(target.identity().starts_with("file on ") && target.identity().ends_with(", 8 MiB"));
+}
+
+#[test]
+fn a_purged_file_has_lost_its_data_and_kept_its_size() {
+    let directory = scratch();
+    let path = filled(&directory);
+    let mut target = Target::open(&path, &writing()).unwrap();
+    assert_eq!(target.purge(), Ok(Purged::Reallocated(SIZE)));
+    assert!(target.needs_layout());
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 0));
+    assert_eq!(fs::metadata(&path).unwrap().len(), SIZE.get());
+    drop(target);
+    let mut target = Target::open(&path, &reading()).unwrap();
+    assert!(matches!(target.purge(), Err(TargetError::ReadOnly { .. })));
+}
+
+#[test]
+fn trims_of_a_file_free_its_space() {
+    let directory = scratch();
+    let path = filled(&directory);
+    let target = Target::open(&path, &writing()).unwrap();
+    let stop = Stop::after_bytes(SIZE);
+    let workload =
+        Workload { pattern: Pattern::Trim, block: Bytes::from_kib(64), queue_depth: 4, stop, ..Workload::default() };
+    let measurement = measure(&target, &workload).unwrap();
+    assert_eq!((measurement.trim.requests, measurement.trim.bytes), (128, SIZE));
+    assert_eq!(fs::metadata(&path).unwrap().blocks(), 0);
+}
+
+#[test]
+fn a_file_shortened_during_the_run_ends_it_for_all_workers() {
+    let directory = scratch();
+    let path = filled(&directory);
+    let target = Target::open(&path, &reading()).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(4 << 20).unwrap();
+    let stop = Stop::after(Nanos::from_secs(600));
+    let workload = Workload { pattern: Pattern::RandRead, workers: 4, queue_depth: 4, stop, ..Workload::default() };
+    let error = measure(&target, &workload).unwrap_err();
+    let RealError::Short { offset, moved, .. } = &error else { panic!("{error}") };
+    assert!(*offset >= Bytes::from_mib(4) && *moved == Bytes::ZERO, "{error}");
+}
+
+#[test]
+fn a_file_in_use_by_a_run_is_refused_to_another() {
+    let directory = scratch();
+    let path = filled(&directory);
+    let first = Target::open(&path, &reading()).unwrap();
+    let error = refused(&path, &reading(), "another run");
+    assert_eq!(error, TargetError::Locked { path: path.clone() });
+    drop(first);
+    Target::open(&path, &reading()).unwrap();
+}
+
+#[test]
+fn what_is_missing_or_makes_no_sense_is_refused_and_not_created() {
+    let directory = scratch();
+    let new = directory.path().join("new.bin");
+    let huge = Some(Bytes::from_gib(1 << 30));
+    refused(&new, &Access { size: Some(Bytes::ZERO), ..writing() }, "size 0");
+    refused(&new, &Access { size: None, ..writing() }, "--size=1G");
+    refused(&new, &Access { size: Some(SIZE), ..reading() }, "does not exist");
+    refused(&new, &Access { size: huge, ..writing() }, "free");
+    refused(&new, &Access { destroy_data: Some("/dev/null".into()), ..writing() }, "not the target");
+    refused(&directory.path().join("no/new.bin"), &writing(), "not a directory");
+    assert!(!new.exists());
+    refused(directory.path(), &writing(), "is a directory");
+    refused(Path::new("/dev/null"), &writing(), "is a character device");
+    refused(Path::new("/dev/assay-no-such-disk"), &writing(), "under /dev");
+    assert!(!Path::new("/dev/assay-no-such-disk").exists());
+    let empty = directory.path().join("empty");
+    File::create(&empty).unwrap();
+    refused(&empty, &reading(), "is empty");
+}
+
+#[test]
+fn an_existing_file_is_not_enlarged_beyond_the_free_space() {
+    let directory = scratch();
+    let path = filled(&directory);
+    refused(&path, &Access { size: Some(Bytes::from_gib(1 << 30)), ..writing() }, "free");
+    assert_eq!(fs::metadata(&path).unwrap().len(), SIZE.get());
+}
+
+#[test]
+fn more_in_flight_than_memory_holds_is_refused() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let stop = Stop::after_requests(1);
+    let workload = Workload { block: Bytes::from_mib(8), queue_depth: 65_536, stop, ..Workload::default() };
+    let error = measure(&target, &workload).unwrap_err();
+    assert!(matches!(error, RealError::Memory { needed, .. } if needed == Bytes::from_gib(512)), "{error}");
+}
