@@ -93,8 +93,7 @@ pub(crate) struct Worker<'r> {
     stream: Stream,
     /// When each tag was submitted, and with what.
     flights: Vec<(Nanos, Request)>,
-    /// Tags with nothing in flight.
-    idle: Vec<Tag>,
+    in_flight: u32,
     requests_left: u64,
     measurement: Measurement,
 }
@@ -114,7 +113,7 @@ impl<'r> Worker<'r> {
             queue,
             stream,
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
-            idle: (0..depth).rev().map(Tag).collect(),
+            in_flight: 0,
             requests_left: workload.stop.requests.unwrap_or(u64::MAX),
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
@@ -122,43 +121,42 @@ impl<'r> Worker<'r> {
 
     /// Keeps the queue full until the workload ends, then waits for the rest.
     ///
-    /// The clock is read once before each submission and once after each batch of completions.
+    /// The moment at which a completion is taken up is also that at which the next request is submitted in its
+    /// place, so one reading of the clock serves both, and the latencies account for all of the time.
     pub fn run(mut self, began: Instant) -> Result<Measurement, RealError> {
+        let now = || Nanos::from_std(began.elapsed());
+        for tag in (0..self.flights.len() as u32).map(Tag) {
+            self.submit(tag, now())?;
+        }
         let mut done = Vec::with_capacity(self.flights.len());
-        self.refill(began)?;
-        while self.idle.len() < self.flights.len() {
+        while self.in_flight > 0 {
             self.queue.wait(&mut done).map_err(uring_error)?;
-            let now = Nanos::from_std(began.elapsed());
             self.shared.requests.fetch_add(done.len() as u64, Ordering::Relaxed);
-            let counts = self.shared.counts(now);
             for done in done.drain(..) {
-                self.finish(done, now, counts)?;
-                self.refill(began)?;
+                let now = now();
+                self.finish(done, now)?;
+                self.submit(done.tag, now)?;
             }
         }
         Ok(self.measurement)
     }
 
-    /// Submits a request for every idle tag, as far as the limits allow.
-    fn refill(&mut self, began: Instant) -> Result<(), RealError> {
-        while let Some(&tag) = self.idle.last() {
-            let now = Nanos::from_std(began.elapsed());
-            let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
-            if over || self.requests_left == 0 || !self.shared.take_block() {
-                break;
-            }
-            let request = self.stream.next_request();
-            self.idle.pop();
-            self.requests_left -= 1;
-            self.flights[tag.0 as usize] = (now, request);
-            self.queue.submit(tag, request).map_err(uring_error)?;
+    /// Submits the next request, unless a limit has been reached: then none will follow in its place.
+    fn submit(&mut self, tag: Tag, now: Nanos) -> Result<(), RealError> {
+        let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+        if over || self.requests_left == 0 || !self.shared.take_block() {
+            return Ok(());
         }
-        Ok(())
+        let request = self.stream.next_request();
+        self.requests_left -= 1;
+        self.in_flight += 1;
+        self.flights[tag.0 as usize] = (now, request);
+        self.queue.submit(tag, request).map_err(uring_error)
     }
 
-    fn finish(&mut self, done: Done, now: Nanos, counts: bool) -> Result<(), RealError> {
+    fn finish(&mut self, done: Done, now: Nanos) -> Result<(), RealError> {
         let (submitted, request) = self.flights[done.tag.0 as usize];
-        self.idle.push(done.tag);
+        self.in_flight -= 1;
         let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
         let path = || self.shared.target.path().to_owned();
         match done.result {
@@ -169,7 +167,7 @@ impl<'r> Worker<'r> {
             Err(Errno::OPNOTSUPP) if op == Op::Trim => return Err(RealError::TrimUnsupported { path: path() }),
             Err(errno) => return Err(RealError::Io { op, offset, length, path: path(), errno }),
         }
-        if counts {
+        if self.shared.counts(now) {
             // What ends at or after the deadline belongs to the last interval of the series, not to one of its own.
             let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
             let from = self.shared.counted_from;
