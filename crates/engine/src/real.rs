@@ -32,13 +32,14 @@ pub struct Progress {
 
 /// Runs `workload` on `target` and tells `watch` of its progress about four times a second, from this thread.
 ///
-/// A closed loop: each worker is a thread with an io_uring of its own that keeps its queue depth in
-/// flight. Latency runs from submission to the moment the worker takes up the completion, and that is also when
-/// it submits the next request. A time limit ends the
-/// measurement with the first completion at or after it, as on a simulated drive, so that neither a slow
-/// stream is cut short nor a stall at the end forgotten; what is still in flight then is waited for but not
-/// counted. Processor time is that of the whole process while requests are counted, for the kernel does some
-/// of the work in threads of its own that are charged to the process.
+/// A closed loop: each worker is a thread with an io_uring of its own that keeps its queue depth in flight.
+/// Latency runs from submission to the moment the worker takes up the completion, which is also when it submits
+/// the next request. A time limit ends the measurement with the first completion at or after it, as on a
+/// simulated drive, so that neither a slow stream is cut short nor a stall at the end forgotten; what is still in
+/// flight then is waited for but not counted. Processor time is that of the whole process while requests are
+/// counted, for the kernel does some of the work in threads of its own that are charged to the process.
+///
+/// Without O_DIRECT the page cache is emptied of the target first, as fio does, but is used from then on.
 ///
 /// # Errors
 /// If the workload does not fit the target, the kernel refuses what is needed, a request fails, or none is

@@ -5,9 +5,15 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use assay_report as report;
+use block::{Nanos, Seed};
+use drive::preset::Preset;
+use lab::plan::{Length, catalog, parse};
+use lab::{Environment, Outcome, Session, Simulated, Watch, recall};
 use serde::Deserialize;
+use store::{NewRun, Store};
 
 /// Collects script errors from the first moment on.
 const WATCH: &str = r#"<script>
@@ -116,11 +122,9 @@ fn decoded(text: &str) -> Vec<u8> {
     digits.chunks(4).flat_map(group).collect()
 }
 
-#[test]
-fn every_step_has_a_visible_chart_and_no_script_fails() {
-    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
-    let outcome = support::outcome();
-    let told = told(&chromium, &report::html(&outcome), &["--window-size=1280,2000"]);
+/// Checks that the report of `outcome` shows a chart for every step and that no script of it fails.
+fn every_step_has_a_visible_chart(chromium: &Path, outcome: &Outcome) {
+    let told = told(chromium, &report::html(outcome), &["--window-size=1280,2000"]);
     assert!(told.errors.is_empty(), "{:?}", told.errors);
     for step in &outcome.steps {
         let anchor = format!("step-{}", outcome.plan.steps[step.index].name);
@@ -130,6 +134,53 @@ fn every_step_has_a_visible_chart_and_no_script_fails() {
         assert!(chart.width > 300.0 && chart.height > 200.0 && chart.marks > 0, "{chart:?}");
     }
     assert!(told.wide <= 0.0, "the page is {} px wider than the window", told.wide);
+}
+
+#[test]
+fn every_step_of_a_made_up_review_has_a_visible_chart_and_no_script_fails() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    every_step_has_a_visible_chart(&chromium, &support::outcome());
+}
+
+#[test]
+fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let folder = tempfile::tempdir().expect("a folder for the store");
+    let mut store = Store::open(&folder.path().join("results.sqlite")).expect("the store can be made");
+    let source = catalog::find("review").expect("the plan is built in");
+    let plan = parse(&source.text, Length::Quick).expect("the plan has no mistake");
+    let run = store
+        .begin(&NewRun {
+            plan: plan.name.clone(),
+            plan_text: plan.text.clone(),
+            quick: true,
+            target: "sim:x25-m".to_owned(),
+            target_identity: "the simulated X25-M".to_owned(),
+            size: None,
+            seed: Seed::new(1),
+            repeats: None,
+            started_ms: 0,
+            version: "0".to_owned(),
+            commit: String::new(),
+            environment: serde_json::to_string(&Environment::of_host()).expect("it serialises"),
+        })
+        .expect("the run can be entered");
+    let drive = Preset::find("x25-m").expect("the drive is built in").build();
+    let store = Mutex::new(store);
+    let session = Session::new(&store, run, &plan, Seed::new(1), &Silence).expect("the store can be read");
+    session.carry_out(&mut Simulated::new(drive), false).expect("the plan can be carried out");
+    let outcome = recall(&store.into_inner().expect("nothing panicked"), run).expect("what was kept can be read");
+    assert_eq!(outcome.steps.len(), 16, "the plan's measuring steps");
+    every_step_has_a_visible_chart(&chromium, &outcome);
+}
+
+/// Nobody watches.
+struct Silence;
+
+impl Watch for Silence {
+    fn begin(&self, _: Nanos) {}
+    fn step(&self, _: &str) {}
+    fn advance(&self, _: Nanos) {}
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use block::{Bytes, Seed};
 use engine::Measurement;
 use rusqlite::types::Type;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::Cause;
 use crate::measured::{self, Stored};
@@ -84,15 +84,19 @@ impl Store {
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
-        if Self::is_empty(&connection, path)? {
+        // One transaction, so that another process that fills the file is seen before or after, not between.
+        let transaction = connection.transaction()?;
+        let is_empty = Self::is_empty(&transaction, path)?;
+        transaction.finish()?;
+        if is_empty {
             Self::fill(&mut connection, path)?;
         }
         Ok(connection)
     }
 
     /// Whether the file is new. One that holds anything but a store of a known version is an error.
-    fn is_empty(connection: &Connection, path: &Path) -> Result<bool, Cause> {
-        let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    fn is_empty(transaction: &Transaction, path: &Path) -> Result<bool, Cause> {
+        let number = |sql| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
         let version = number("PRAGMA user_version")?;
         let path = || path.to_owned();
         match number("PRAGMA application_id")? {

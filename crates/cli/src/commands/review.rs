@@ -90,6 +90,9 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
         plan.repeat(repeats);
     }
     let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
+    if name.starts_with("sim:") && arguments.real.size.is_some() {
+        return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
+    }
     let opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
     let terms =
         Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size: arguments.real.size };

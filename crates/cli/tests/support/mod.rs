@@ -89,10 +89,10 @@ sweep.bs = ["4k", "16k"]
 name = "wear"
 do = "condition"
 rw = "randwrite"
-io_size = "1m"
+round = "20ms"
 steady = "snia"
-at-least = "5m"
-at-most = "8m"
+at-least = "100ms"
+at-most = "400ms"
 
 [[step]]
 name = "worn"
