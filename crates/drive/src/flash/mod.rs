@@ -92,8 +92,7 @@ impl FlashDrive {
 
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let received = self.link.command(now);
-        let ready = self.firmware_free.max(received) + self.spec.command;
+        let ready = self.firmware_free.max(now) + self.spec.command;
         self.firmware_free = ready;
         let at = match request.op {
             Op::Read => self.read(ready, request),
@@ -108,12 +107,12 @@ impl FlashDrive {
     fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_read += request.bytes();
         let mut done = ready;
-        for piece in self.pieces(request) {
+        for (index, piece) in self.pieces(request).enumerate() {
             let fetched = match self.mapping.unit_of(piece.page) {
                 Some(unit) => self.nand.read(self.now, ready, unit, piece.sectors),
                 None => ready,
             };
-            done = done.max(self.link.send(self.now, fetched, piece.sectors));
+            done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
         }
         done
     }
@@ -121,9 +120,9 @@ impl FlashDrive {
     fn write(&mut self, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
         let mut done = ready;
-        for piece in self.pieces(request) {
+        for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
-            let arrived = self.link.send(self.now, slot_free.max(ready), piece.sectors);
+            let arrived = self.link.send(self.now, slot_free.max(ready), piece.sectors, index == 0);
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
                 self.program(piece.page, arrived);
@@ -147,14 +146,15 @@ impl FlashDrive {
                 self.mapping.trim(piece.page);
             }
         }
-        ready
+        self.link.send(self.now, ready, 0, true)
     }
 
     fn flush(&mut self, ready: Nanos) -> Nanos {
         while let Some(partial) = self.buffer.take_partial() {
             self.complete_page(partial);
         }
-        self.buffer.drained().max(ready)
+        let durable = self.buffer.drained().max(ready);
+        self.link.send(self.now, durable, 0, true)
     }
 
     /// Programs a page whose data is in a slot of the buffer from `ready` on, and frees the slot then.
