@@ -221,7 +221,7 @@ fn scaled(
     let (whole, decimals): (u64, u64) = (digits(whole)?, digits(fraction)?);
     let tenths = 10_u128.pow(fraction.len().min(19) as u32);
     let product = u128::from(whole) * u128::from(factor) * tenths + u128::from(decimals) * u128::from(factor);
-    if product % tenths != 0 {
+    if !product.is_multiple_of(tenths) {
         return Err(ParseError::NotWhole { found, of });
     }
     u64::try_from(product / tenths).map_err(|_| ParseError::TooLarge { found, max })

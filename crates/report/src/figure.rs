@@ -29,7 +29,7 @@ impl Figure {
 }
 
 /// How many requests a repeat must have made for a percentile to be told from the maximum.
-const fn requests_needed(metric: Metric) -> u64 {
+pub(crate) const fn requests_needed(metric: Metric) -> u64 {
     match metric {
         Metric::Latency99 => 100,
         Metric::Latency9999 => 10_000,

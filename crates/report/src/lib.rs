@@ -6,6 +6,7 @@ mod axis;
 mod change;
 mod chart;
 mod conditions;
+pub mod export;
 mod figure;
 mod key;
 mod number;

@@ -118,7 +118,7 @@ fn change(row: &KeyFigure, color: bool) -> Cell {
 }
 
 /// `text` broken between words so that no line is longer than `width` characters.
-fn wrapped(text: &str, width: u16) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in bound(text).split(' ') {
         let last = lines.last_mut().expect("there is always a line");

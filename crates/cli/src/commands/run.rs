@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
-use lab::plan::{self, Length};
+use lab::plan::{self, Diagnostic, Length};
 use lab::recall;
 use report::export::{self, Single};
 use store::{RunId, Store};
@@ -57,19 +57,19 @@ pub struct Arguments {
     runtime: Option<Nanos>,
 
     /// Go on for the whole runtime, however much is moved
-    #[arg(long, visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=1))]
     time_based: u8,
 
     /// Time at the start that is not counted
-    #[arg(long, visible_alias = "ramp-time", value_name = "TIME", default_value = "0", value_parser = parse_duration)]
+    #[arg(long = "ramp_time", visible_alias = "ramp-time", value_name = "TIME", default_value = "0", value_parser = parse_duration)]
     ramp_time: Nanos,
 
     /// Stop after so many requests of each worker
-    #[arg(long, visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
+    #[arg(long = "number_ios", visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
     number_ios: Option<u64>,
 
     /// Stop after each worker has moved so much
-    #[arg(long, visible_alias = "io-size", value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(long = "io_size", visible_alias = "io-size", value_name = "BYTES", value_parser = parse_bytes)]
     io_size: Option<Bytes>,
 
     /// Where the span that is used begins
@@ -127,7 +127,12 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let mut opened = target::open(name, &arguments.real, arguments.rw.changes_data(), arguments.real.size.is_some())?;
     let text = plan_text(arguments, &opened);
     let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
-        Failure::usage(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        // The text is ours, so its places would tell the user nothing.
+        let sentence = |mistake: &Diagnostic| match &mistake.help {
+            Some(help) => format!("{mistake}; {help}"),
+            None => mistake.to_string(),
+        };
+        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
     })?;
     let undertaking =
         Undertaking { plan: &plan, seed: Seed::new(arguments.seed), repeats: None, size: arguments.real.size };

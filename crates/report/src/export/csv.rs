@@ -1,144 +1,103 @@
-//! One measurement as rows for spreadsheets.
+//! A measurement as lines for a spreadsheet.
 
-use engine::{Clock, Flow};
+use engine::Flow;
 
-use super::{Single, directions, per_second};
+use super::Single;
 
-/// A header and a row for each direction that has requests.
+/// A header, then a line for each of reads, writes and trims that were made.
 ///
-/// Sizes are in bytes, `bandwidth` in bytes a second; columns that end in `_ns` are nanoseconds. Fields are empty
-/// where nothing was asked or measured, and quoted as RFC 4180 has it; lines end in CR LF.
+/// Fields are quoted as RFC 4180 has it; lines end with a line feed alone. Sizes are bytes, times nanoseconds,
+/// rates per second; an empty field was not measured.
 pub fn csv(single: &Single) -> String {
-    let whole = conditions(single);
-    let rows: Vec<Row> =
-        directions(single.measurement).map(|(name, flow)| of_direction(single, &whole, name, flow)).collect();
-    // The header comes from the same list as the rows, so that they cannot disagree.
-    let header = rows.first().map_or_else(|| of_direction(single, &whole, "", &Flow::default()), Clone::clone);
-    let mut text = line(header.iter().map(|(name, _)| name.as_str()));
-    for row in &rows {
-        text += &line(row.iter().map(|(_, value)| value.as_str()));
-    }
-    text
+    let header = row(single, "", &Flow::default()).map(|(name, _)| name.to_owned());
+    let rows = single
+        .flows()
+        .into_iter()
+        .filter(|(_, flow)| flow.requests > 0)
+        .map(|(direction, flow)| row(single, direction, flow).map(|(_, value)| value));
+    std::iter::once(header).chain(rows).map(|fields| fields.map(|field| quoted(&field)).join(",") + "\n").collect()
 }
 
-/// The percentiles of latency that have a column.
-const PERCENTILES: [(&str, f64); 5] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)];
-
-/// The columns of a row: name and value.
-type Row = Vec<(String, String)>;
-
-/// What is the same for every direction.
-fn conditions(single: &Single) -> Row {
+/// The fields of a line, each with its column's name.
+fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 31] {
     let measurement = single.measurement;
-    let workload = &measurement.workload;
-    let mix = workload.pattern.is_mixed().then_some(workload.read_percent);
+    let (workload, latency) = (&measurement.workload, &flow.latency);
+    let percentile = |percent| latency.percentile(percent).as_nanos().to_string();
+    let amplification = measurement.drive.and_then(|drive| drive.write_amplification());
     [
-        ("name", single.name.to_owned()),
+        ("job", single.name.to_owned()),
         ("target", single.target.to_owned()),
         ("version", single.version.to_owned()),
         ("timestamp_ms", single.timestamp_ms.to_string()),
         ("rw", workload.pattern.to_string()),
-        ("rwmixread", or_empty(mix)),
+        ("rwmixread", workload.reads().to_string()),
         ("bs", workload.block.get().to_string()),
         ("iodepth", workload.queue_depth.to_string()),
         ("numjobs", workload.workers.to_string()),
         ("offset", workload.offset.get().to_string()),
-        ("size", or_empty(workload.size.map(|size| size.get()))),
+        ("size", given(workload.size.map(|size| size.get()))),
         ("seed", measurement.seed.to_string()),
-        ("clock", match measurement.clock { Clock::Virtual => "virtual", Clock::Real => "real" }.to_owned()),
+        ("clock", single.clock().to_owned()),
         ("elapsed_ns", measurement.elapsed.as_nanos().to_string()),
+        ("direction", direction.to_owned()),
+        ("requests", flow.requests.to_string()),
+        ("bytes", flow.bytes.get().to_string()),
+        ("iops", single.per_second(flow.requests).to_string()),
+        ("bandwidth_bytes", single.per_second(flow.bytes.get()).to_string()),
+        ("latency_min_ns", latency.min().as_nanos().to_string()),
+        ("latency_mean_ns", latency.mean().to_string()),
+        ("latency_p50_ns", percentile(50.0)),
+        ("latency_p90_ns", percentile(90.0)),
+        ("latency_p99_ns", percentile(99.0)),
+        ("latency_p99_9_ns", percentile(99.9)),
+        ("latency_p99_99_ns", percentile(99.99)),
+        ("latency_max_ns", latency.max().as_nanos().to_string()),
+        ("cpu_user_ns", given(measurement.cpu.map(|cpu| cpu.user.as_nanos()))),
+        ("cpu_system_ns", given(measurement.cpu.map(|cpu| cpu.system.as_nanos()))),
+        ("write_amplification", given(amplification)),
+        ("findings", single.findings.join(" ")),
     ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .to_vec()
 }
 
-fn of_direction(single: &Single, conditions: &Row, name: &str, flow: &Flow) -> Row {
-    let measurement = single.measurement;
-    let latency = &flow.latency;
-    let amplification = measurement.drive.and_then(|counters| counters.write_amplification());
-    let mut row = conditions.clone();
-    let mut push = |name: &str, value: String| row.push((name.to_owned(), value));
-    push("direction", name.to_owned());
-    push("requests", flow.requests.to_string());
-    push("bytes", flow.bytes.get().to_string());
-    push("iops", per_second(flow.requests, measurement.elapsed).to_string());
-    push("bandwidth", per_second(flow.bytes.get(), measurement.elapsed).to_string());
-    push("latency_min_ns", latency.min().as_nanos().to_string());
-    push("latency_mean_ns", latency.mean().to_string());
-    push("latency_stddev_ns", latency.deviation().to_string());
-    for (name, percent) in PERCENTILES {
-        push(&format!("latency_{name}_ns"), latency.percentile(percent).as_nanos().to_string());
-    }
-    push("latency_max_ns", latency.max().as_nanos().to_string());
-    push("cpu_user_ns", or_empty(measurement.cpu.map(|cpu| cpu.user.as_nanos())));
-    push("cpu_system_ns", or_empty(measurement.cpu.map(|cpu| cpu.system.as_nanos())));
-    push("write_amplification", or_empty(amplification));
-    push("findings", single.findings.join("; "));
-    row
+/// A value, or nothing.
+fn given<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn or_empty(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
-    fields.map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
-}
-
-/// A field as RFC 4180 has it: in quotes, doubled inside, where it would not be told from what is around it.
+/// A field as RFC 4180 has it: in quotes where it holds a comma, a quote or a line's end, quotes doubled.
 fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\r', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{mixed, nothing, reads, single};
+    use super::super::tests::{mixed, nothing, single};
     use super::*;
 
-    const HEADER: &str = "name,target,version,timestamp_ms,rw,rwmixread,bs,iodepth,numjobs,offset,size,seed,clock,\
-        elapsed_ns,direction,requests,bytes,iops,bandwidth,latency_min_ns,latency_mean_ns,latency_stddev_ns,\
-        latency_p50_ns,latency_p90_ns,latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_max_ns,\
-        cpu_user_ns,cpu_system_ns,write_amplification,findings\r\n";
+    const HEADER: &str = "job,target,version,timestamp_ms,rw,rwmixread,bs,iodepth,numjobs,offset,size,seed,clock,\
+        elapsed_ns,direction,requests,bytes,iops,bandwidth_bytes,latency_min_ns,latency_mean_ns,latency_p50_ns,\
+        latency_p90_ns,latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_max_ns,cpu_user_ns,cpu_system_ns,\
+        write_amplification,findings\n";
 
     #[test]
-    fn each_direction_that_has_requests_is_a_row() {
-        let measurement = mixed();
-        let (conditions, rest) = (
-            "job,sim:x25-m,0.1.0,1767225600123,randrw,67,8192,32,2,0,1073741824,18446744073709551615,real,2500000000,",
-            "250000000,1000000000,,",
+    fn a_line_for_each_direction_that_was_used() {
+        let conditions = "\"mine, \"\"quoted\"\"\",./scratch.bin,0.1.0,1767225605042,randrw,67,4096,32,2,1048576,\
+            1073741824,18446744073709551615,real,2000000000";
+        let rest = "100000000,300000000,1.5,\"The host was busy, so it says. Not \"\"steady\"\".\"";
+        let expected = format!(
+            "{HEADER}\
+             {conditions},read,4000,16384000,2000,8192000,100000,102450,100031,100031,100031,100031,5000000,5000000,{rest}\n\
+             {conditions},write,2000,8192000,1000,4096000,250000,250000,250000,250000,250000,250000,250000,250000,{rest}\n"
         );
-        let reads = "read,2500,20480000,1000,8192000,100000,100000,0,100000,100000,100000,100000,100000,100000,";
-        let writes = "write,2500,20480000,1000,8192000,300000,300000,0,300000,300000,300000,300000,300000,300000,";
-        assert_eq!(
-            csv(&single(&measurement, &[])),
-            format!("{HEADER}{conditions}{reads}{rest}\r\n{conditions}{writes}{rest}\r\n")
-        );
+        assert_eq!(csv(&single(&mixed())), expected);
     }
 
     #[test]
-    fn what_was_not_asked_or_measured_is_empty() {
-        let measurement = reads();
-        let text = csv(&single(&measurement, &[]));
-        let row: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
-        let header: Vec<&str> = HEADER.trim_end().split(',').collect();
-        assert_eq!(row.len(), header.len());
-        for empty in ["rwmixread", "size", "cpu_user_ns", "cpu_system_ns", "write_amplification", "findings"] {
-            let place = header.iter().position(|name| *name == empty).unwrap();
-            assert_eq!(row[place], "", "{empty}");
-        }
-    }
-
-    #[test]
-    fn where_nothing_was_measured_there_is_a_header_alone() {
-        assert_eq!(csv(&single(&nothing(), &[])), HEADER);
-    }
-
-    #[test]
-    fn a_field_never_spills_into_its_neighbour() {
-        let measurement = reads();
-        let findings = ["The drive was \"hot\", very.".to_owned(), "Two\nlines.".to_owned()];
-        let text = csv(&Single { target: "my, file.bin", ..single(&measurement, &findings) });
-        assert!(text.contains("\r\njob,\"my, file.bin\",0.1.0,"), "{text}");
-        assert!(text.ends_with(",\"The drive was \"\"hot\"\", very.; Two\nlines.\"\r\n"), "{text}");
+    fn where_nothing_was_done_the_header_stands_alone() {
+        assert_eq!(csv(&single(&nothing())), HEADER);
     }
 }

@@ -1,9 +1,17 @@
-//! One measurement in fio's own JSON, for programs that read that already.
+//! fio's own JSON, so that what reads fio's output reads this.
 //!
-//! All workers are one job, as with fio's `--group_reporting`. What is not measured here has the value by which
-//! fio says so: submission latency, context switches, page faults, how requests were batched.
+//! The schema is that of fio 3.33, key by key. Where the meanings differ:
 //!
-//! Source: fio 3.33, `stat.c`, `show_thread_status_json`; `HOWTO.rst`, "JSON output".
+//! - `fio version` is `fio-3.33-assay-VERSION`, the form of fio's own development builds: tools that look for
+//!   the prefix or the number find the schema's, people find who measured;
+//! - all workers are one job, as with fio's `group_reporting`;
+//! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty;
+//! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together;
+//! - `iodepth_level` is the depth that was asked for, which a closed loop keeps; depths of batches, context
+//!   switches and page faults are not recorded and are 0;
+//! - one key is added, `assay`: seed (as text, for JavaScript's numbers hold no 64 bits), clock and findings.
+//!
+//! Source: fio 3.33, `stat.c`, `show_thread_status_json`; its `HOWTO.rst`, "JSON output".
 
 use block::{Bytes, Nanos};
 use engine::{Clock, Flow, Measurement, TICK, Tick};
@@ -12,57 +20,69 @@ use serde::{Serialize, Serializer};
 use stats::Histogram;
 use workload::Workload;
 
-use super::{Single, per_second};
+use super::Single;
 
-/// The percentiles that fio gives unless it is told otherwise.
+/// The percentiles that fio prints unless told otherwise.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
-/// Below which the latencies of each bin of `latency_ns` and `latency_us` lie, in their unit.
-const BINS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
-/// The same for `latency_ms`.
-const BINS_MS: [&str; 12] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
-/// The least of each bin of `iodepth_level`; the last is written as `>=64`.
-const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-/// The most of each bin of `iodepth_submit` and `iodepth_complete`.
-const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+/// The upper ends of fio's classes of latencies below 1 µs, in ns, and below 1 ms, in µs.
+const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+/// The upper ends of its classes above, in ms; a last one has no end.
+const CLASSES_MS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+/// The lower ends of its classes of queue depths.
+const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// The measurement as fio would have written it.
+/// A measurement in fio's JSON schema; ends with a line feed.
 pub fn fio(single: &Single) -> String {
-    let seconds = single.timestamp_ms.div_euclid(1_000);
+    let measurement = single.measurement;
     let document = Document {
-        version: format!("fio-3.33-assay-{}", single.version),
-        timestamp: seconds,
+        fio_version: format!("fio-3.33-assay-{}", single.version),
+        timestamp: single.timestamp_ms.div_euclid(1000),
         timestamp_ms: single.timestamp_ms,
-        time: Timestamp::from_second(seconds)
-            .map_or_else(|_| String::new(), |at| at.strftime("%a %b %e %H:%M:%S %Y").to_string()),
+        time: time(single.timestamp_ms),
+        global_options: Keys(Vec::<(&str, String)>::new()),
         jobs: [Job::of(single)],
         disk_util: [],
+        assay: Ours { seed: measurement.seed.to_string(), clock: single.clock(), findings: single.findings },
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(rename = "fio version")]
-    version: String,
-    timestamp: i64,
-    timestamp_ms: i64,
-    time: String,
-    jobs: [Job<'a>; 1],
-    disk_util: [(); 0],
+/// The moment as C's `ctime` has it, in universal time: `Thu Jan  1 00:00:00 2026`.
+fn time(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |at| at.strftime("%a %b %e %H:%M:%S %Y").to_string())
 }
 
-/// Pairs that are written as an object, in this order.
-struct Object<K, V>(Vec<(K, V)>);
+/// An object whose keys keep their order.
+struct Keys<K, V>(Vec<(K, V)>);
 
-impl<K: Serialize, V: Serialize> Serialize for Object<K, V> {
+impl<K: Serialize, V: Serialize> Serialize for Keys<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
-/// Shares of the requests, in percent.
-type Shares = Object<&'static str, f64>;
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(rename = "fio version")]
+    fio_version: String,
+    timestamp: i64,
+    timestamp_ms: i64,
+    time: String,
+    #[serde(rename = "global options")]
+    global_options: Keys<&'static str, String>,
+    jobs: [Job<'a>; 1],
+    disk_util: [(); 0],
+    assay: Ours<'a>,
+}
+
+/// What fio has no place for.
+#[derive(Serialize)]
+struct Ours<'a> {
+    seed: String,
+    clock: &'static str,
+    findings: &'a [String],
+}
 
 #[derive(Serialize)]
 struct Job<'a> {
@@ -72,7 +92,7 @@ struct Job<'a> {
     eta: u32,
     elapsed: u64,
     #[serde(rename = "job options")]
-    options: Object<&'static str, String>,
+    options: Keys<&'static str, String>,
     read: Direction,
     write: Direction,
     trim: Direction,
@@ -83,12 +103,12 @@ struct Job<'a> {
     ctx: u64,
     majf: u64,
     minf: u64,
-    iodepth_level: Shares,
-    iodepth_submit: Shares,
-    iodepth_complete: Shares,
-    latency_ns: Shares,
-    latency_us: Shares,
-    latency_ms: Shares,
+    iodepth_level: Keys<String, f64>,
+    iodepth_submit: Keys<String, f64>,
+    iodepth_complete: Keys<String, f64>,
+    latency_ns: Keys<String, f64>,
+    latency_us: Keys<String, f64>,
+    latency_ms: Keys<String, f64>,
     latency_depth: u32,
     latency_target: u64,
     latency_percentile: f64,
@@ -97,15 +117,12 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn of(single: &Single<'a>) -> Self {
-        let measurement = single.measurement;
-        let Measurement { workload, elapsed, .. } = measurement;
-        let workers = u64::from(workload.workers);
-        // fio's shares are of the time of all workers together.
-        let whole = elapsed.times(workers).as_secs_f64();
-        let share = |time: Nanos| if whole > 0.0 { time.as_secs_f64() / whole * 100.0 } else { 0.0 };
-        let cpu = measurement.cpu.unwrap_or_default();
-        let direction = |flow, count: fn(&Tick) -> u64| Direction::of(measurement, flow, count);
-        let [latency_ns, latency_us, latency_ms] = by_latency(&measurement.latency());
+        let Measurement { workload, elapsed, read, write, trim, cpu, .. } = single.measurement;
+        let busy = elapsed.as_secs_f64() * f64::from(workload.workers);
+        let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
+        let cpu = cpu.unwrap_or_default();
+        let latency = single.measurement.latency();
+        let nanosecond = Nanos::from_nanos(1);
         Self {
             jobname: single.name,
             groupid: 0,
@@ -113,22 +130,22 @@ impl<'a> Job<'a> {
             eta: 0,
             elapsed: (*elapsed + workload.ramp).as_nanos().div_ceil(1_000_000_000),
             options: options(single),
-            read: direction(&measurement.read, |tick| tick.reads),
-            write: direction(&measurement.write, |tick| tick.writes),
-            trim: direction(&measurement.trim, |tick| tick.trims),
-            sync: Sync { total_ios: 0, lat_ns: Latency::NONE },
-            job_runtime: milliseconds(*elapsed) * workers,
-            usr_cpu: share(cpu.user),
-            sys_cpu: share(cpu.system),
+            read: Direction::of(single, read, |tick| tick.reads),
+            write: Direction::of(single, write, |tick| tick.writes),
+            trim: Direction::of(single, trim, |tick| tick.trims),
+            sync: Sync::default(),
+            job_runtime: elapsed.times(u64::from(workload.workers)).as_nanos() / 1_000_000,
+            usr_cpu: percent(cpu.user),
+            sys_cpu: percent(cpu.system),
             ctx: 0,
             majf: 0,
             minf: 0,
-            iodepth_level: by_depth(measurement),
-            iodepth_submit: none(&BATCHES),
-            iodepth_complete: none(&BATCHES),
-            latency_ns,
-            latency_us,
-            latency_ms,
+            iodepth_level: depth_levels(if latency.is_empty() { 0 } else { workload.queue_depth }),
+            iodepth_submit: batches(),
+            iodepth_complete: batches(),
+            latency_ns: classes(&latency, nanosecond, Nanos::from_micros(1), &CLASSES),
+            latency_us: classes(&latency, Nanos::from_micros(1), Nanos::from_millis(1), &CLASSES),
+            latency_ms: classes(&latency, Nanos::from_millis(1), Nanos::MAX, &CLASSES_MS),
             latency_depth: workload.queue_depth,
             latency_target: 0,
             latency_percentile: 100.0,
@@ -137,43 +154,51 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The workload as a job file would have it.
-fn options(single: &Single) -> Object<&'static str, String> {
-    let Measurement { workload, clock, .. } = single.measurement;
-    let Workload { stop, .. } = workload;
+/// The workload as fio's options, which are text.
+fn options(single: &Single) -> Keys<&'static str, String> {
+    let Measurement { workload, clock, seed, .. } = single.measurement;
+    let Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = *workload;
     let engine = match clock {
-        Clock::Virtual => "sim",
+        Clock::Virtual => "simulated",
         Clock::Real => "io_uring",
     };
     let mut options = vec![
         ("name", single.name.to_owned()),
         ("filename", single.target.to_owned()),
         ("ioengine", engine.to_owned()),
-        ("rw", workload.pattern.to_string()),
-        ("bs", workload.block.get().to_string()),
-        ("iodepth", workload.queue_depth.to_string()),
-        ("numjobs", workload.workers.to_string()),
-        ("group_reporting", "1".to_owned()),
+        ("rw", pattern.to_string()),
+        ("bs", amount(block)),
+        ("iodepth", queue_depth.to_string()),
+        ("numjobs", workers.to_string()),
+        ("randseed", seed.to_string()),
     ];
-    let mut push = |name, value: Option<String>| options.extend(value.map(|value| (name, value)));
-    push("rwmixread", workload.pattern.is_mixed().then(|| workload.read_percent.to_string()));
-    push("offset", (workload.offset > Bytes::ZERO).then(|| workload.offset.get().to_string()));
-    push("size", workload.size.map(|size| size.get().to_string()));
-    push("runtime", stop.time.map(exact));
-    push("time_based", stop.time.filter(|_| stop.bytes.is_none()).map(|_| "1".to_owned()));
-    push("ramp_time", Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO).map(exact));
-    push("number_ios", stop.requests.map(|requests| requests.to_string()));
-    push("io_size", stop.bytes.map(|bytes| (bytes.get() / u64::from(workload.workers)).to_string()));
-    Object(options)
+    options.extend(pattern.is_mixed().then(|| ("rwmixread", workload.read_percent.to_string())));
+    options.extend((offset > Bytes::ZERO).then(|| ("offset", amount(offset))));
+    options.extend(size.map(|size| ("size", amount(size))));
+    options.extend(stop.time.map(|time| ("runtime", duration(time))));
+    options.extend((ramp > Nanos::ZERO).then(|| ("ramp_time", duration(ramp))));
+    options.extend(stop.requests.map(|requests| ("number_ios", requests.to_string())));
+    let each = |bytes: Bytes| amount(Bytes::new(bytes.get() / u64::from(workers.max(1))));
+    options.extend(stop.bytes.map(|bytes| ("io_size", each(bytes))));
+    Keys(options)
 }
 
-/// A time in fio's notation: whole seconds as such, all else in microseconds, fio's finest unit.
-fn exact(time: Nanos) -> String {
-    let micros = time.as_nanos().div_ceil(1_000);
-    if micros.is_multiple_of(1_000_000) { format!("{}s", micros / 1_000_000) } else { format!("{micros}us") }
+/// An amount of data as fio's users write it: `512`, `4k`, `2g`.
+fn amount(bytes: Bytes) -> String {
+    let units = [("g", Bytes::from_gib(1)), ("m", Bytes::from_mib(1)), ("k", Bytes::from_kib(1))];
+    let fitting = units.into_iter().find(|(_, unit)| bytes > Bytes::ZERO && bytes.is_multiple_of(*unit));
+    fitting.map_or_else(|| bytes.get().to_string(), |(suffix, unit)| format!("{}{suffix}", bytes.div(unit)))
 }
 
-/// One kind of requests.
+/// A time as fio's users write it: `10`, `500ms`, `7us`.
+fn duration(time: Nanos) -> String {
+    match time.as_nanos() / 1000 {
+        us if us % 1_000_000 == 0 => (us / 1_000_000).to_string(),
+        us if us % 1000 == 0 => format!("{}ms", us / 1000),
+        us => format!("{us}us"),
+    }
+}
+
 #[derive(Serialize)]
 struct Direction {
     io_bytes: u64,
@@ -193,44 +218,46 @@ struct Direction {
     bw_agg: f64,
     bw_mean: f64,
     bw_dev: f64,
-    bw_samples: u64,
+    bw_samples: usize,
     iops_min: u64,
     iops_max: u64,
     iops_mean: f64,
     iops_stddev: f64,
-    iops_samples: u64,
+    iops_samples: usize,
 }
 
 impl Direction {
-    fn of(measurement: &Measurement, flow: &Flow, count: fn(&Tick) -> u64) -> Self {
+    fn of(single: &Single, flow: &Flow, completed: impl Fn(&Tick) -> u64) -> Self {
+        let Measurement { workload, elapsed, series, .. } = single.measurement;
+        let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
+        let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
+        let kib_per_request = workload.block.get() as f64 / 1024.0;
+        let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
         let bytes = flow.bytes.get();
-        let rate = per_second(bytes, measurement.elapsed);
-        // Whole seconds alone: what was left of the last one would look like a slow second.
-        let seconds = if flow.requests > 0 { measurement.elapsed.as_nanos() / TICK.as_nanos() } else { 0 };
-        let counts = || measurement.series.iter().take(seconds as usize).map(count);
-        let iops = Samples::of(counts());
-        let bw = Samples::of(counts().map(|count| measurement.workload.block.times(count).get() >> 10));
+        let bw_bytes = single.per_second(bytes) as u64;
+        // Tools divide by it, so a run of less than a millisecond counts as one.
+        let runtime = if flow.requests > 0 { (elapsed.as_nanos() / 1_000_000).max(1) } else { 0 };
         Self {
             io_bytes: bytes,
-            io_kbytes: bytes >> 10,
-            bw_bytes: rate as u64,
-            bw: (rate / 1024.0) as u64,
-            iops: per_second(flow.requests, measurement.elapsed),
-            runtime: if flow.requests > 0 { milliseconds(measurement.elapsed) } else { 0 },
+            io_kbytes: bytes / 1024,
+            bw_bytes,
+            bw: bw_bytes / 1024,
+            iops: single.per_second(flow.requests),
+            runtime,
             total_ios: flow.requests,
             short_ios: 0,
             drop_ios: 0,
-            slat_ns: Latency::NONE,
-            clat_ns: Latency::of(&flow.latency).with_percentiles(&flow.latency),
+            slat_ns: Latency::default(),
+            clat_ns: Latency { percentile: percentiles(&flow.latency), ..Latency::of(&flow.latency) },
             lat_ns: Latency::of(&flow.latency),
-            bw_min: bw.min,
-            bw_max: bw.max,
-            bw_agg: if bw.mean > 0.0 { (bw.mean / (rate / 1024.0) * 100.0).min(100.0) } else { 0.0 },
+            bw_min: bw.min as u64,
+            bw_max: bw.max as u64,
+            bw_agg: if bw.count > 0 { 100.0 } else { 0.0 },
             bw_mean: bw.mean,
             bw_dev: bw.deviation,
             bw_samples: bw.count,
-            iops_min: iops.min,
-            iops_max: iops.max,
+            iops_min: iops.min as u64,
+            iops_max: iops.max as u64,
             iops_mean: iops.mean,
             iops_stddev: iops.deviation,
             iops_samples: iops.count,
@@ -238,18 +265,38 @@ impl Direction {
     }
 }
 
-/// Milliseconds, rounded up: what took any time at all took one, and nobody divides by zero.
-const fn milliseconds(time: Nanos) -> u64 {
-    time.as_nanos().div_ceil(1_000_000)
+/// Samples a second apart; all zero where there are none, as fio has it.
+#[derive(Default)]
+struct Samples {
+    min: f64,
+    max: f64,
+    mean: f64,
+    deviation: f64,
+    count: usize,
 }
 
-#[derive(Serialize)]
-struct Sync {
-    total_ios: u64,
-    lat_ns: Latency,
+impl Samples {
+    /// Of `values`, each times `scale`.
+    fn of(values: &[f64], scale: f64) -> Self {
+        if values.is_empty() {
+            return Self::default();
+        }
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64;
+        let (min, max) =
+            values.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+        Self {
+            min: min * scale,
+            max: max * scale,
+            mean: mean * scale,
+            deviation: of_sample(variance.sqrt(), count as u64) * scale,
+            count,
+        }
+    }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Latency {
     min: u64,
     max: u64,
@@ -258,13 +305,10 @@ struct Latency {
     #[serde(rename = "N")]
     count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Object<String, u64>>,
+    percentile: Option<Keys<String, u64>>,
 }
 
 impl Latency {
-    /// What fio writes where nothing was measured.
-    const NONE: Self = Self { min: 0, max: 0, mean: 0.0, stddev: 0.0, count: 0, percentile: None };
-
     fn of(latency: &Histogram) -> Self {
         Self {
             min: latency.min().as_nanos(),
@@ -275,11 +319,6 @@ impl Latency {
             percentile: None,
         }
     }
-
-    fn with_percentiles(self, latency: &Histogram) -> Self {
-        let at = |percent: f64| (format!("{percent:.6}"), latency.percentile(percent).as_nanos());
-        Self { percentile: (!latency.is_empty()).then(|| Object(PERCENTILES.map(at).to_vec())), ..self }
-    }
 }
 
 /// The deviation as fio has it, with one less than the count as divisor.
@@ -287,162 +326,154 @@ fn of_sample(deviation: f64, count: u64) -> f64 {
     if count < 2 { 0.0 } else { deviation * (count as f64 / (count - 1) as f64).sqrt() }
 }
 
-/// One-second samples summed up.
-struct Samples {
-    min: u64,
-    max: u64,
-    mean: f64,
-    deviation: f64,
-    count: u64,
+fn percentiles(latency: &Histogram) -> Option<Keys<String, u64>> {
+    let of = |percent: f64| (format!("{percent:.6}"), latency.percentile(percent).as_nanos());
+    (!latency.is_empty()).then(|| Keys(PERCENTILES.map(of).to_vec()))
 }
 
-impl Samples {
-    fn of(samples: impl Iterator<Item = u64> + Clone) -> Self {
-        let count = samples.clone().count() as u64;
-        let over = |sum: f64| if count > 0 { sum / count as f64 } else { 0.0 };
-        let mean = over(samples.clone().map(|sample| sample as f64).sum());
-        let variance = over(samples.clone().map(|sample| (sample as f64 - mean).powi(2)).sum());
-        Self {
-            min: samples.clone().min().unwrap_or(0),
-            max: samples.max().unwrap_or(0),
-            mean,
-            deviation: of_sample(variance.sqrt(), count),
-            count,
-        }
+/// Flushes, which are not measured.
+#[derive(Default, Serialize)]
+struct Sync {
+    total_ios: u64,
+    lat_ns: Latency,
+}
+
+/// The whole of the time at the class of `depth`; none for a depth of zero.
+fn depth_levels(depth: u32) -> Keys<String, f64> {
+    let class = DEPTHS.iter().rposition(|&least| least <= depth);
+    let share = |i| if Some(i) == class { 100.0 } else { 0.0 };
+    Keys(DEPTHS.iter().enumerate().map(|(i, &least)| (open_ended(least.into(), 64), share(i))).collect())
+}
+
+/// fio's classes of the sizes of batches, which are not recorded.
+fn batches() -> Keys<String, f64> {
+    let classes = ["0", "4", "8", "16", "32", "64", ">=64"];
+    Keys(classes.map(|class| (class.to_owned(), 0.0)).to_vec())
+}
+
+fn open_ended(number: u64, last: u64) -> String {
+    if number == last { format!(">={number}") } else { number.to_string() }
+}
+
+/// The shares, in percent of all requests, whose latency of at least one `unit` and less than `end` is below each
+/// of `ends`; where `end` is no limit, the last class takes the rest.
+fn classes(latency: &Histogram, unit: Nanos, end: Nanos, ends: &[u64]) -> Keys<String, f64> {
+    let mut counts = vec![0_u64; ends.len() + 1];
+    for (each, count) in latency.bins().filter(|(each, _)| *each >= unit && *each < end) {
+        let value = each.as_nanos() / unit.as_nanos();
+        counts[ends.iter().position(|&end| value < end).unwrap_or(ends.len())] += count;
     }
-}
-
-fn none(names: &[&'static str]) -> Shares {
-    Object(names.iter().map(|name| (*name, 0.0)).collect())
-}
-
-/// A closed loop keeps its depth: all requests see the same.
-fn by_depth(measurement: &Measurement) -> Shares {
-    let mut shares = none(&DEPTHS);
-    if measurement.requests() > 0 {
-        let place = measurement.workload.queue_depth.ilog2() as usize;
-        shares.0[place.min(DEPTHS.len() - 1)].1 = 100.0;
-    }
-    shares
-}
-
-/// Where latencies lie: below a microsecond, below a millisecond, above.
-fn by_latency(latency: &Histogram) -> [Shares; 3] {
-    let mut shares = [none(&BINS), none(&BINS), none(&BINS_MS)];
-    let one = 100.0 / latency.count().max(1) as f64;
-    for (latency, count) in latency.bins() {
-        let (unit, amount) = match latency.as_nanos() {
-            ns @ ..1_000 => (0, ns),
-            ns @ ..1_000_000 => (1, ns / 1_000),
-            ns => (2, ns / 1_000_000),
-        };
-        let bins = &mut shares[unit].0;
-        let place = bins.iter().position(|(below, _)| below.parse().is_ok_and(|below: u64| amount < below));
-        let last = bins.len() - 1;
-        bins[place.unwrap_or(last)].1 += one * count as f64;
-    }
-    shares
+    let all = latency.count().max(1) as f64;
+    let labels = ends.iter().map(u64::to_string);
+    let rest = (end == Nanos::MAX).then(|| format!(">={}", ends[ends.len() - 1]));
+    Keys(labels.chain(rest).zip(counts).map(|(label, count)| (label, 100.0 * count as f64 / all)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::samples::{mixed, nothing, reads, single};
+    use super::super::tests::{mixed, nothing, single};
     use super::*;
 
-    fn parsed(measurement: &Measurement) -> Value {
-        serde_json::from_str(&fio(&single(measurement, &[]))).unwrap()
-    }
-
-    fn only(bins: &Value) -> Vec<(&str, f64)> {
-        let bins = bins.as_object().unwrap().iter().map(|(name, share)| (name.as_str(), share.as_f64().unwrap()));
-        bins.filter(|(_, share)| *share > 0.0).collect()
+    fn document(measurement: &Measurement) -> Value {
+        serde_json::from_str(&fio(&single(measurement))).unwrap()
     }
 
     #[test]
-    fn rates_are_in_fio_s_units() {
-        let document = parsed(&mixed());
+    fn the_job_says_what_was_asked_in_fio_s_words() {
+        let document = document(&mixed());
         assert_eq!(document["fio version"], "fio-3.33-assay-0.1.0");
-        assert_eq!((&document["timestamp"], &document["timestamp_ms"]), (&json!(1_767_225_600), &json!(1_767_225_600_123_u64)));
-        assert_eq!(document["time"], "Thu Jan  1 00:00:00 2026");
+        assert_eq!(
+            (&document["timestamp"], &document["time"]),
+            (&json!(1_767_225_605), &json!("Thu Jan  1 00:00:05 2026"))
+        );
         let job = &document["jobs"][0];
-        assert_eq!((&job["elapsed"], &job["job_runtime"]), (&json!(3), &json!(5_000)));
-        assert_eq!((&job["usr_cpu"], &job["sys_cpu"]), (&json!(5.0), &json!(20.0)));
-        let read = &job["read"];
-        assert_eq!((&read["io_bytes"], &read["io_kbytes"]), (&json!(20_480_000), &json!(20_000)));
-        assert_eq!((&read["bw_bytes"], &read["bw"]), (&json!(8_192_000), &json!(8_000)));
-        assert_eq!((&read["iops"], &read["runtime"]), (&json!(1000.0), &json!(2_500)));
-    }
-
-    /// Of the first second there are 999 requests, of the second 1000; the half second after them is no sample.
-    #[test]
-    fn samples_are_whole_seconds() {
-        let document = parsed(&mixed());
-        let read = &document["jobs"][0]["read"];
-        assert_eq!((&read["iops_min"], &read["iops_max"], &read["iops_samples"]), (&json!(999), &json!(1000), &json!(2)));
-        assert_eq!((&read["iops_mean"], &read["iops_stddev"]), (&json!(999.5), &json!(0.5_f64.sqrt())));
-        assert_eq!((&read["bw_min"], &read["bw_max"], &read["bw_mean"]), (&json!(7_992), &json!(8_000), &json!(7_996.0)));
-        assert_eq!(read["bw_agg"], json!(99.95));
-    }
-
-    #[test]
-    fn latencies_lie_in_fio_s_bins() {
-        let document = parsed(&reads());
-        let job = &document["jobs"][0];
-        assert_eq!(only(&job["latency_ms"]), [("20", 0.005)]);
-        let us = only(&job["latency_us"]);
-        assert_eq!(us.len(), 1);
-        assert_eq!((us[0].0, us[0].1.round()), ("1000", 100.0), "{us:?}");
-        assert_eq!(only(&job["iodepth_level"]), [("32", 100.0)]);
-        let percentile = &job["read"]["clat_ns"]["percentile"];
-        let median = percentile["50.000000"].as_u64().unwrap();
-        assert!(median.abs_diff(800_000) < 1_000, "{median} ns");
-        assert_eq!(job["read"]["clat_ns"]["max"], 12_000_000);
-        assert_eq!(job["write"]["clat_ns"].get("percentile"), None);
-    }
-
-    #[test]
-    fn a_bin_ends_just_below_its_name() {
-        let bin = |ns| {
-            let mut latency = Histogram::new();
-            latency.record(Nanos::from_nanos(ns));
-            let shares = by_latency(&latency);
-            shares.iter().position(|bins| bins.0.iter().any(|bin| bin.1 > 0.0)).map(|unit| {
-                (unit, shares[unit].0.iter().find(|bin| bin.1 > 0.0).unwrap().0)
+        assert_eq!(
+            (&job["jobname"], &job["elapsed"], &job["job_runtime"]),
+            (&json!("mine, \"quoted\""), &json!(3), &json!(4000))
+        );
+        assert_eq!(
+            job["job options"],
+            json!({
+                "name": "mine, \"quoted\"", "filename": "./scratch.bin", "ioengine": "io_uring", "rw": "randrw",
+                "rwmixread": "67", "bs": "4k", "iodepth": "32", "numjobs": "2", "randseed": "18446744073709551615",
+                "offset": "1m", "size": "1g", "runtime": "2", "ramp_time": "500ms", "io_size": "1g",
             })
-        };
-        for (ns, unit, name) in [
-            (0, 0, "2"), (2, 0, "4"), (999, 0, "1000"), (1_000, 1, "2"), (9_900, 1, "10"), (10_000, 1, "20"),
-            (990_000, 1, "1000"), (1_000_000, 2, "2"), (999_000_000, 2, "1000"), (1_000_000_000, 2, "2000"),
-            (2_000_000_000, 2, ">=2000"), (60_000_000_000, 2, ">=2000"),
+        );
+        assert_eq!((&job["usr_cpu"], &job["sys_cpu"]), (&json!(2.5), &json!(7.5)));
+        assert_eq!(document["assay"]["seed"], "18446744073709551615");
+        assert_eq!(document["assay"]["findings"][1], "Not \"steady\".");
+    }
+
+    #[test]
+    fn a_direction_has_fio_s_units() {
+        let document = document(&mixed());
+        let read = &document["jobs"][0]["read"];
+        for (key, value) in [
+            ("io_bytes", json!(16_384_000)),
+            ("io_kbytes", json!(16_000)),
+            ("bw_bytes", json!(8_192_000)),
+            ("bw", json!(8000)),
+            ("iops", json!(2000.0)),
+            ("runtime", json!(2000)),
+            ("total_ios", json!(4000)),
+            ("bw_min", json!(7992)),
+            ("bw_max", json!(8000)),
+            ("bw_mean", json!(7996.0)),
+            ("bw_agg", json!(100.0)),
+            ("bw_samples", json!(2)),
+            ("iops_min", json!(1998)),
+            ("iops_max", json!(2000)),
+            ("iops_samples", json!(2)),
         ] {
-            assert_eq!(bin(ns), Some((unit, name)), "{ns} ns");
+            assert_eq!(read[key], value, "{key}");
+        }
+        let deviation = ((4_900_000.0_f64.powi(2) * 3998.0 * 2.0 / 4000.0) / 3999.0).sqrt();
+        assert!((read["lat_ns"]["stddev"].as_f64().unwrap() / deviation - 1.0).abs() < 1e-6, "{}", read["lat_ns"]);
+        assert!((read["iops_stddev"].as_f64().unwrap() - 2.0_f64.sqrt()).abs() < 1e-9);
+        assert_eq!(read["slat_ns"], json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 }));
+        assert_eq!((&read["lat_ns"]["min"], &read["lat_ns"]["max"]), (&json!(100_000), &json!(5_000_000)));
+        assert_eq!((&read["lat_ns"]["N"], &read["lat_ns"]["mean"]), (&json!(4000), &read["clat_ns"]["mean"]));
+        let percentiles = &read["clat_ns"]["percentile"];
+        assert!((percentiles["99.990000"].as_f64().unwrap() / 5e6 - 1.0).abs() < 0.002, "{percentiles}");
+        assert_eq!(percentiles.as_object().unwrap().len(), 17);
+        assert_eq!(document["jobs"][0]["trim"]["clat_ns"]["N"], 0);
+    }
+
+    #[test]
+    fn latencies_and_depths_fall_into_fio_s_classes() {
+        let document = document(&mixed());
+        let job = &document["jobs"][0];
+        let sum = |key: &str| job[key].as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum::<f64>();
+        assert_eq!(sum("latency_ns"), 0.0);
+        assert!((sum("latency_us") + sum("latency_ms") - 100.0).abs() < 1e-9);
+        assert_eq!(job["latency_us"]["250"], 100.0 * 3998.0 / 6000.0, "100 µs is not below 100");
+        assert_eq!(job["latency_us"]["500"], 100.0 * 2000.0 / 6000.0);
+        assert_eq!(job["latency_ms"]["10"], 100.0 * 2.0 / 6000.0);
+        assert_eq!((&job["iodepth_level"]["32"], sum("iodepth_level")), (&json!(100.0), 100.0));
+        for (depth, class) in [(1, "1"), (3, "2"), (31, "16"), (64, ">=64"), (1000, ">=64")] {
+            let found = depth_levels(depth).0.into_iter().find(|(_, share)| *share > 0.0).unwrap();
+            assert_eq!(found, (class.to_owned(), 100.0), "{depth}");
         }
     }
 
     #[test]
-    fn the_job_s_options_are_what_fio_would_be_given() {
-        let document = parsed(&mixed());
-        assert_eq!(
-            document["jobs"][0]["job options"],
-            json!({
-                "name": "job", "filename": "sim:x25-m", "ioengine": "io_uring", "rw": "randrw", "bs": "8192",
-                "iodepth": "32", "numjobs": "2", "group_reporting": "1", "rwmixread": "67", "size": "1073741824",
-                "runtime": "2500000us", "io_size": "2147483648",
-            })
-        );
-        let document = parsed(&reads());
-        assert_eq!(document["jobs"][0]["job options"]["number_ios"], "20000");
-        assert_eq!(exact(Nanos::from_secs(10)), "10s");
+    fn nothing_measured_is_still_numbers() {
+        let document = document(&nothing());
+        let job = &document["jobs"][0];
+        assert_eq!((&job["read"]["iops"], &job["read"]["runtime"]), (&json!(0.0), &json!(0)));
+        assert_eq!(job["read"]["clat_ns"].get("percentile"), None);
+        assert!(job["iodepth_level"].as_object().unwrap().values().all(|share| share == 0.0));
+        assert!(!document.to_string().contains("null"), "{document}");
     }
 
     #[test]
-    fn nothing_measured_is_what_fio_writes_for_nothing() {
-        let document = parsed(&nothing());
-        let job = &document["jobs"][0];
-        assert_eq!((&job["read"], &job["read"]["iops"]), (&job["trim"], &json!(0.0)));
-        assert_eq!((&job["usr_cpu"], &job["read"]["bw_agg"]), (&json!(0.0), &json!(0.0)));
-        assert!(only(&job["iodepth_level"]).is_empty());
+    fn amounts_are_written_as_users_of_fio_write_them() {
+        assert_eq!(
+            [512, 4096, 6000, 1 << 20, 3 << 30].map(|bytes| amount(Bytes::new(bytes))),
+            ["512", "4k", "6000", "1m", "3g"]
+        );
+        assert_eq!([10_000_000, 1_500_000, 7].map(|us| duration(Nanos::from_micros(us))), ["10", "1500ms", "7us"]);
     }
 }

@@ -1,6 +1,4 @@
-//! Documents of one workload's measurement, for people and for programs.
-//!
-//! Each is whole by itself, is valid whatever was measured, and ends with a line feed.
+//! One workload's measurement as a document: for people, for programs, for parsers of fio's output.
 
 mod csv;
 mod fio;
@@ -8,17 +6,17 @@ mod json;
 mod text;
 
 use block::Nanos;
-use engine::{Flow, Measurement};
+use engine::{Clock, Flow, Measurement};
 
 pub use csv::csv;
 pub use fio::fio;
 pub use json::json;
 pub use text::text;
 
-/// One workload's measurement with what a document says about it.
+/// A measurement with what a document says about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Single<'a> {
-    /// The job's name.
+    /// The name of the job.
     pub name: &'a str,
     /// What it ran on, as it was asked for.
     pub target: &'a str,
@@ -32,89 +30,86 @@ pub struct Single<'a> {
     pub findings: &'a [String],
 }
 
-/// The kinds of requests that were completed, with their names.
-fn directions(measurement: &Measurement) -> impl Iterator<Item = (&'static str, &Flow)> {
-    let all = [("read", &measurement.read), ("write", &measurement.write), ("trim", &measurement.trim)];
-    all.into_iter().filter(|(_, flow)| flow.requests > 0)
-}
+impl Single<'_> {
+    /// Reads, writes and trims, in this order.
+    fn flows(&self) -> [(&'static str, &Flow); 3] {
+        let Measurement { read, write, trim, .. } = self.measurement;
+        [("read", read), ("write", write), ("trim", trim)]
+    }
 
-/// An amount as a rate; zero when no time has passed, for JSON knows no infinity.
-fn per_second(amount: u64, elapsed: Nanos) -> f64 {
-    if elapsed == Nanos::ZERO { 0.0 } else { amount as f64 / elapsed.as_secs_f64() }
+    /// `amount` a second; zero when no time has passed.
+    fn per_second(&self, amount: u64) -> f64 {
+        match self.measurement.elapsed {
+            Nanos::ZERO => 0.0,
+            elapsed => amount as f64 / elapsed.as_secs_f64(),
+        }
+    }
+
+    /// The name of the clock.
+    fn clock(&self) -> &'static str {
+        match self.measurement.clock {
+            Clock::Virtual => "virtual",
+            Clock::Real => "real",
+        }
+    }
 }
 
 #[cfg(test)]
-mod samples {
-    //! Measurements whose every figure can be worked out by hand.
-
-    use block::{Bytes, Nanos, Op, Seed};
+mod tests {
+    use block::{Bytes, Op, Seed};
     use drive::Counters;
-    use engine::{Clock, Cpu, Measurement};
+    use engine::Cpu;
     use workload::{Pattern, Stop, Workload};
 
-    use super::Single;
+    use super::*;
 
-    /// Two and a half seconds of 8 KiB requests, one a millisecond in either direction: reads of 100 µs, writes of 300 µs.
+    /// Two reads and a write every millisecond for two seconds: 100 µs and 250 µs, but one read of 5 ms.
     pub(super) fn mixed() -> Measurement {
         let workload = Workload {
             pattern: Pattern::RandRw,
             read_percent: 67,
-            block: Bytes::from_kib(8),
             queue_depth: 32,
             workers: 2,
+            offset: Bytes::from_mib(1),
             size: Some(Bytes::from_gib(1)),
-            stop: Stop { time: Some(Nanos::from_millis(2_500)), bytes: Some(Bytes::from_gib(4)), ..Stop::default() },
+            stop: Stop { time: Some(Nanos::from_secs(2)), ..Stop::after_bytes(Bytes::from_gib(2)) },
+            ramp: Nanos::from_millis(500),
             ..Workload::default()
         };
         let mut measurement = Measurement::new(workload, Seed::new(u64::MAX), Clock::Real);
-        for ms in 1..=2_500 {
-            measurement.record(Op::Read, Bytes::from_kib(8), Nanos::from_millis(ms), Nanos::from_micros(100));
-            measurement.record(Op::Write, Bytes::from_kib(8), Nanos::from_millis(ms), Nanos::from_micros(300));
+        for ms in 1..=2000 {
+            let read = Nanos::from_micros(if ms == 1500 { 5_000 } else { 100 });
+            for (op, latency) in [(Op::Read, read), (Op::Read, read), (Op::Write, Nanos::from_micros(250))] {
+                measurement.record(op, Bytes::from_kib(4), Nanos::from_millis(ms), latency);
+            }
         }
-        measurement.cpu = Some(Cpu { user: Nanos::from_millis(250), system: Nanos::from_millis(1_000) });
-        measurement
-    }
-
-    /// 20,000 random reads of 4 KiB from a simulated drive in a second, all of 800 µs but one of 12 ms.
-    pub(super) fn reads() -> Measurement {
-        let workload = Workload {
-            pattern: Pattern::RandRead,
-            queue_depth: 32,
-            stop: Stop::after_requests(20_000),
-            ..Workload::default()
-        };
-        let mut measurement = Measurement::new(workload, Seed::new(7), Clock::Virtual);
-        for i in 1..=20_000 {
-            let latency = if i == 9 { Nanos::from_millis(12) } else { Nanos::from_micros(800) };
-            measurement.record(Op::Read, Bytes::from_kib(4), Nanos::from_micros(50).times(i), latency);
-        }
-        measurement.drive = Some(Counters { pages_read: 20_000, page: Bytes::from_kib(4), ..Counters::default() });
-        measurement
-    }
-
-    /// As many random writes as [`reads`] has reads, for each of which flash programmed two pages and a half.
-    pub(super) fn writes() -> Measurement {
-        let workload = Workload { pattern: Pattern::RandWrite, stop: Stop::after_requests(4), ..Workload::default() };
-        let mut measurement = Measurement::new(workload, Seed::new(7), Clock::Virtual);
-        for i in 1..=4 {
-            measurement.record(Op::Write, Bytes::from_kib(4), Nanos::from_millis(i), Nanos::from_millis(1));
-        }
+        measurement.cpu = Some(Cpu { user: Nanos::from_millis(100), system: Nanos::from_millis(300) });
         measurement.drive = Some(Counters {
-            host_written: Bytes::from_kib(16),
-            pages_programmed: 10,
+            requests: [4000, 2000, 0, 0],
+            host_written: Bytes::from_kib(8000),
+            pages_programmed: 3000,
             page: Bytes::from_kib(4),
             ..Counters::default()
         });
         measurement
     }
 
-    /// Nothing was measured and no time has passed.
+    /// A measurement in which nothing was completed.
     pub(super) fn nothing() -> Measurement {
-        Measurement::new(Workload::default(), Seed::new(0), Clock::Virtual)
+        Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual)
     }
 
-    pub(super) fn single<'a>(measurement: &'a Measurement, findings: &'a [String]) -> Single<'a> {
-        let timestamp_ms = 1_767_225_600_123;
-        Single { name: "job", target: "sim:x25-m", version: "0.1.0", timestamp_ms, measurement, findings }
+    /// `measurement` with names that need care, and two findings.
+    pub(super) fn single(measurement: &Measurement) -> Single<'_> {
+        static FINDINGS: std::sync::LazyLock<[String; 2]> =
+            std::sync::LazyLock::new(|| ["The host was busy, so it says.".into(), "Not \"steady\".".into()]);
+        Single {
+            name: "mine, \"quoted\"",
+            target: "./scratch.bin",
+            version: "0.1.0",
+            timestamp_ms: 1_767_225_605_042,
+            measurement,
+            findings: &*FINDINGS,
+        }
     }
 }
