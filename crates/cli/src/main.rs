@@ -75,7 +75,9 @@ fn main() -> ExitCode {
 /// Opens the store that was asked for, or the user's own.
 fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
     let path = asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
-        Failure::usage("there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE")
+        Failure::usage(
+            "there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE",
+        )
     })?;
     Ok(Store::open(&path)?)
 }

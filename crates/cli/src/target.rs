@@ -101,7 +101,8 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     }
     if target.has_holes() && !target.is_writable() {
         findings.push(
-            "Parts of the file were never written: the file system answers reads of them without asking the drive.".into(),
+            "Parts of the file were never written: the file system answers reads of them without asking the drive."
+                .into(),
         );
     }
     if !access.direct {

@@ -15,9 +15,15 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
     assert!(output.contains("Random read, 4 KiB"), "{output}");
     let path = output.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
     let html = std::fs::read_to_string(path).unwrap();
-    assert!(html.contains("X25-M") && html.contains("--quick"), "the report says what was tested and that it was short");
+    assert!(
+        html.contains("X25-M") && html.contains("--quick"),
+        "the report says what was tested and that it was short"
+    );
     assert!(place.succeeds(&["runs"]).contains("review (quick)"));
-    assert_eq!(place.succeeds(&["show", "last"]), output.lines().filter(|line| !line.starts_with("Report: ")).map(|line| format!("{line}\n")).collect::<String>());
+    assert_eq!(
+        place.succeeds(&["show", "last"]),
+        output.lines().filter(|line| !line.starts_with("Report: ")).map(|line| format!("{line}\n")).collect::<String>()
+    );
     let again = place.succeeds(&["report", "1", "--out", "again"]);
     let again = std::fs::read_to_string(again.trim().strip_prefix("Report: ").unwrap()).unwrap();
     assert!(again == html, "the same run gives the same report");
@@ -43,7 +49,8 @@ fn a_killed_review_keeps_its_cells_and_a_resumed_one_gives_the_same_figures_bit_
     whole.succeeds(&["review", "--plan", &plan]);
 
     let cut = Place::new();
-    let mut child = cut.command(&["review", "--plan", &plan]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child =
+        cut.command(&["review", "--plan", &plan]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let worn = |line: &String| line.contains("wear") || line.contains("Wear");
     assert!(lines.any(|line| worn(&line.unwrap())), "the step is announced");
@@ -79,7 +86,10 @@ fn a_file_is_reviewed_through_the_same_plan() {
     let output = place.succeeds(&["review", "./scratch.bin", "--size", "16m", "--plan", &plan]);
     assert!(output.contains("scratch.bin"), "{output}");
     let report = std::fs::read_to_string(output.lines().last().unwrap().strip_prefix("Report: ").unwrap()).unwrap();
-    assert!(report.contains("twice the host") || report.contains("less than twice"), "it says that caches may have answered");
+    assert!(
+        report.contains("twice the host") || report.contains("less than twice"),
+        "it says that caches may have answered"
+    );
     place.succeeds(&["review", "./scratch.bin", "--size", "16m", "--plan", &plan]);
     assert!(figures(&place).lines().count() >= 18, "its own file may be used again");
 }

@@ -12,11 +12,16 @@ fn json(text: &str) -> Value {
 #[test]
 fn every_format_is_one_document_and_they_agree() {
     let place = Place::new();
-    let run = |format: &str| place.succeeds(&["run", "--rw=randread", "--bs=4k", "--iodepth=32", "--number_ios=20000", "--format", format]);
+    let run = |format: &str| {
+        place.succeeds(&["run", "--rw=randread", "--bs=4k", "--iodepth=32", "--number_ios=20000", "--format", format])
+    };
     let ours = json(&run("json"));
     let fio = json(&run("fio"));
     assert_eq!(fio["jobs"][0]["read"]["total_ios"], 20_000);
-    assert_eq!(fio["jobs"][0]["read"]["iops"].as_f64().unwrap().round(), ours["read"]["iops"].as_f64().unwrap().round());
+    assert_eq!(
+        fio["jobs"][0]["read"]["iops"].as_f64().unwrap().round(),
+        ours["read"]["iops"].as_f64().unwrap().round()
+    );
     assert!(fio["jobs"][0]["read"]["clat_ns"]["percentile"]["99.000000"].as_u64().unwrap() > 100_000);
     let csv = run("csv");
     assert_eq!(csv.lines().count(), 2, "{csv}");
@@ -27,8 +32,18 @@ fn every_format_is_one_document_and_they_agree() {
 fn fio_s_way_of_writing_options_is_understood() {
     let place = Place::new();
     let document = place.succeeds(&[
-        "run", "--filename=./scratch.bin", "--rw=randwrite", "--bs=8k", "--iodepth=4", "--numjobs=2", "--size=8m",
-        "--runtime=500ms", "--time_based", "--direct=1", "--name=job", "--output-format=fio",
+        "run",
+        "--filename=./scratch.bin",
+        "--rw=randwrite",
+        "--bs=8k",
+        "--iodepth=4",
+        "--numjobs=2",
+        "--size=8m",
+        "--runtime=500ms",
+        "--time_based",
+        "--direct=1",
+        "--name=job",
+        "--output-format=fio",
     ]);
     let job = &json(&document)["jobs"][0];
     assert_eq!(job["jobname"], "job");
@@ -39,14 +54,23 @@ fn fio_s_way_of_writing_options_is_understood() {
 #[test]
 fn without_a_time_each_worker_moves_the_size_once() {
     let place = Place::new();
-    let document = place.succeeds(&["run", "./scratch.bin", "--rw=write", "--bs=64k", "--size=4m", "--numjobs=2", "--format=json"]);
+    let document = place.succeeds(&[
+        "run",
+        "./scratch.bin",
+        "--rw=write",
+        "--bs=64k",
+        "--size=4m",
+        "--numjobs=2",
+        "--format=json",
+    ]);
     assert_eq!(json(&document)["write"]["bytes"], 8 << 20);
 }
 
 #[test]
 fn reads_of_a_new_file_find_it_written() {
     let place = Place::new();
-    let document = place.succeeds(&["run", "./new.bin", "--rw=randread", "--size=4m", "--number_ios=100", "--format=json"]);
+    let document =
+        place.succeeds(&["run", "./new.bin", "--rw=randread", "--size=4m", "--number_ios=100", "--format=json"]);
     assert_eq!(json(&document)["read"]["requests"], 100);
     let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(place.path("new.bin")).unwrap());
     assert!(blocks * 512 >= 4 << 20, "{blocks} blocks: the file was laid out");
@@ -104,7 +128,11 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
 #[test]
 fn a_mistake_in_a_plan_is_shown_with_its_place() {
     let place = Place::new();
-    std::fs::write(place.path("mine.toml"), "name = \"mine\"\ntitle = \"Mine\"\n\n[[step]]\nname = \"a\"\nrw = \"randreed\"\nruntime = \"1s\"\n").unwrap();
+    std::fs::write(
+        place.path("mine.toml"),
+        "name = \"mine\"\ntitle = \"Mine\"\n\n[[step]]\nname = \"a\"\nrw = \"randreed\"\nruntime = \"1s\"\n",
+    )
+    .unwrap();
     let said = place.refuses(&["review", "--plan", "./mine.toml"]);
     assert!(said.contains("mine.toml:6:6") && said.contains("^^^^^^^^^^") && said.contains("randread"), "{said}");
 }

@@ -182,6 +182,8 @@ table!(Controller {
     #[serde(deserialize_with = "duration")]
     command: Nanos,
     #[serde(deserialize_with = "duration")]
+    retire: Nanos,
+    #[serde(deserialize_with = "duration")]
     page_write: Nanos,
 });
 
@@ -255,6 +257,7 @@ impl File {
                 command: self.link.command,
             },
             command: self.controller.command,
+            retire: self.controller.retire,
             buffer_pages: buffer.0 as u32,
             buffer_partial_pages: buffer.1 as u32,
             geometry,

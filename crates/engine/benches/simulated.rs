@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
+use assay_engine::run_virtual;
 use block::{Bytes, Nanos, Seed};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use drive::flash::FlashDrive;
 use drive::preset::Preset;
-use assay_engine::run_virtual;
 use workload::{Pattern, Stop, Workload};
 
 const REQUESTS: u64 = 1_000_000;
@@ -30,7 +30,10 @@ fn worn() -> FlashDrive {
 fn simulated(criterion: &mut Criterion) {
     let mut drive = worn();
     let mut group = criterion.benchmark_group("simulated 4 KiB requests on a worn 80 GB drive");
-    group.throughput(Throughput::Elements(REQUESTS)).sample_size(10).measurement_time(std::time::Duration::from_secs(8));
+    group
+        .throughput(Throughput::Elements(REQUESTS))
+        .sample_size(10)
+        .measurement_time(std::time::Duration::from_secs(8));
     for pattern in [Pattern::RandWrite, Pattern::RandRead] {
         let mut seed = 0;
         group.bench_function(pattern.to_string(), |bencher| {

@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn depth_gives_throughput_until_the_drive_is_busy_and_then_latency() {
         for (depth, iops, latency) in [(1, 10_000.0, 100.0), (4, 40_000.0, 100.0), (16, 40_000.0, 400.0)] {
-            let workload = Workload { queue_depth: depth, stop: Stop::after(Nanos::from_secs(1)), ..Workload::default() };
+            let workload =
+                Workload { queue_depth: depth, stop: Stop::after(Nanos::from_secs(1)), ..Workload::default() };
             let measurement = measure(workload, 4);
             assert!((measurement.iops() / iops - 1.0).abs() < 0.001, "depth {depth}: {} IOPS", measurement.iops());
             let mean = measurement.read.latency.mean() / 1e3;

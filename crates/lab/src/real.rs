@@ -52,7 +52,8 @@ impl Subject for Real {
 
     fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
         for (index, job) in jobs.iter().enumerate() {
-            let measure = |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
+            let measure =
+                |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
             let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
             keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?)?;
         }
@@ -61,11 +62,16 @@ impl Subject for Real {
 
     /// The time limit, or what the data takes at a rate that most drives reach.
     fn cost(&self, workload: &Workload) -> Nanos {
-        let bytes = workload.stop.bytes.or_else(|| {
-            workload.stop.requests.map(|each| workload.block.times(each * u64::from(workload.workers)))
-        });
+        let bytes = workload
+            .stop
+            .bytes
+            .or_else(|| workload.stop.requests.map(|each| workload.block.times(each * u64::from(workload.workers))));
         let moving = bytes.map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
         let time = workload.stop.time.into_iter().chain(moving).min().unwrap_or_default();
         time + workload.ramp + Nanos::from_millis(20)
+    }
+
+    fn side_by_side(&self) -> u64 {
+        1
     }
 }

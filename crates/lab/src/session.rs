@@ -148,13 +148,13 @@ impl<'a> Session<'a> {
                 cell.workload.span(subject.capacity()).map_err(|error| LabError::from(error).at(name, &cell.key()))?;
                 let repeats = self.missing(index, &cell.key(), measure);
                 if repeats.is_empty() {
-                    self.watch.advance(subject.cost(&cell.workload).times(u64::from(measure.repeats)));
+                    self.watch.advance(share(subject, &cell.workload, measure.repeats as usize));
                 } else {
                     jobs.push(Job { step: index, place: (name, cell.key()), workload: &cell.workload, repeats });
                 }
             }
         }
-        let costs: Vec<Nanos> = jobs.iter().map(|job| subject.cost(job.workload)).collect();
+        let costs: Vec<Nanos> = jobs.iter().map(|job| share(subject, job.workload, job.repeats.len())).collect();
         let title = |index: usize| &self.plan.steps[jobs[index].step].title;
         if !jobs.is_empty() {
             self.watch.step(title(0));
@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
         subject.measure(&jobs, &|index, measured| {
             let (step, key) = &jobs[index].place;
             lock(self.store).record_cell(self.run, step, key, &measured)?;
-            self.watch.advance(costs[index].times(measured.len() as u64));
+            self.watch.advance(costs[index]);
             let next = (index + 1).min(jobs.len() - 1);
             if furthest.fetch_max(next, Ordering::Relaxed) < next {
                 self.watch.step(title(next));
@@ -239,8 +239,7 @@ impl<'a> Session<'a> {
             Action::Idle { time } => *time,
             Action::Fill { block, queue_depth } => subject.cost(&fill(*block, *queue_depth, subject)),
             Action::Measure(measure) => {
-                let costs = measure.cells.iter().map(|cell| subject.cost(&cell.workload));
-                costs.sum::<Nanos>().times(u64::from(measure.repeats))
+                measure.cells.iter().map(|cell| share(subject, &cell.workload, measure.repeats as usize)).sum()
             }
             Action::Condition(condition) => {
                 let stop = match condition.at_least {
@@ -257,6 +256,12 @@ impl<'a> Session<'a> {
 /// The store, whichever thread asks.
 fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
     store.lock().expect("nothing panics while it holds the store")
+}
+
+/// What repeats of a cell add to the time that all take, some of them side by side.
+fn share(subject: &dyn Subject, workload: &Workload, repeats: usize) -> Nanos {
+    let one_by_one = subject.cost(workload).times(repeats as u64);
+    Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
 }
 
 /// Writes all of `subject` once, in order.
@@ -281,5 +286,7 @@ fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
 }
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {
-    format!("Not measured: {found} requests are not whole blocks of the target, which takes multiples of {needed} here.")
+    format!(
+        "Not measured: {found} requests are not whole blocks of the target, which takes multiples of {needed} here."
+    )
 }

@@ -102,8 +102,11 @@ impl Subject for Simulated {
         let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
         let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
         let requests = by_time.min(by_count).min(by_bytes);
-        let (cloning, page) = if workload.pattern.changes_data() { (60e6, 200.0) } else { (1e6, 80.0) };
-        let nanos = cloning + requests * (200.0 + page * (block / 4096.0).max(1.0));
-        Nanos::from_nanos((nanos / rayon::current_num_threads() as f64) as u64)
+        let (cloning, page) = if workload.pattern.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
+        Nanos::from_nanos((cloning + requests * (200.0 + page * (block / 4096.0).max(1.0))) as u64)
+    }
+
+    fn side_by_side(&self) -> u64 {
+        rayon::current_num_threads() as u64
     }
 }

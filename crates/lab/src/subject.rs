@@ -56,4 +56,7 @@ pub trait Subject {
 
     /// About how long a workload takes of the host's time, for the progress bar alone.
     fn cost(&self, workload: &Workload) -> Nanos;
+
+    /// How many jobs are measured side by side.
+    fn side_by_side(&self) -> u64;
 }

@@ -94,8 +94,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
     let opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
-    let terms =
-        Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size: arguments.real.size };
+    let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size: arguments.real.size };
     let run = terms.of(&plan).begin(store, &opened)?;
     Ok((run, plan, opened, terms))
 }
@@ -131,7 +130,10 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
         std::fs::remove_file(&probe)
     });
     tried.map_err(|error| {
-        Failure::usage(format!("reports cannot be written to {}: {error}; name another folder with --out", folder.display()))
+        Failure::usage(format!(
+            "reports cannot be written to {}: {error}; name another folder with --out",
+            folder.display()
+        ))
     })
 }
 

@@ -162,7 +162,8 @@ fn plan_text(arguments: &Arguments, opened: &Opened) -> String {
         arguments.ramp_time.as_nanos(),
     );
     if let Some(size) = arguments.real.size {
-        text += &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
+        text +=
+            &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
     }
     if let Some(time) = arguments.runtime {
         text += &format!("runtime = \"{}ns\"\n", time.as_nanos());

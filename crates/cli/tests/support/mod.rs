@@ -103,7 +103,10 @@ beside = "read"
 /// The program on this machine, if it has one.
 pub fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/sbin".into()])
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }
 
 /// Says that a test cannot run here.
@@ -125,7 +128,10 @@ pub struct LoopDevice(pub String);
 impl LoopDevice {
     /// A device of so many MiB; none, with the reason said, where this machine cannot.
     pub fn new(file: &Path, mebibytes: u64) -> Option<Self> {
-        if !rustix::process::geteuid().is_root() || tool("losetup").is_none() || !Path::new("/dev/loop-control").exists() {
+        if !rustix::process::geteuid().is_root()
+            || tool("losetup").is_none()
+            || !Path::new("/dev/loop-control").exists()
+        {
             skip("loop devices need root, losetup and /dev/loop-control");
             return None;
         }

@@ -107,14 +107,19 @@ fn pages_are_conserved() {
         let (mut map, mut number, mut plan) = (small(40, pages), random(seed), Vec::new());
         for step in 0..60_000 {
             let page = Lpn(number(pages));
-            if number(10) == 0 { map.trim(page) } else { map.write(page, &mut plan) }
+            if number(10) == 0 {
+                map.trim(page)
+            } else {
+                map.write(page, &mut plan)
+            }
             if step % 10_000 == 0 {
                 map.check();
             }
         }
         map.check();
         let programs = plan.iter().filter(|op| matches!(op, FlashOp::Program(_))).count() as u64;
-        let moves: u64 = plan.iter().map(|op| if let FlashOp::Move(_, pages) = op { u64::from(*pages) } else { 0 }).sum();
+        let moves: u64 =
+            plan.iter().map(|op| if let FlashOp::Move(_, pages) = op { u64::from(*pages) } else { 0 }).sum();
         assert_eq!(moves, map.moved(), "seed {seed}: moves decided and planned");
         assert!(programs > 50_000, "seed {seed}: a page programmed for each write");
     }

@@ -26,8 +26,10 @@ pub struct FlashSpec {
     pub queue_depth: u32,
     /// The cable.
     pub link: LinkTimes,
-    /// What the controller's firmware takes for each command, one at a time.
+    /// What the controller's firmware takes for each command before flash can begin, one at a time.
     pub command: Nanos,
+    /// What it takes beside, which delays the next command but not this one.
+    pub retire: Nanos,
     /// Pages of the write buffer.
     pub buffer_pages: u32,
     /// Of those, how many may hold pages that were written in part.
@@ -93,7 +95,7 @@ impl FlashDrive {
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let ready = self.firmware_free.max(now) + self.spec.command;
-        self.firmware_free = ready;
+        self.firmware_free = ready + self.spec.retire;
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),

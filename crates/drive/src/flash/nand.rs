@@ -51,8 +51,7 @@ struct DieState {
 impl Nand {
     /// Idle flash of this `geometry`.
     pub fn new(geometry: &Geometry, times: NandTimes) -> Self {
-        let die =
-            |die| DieState { free: Nanos::ZERO, channel: geometry.channel_of(Die(die)), joinable: None };
+        let die = |die| DieState { free: Nanos::ZERO, channel: geometry.channel_of(Die(die)), joinable: None };
         Self {
             times,
             multi_plane: geometry.multi_plane,
@@ -71,8 +70,7 @@ impl Nand {
     pub fn read(&mut self, now: Nanos, ready: Nanos, unit: Unit, sectors: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let in_register = die.free.max(ready) + self.times.read;
-        let done =
-            self.channels[die.channel as usize].reserve(now, in_register, self.transfer[sectors as usize]);
+        let done = self.channels[die.channel as usize].reserve(now, in_register, self.transfer[sectors as usize]);
         die.free = done;
         die.joinable = None;
         self.pages_read += 1;
@@ -197,6 +195,10 @@ mod tests {
         let plan = [FlashOp::Program(Unit(0)), FlashOp::Program(Unit(1))];
         assert_eq!(nand(true, false).book(START, START, &plan), micros(100 + 100 + 900));
         let plan = [FlashOp::Program(Unit(0)), FlashOp::Program(Unit(4))];
-        assert_eq!(nand(false, false).book(START, START, &plan), micros(2 * (100 + 900)), "the same die, one after the other");
+        assert_eq!(
+            nand(false, false).book(START, START, &plan),
+            micros(2 * (100 + 900)),
+            "the same die, one after the other"
+        );
     }
 }
