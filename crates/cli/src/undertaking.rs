@@ -52,22 +52,20 @@ impl Undertaking<'_> {
         Ok(run)
     }
 
-    /// Carries the plan out, from wherever the store says it got to, and enters how it ended.
-    pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> Result<Store, (Store, LabError)> {
+    /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
+    /// store back either way.
+    pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), LabError>) {
         let store = Mutex::new(store);
         let progress = Progress::new();
         let done = Session::new(&store, run, self.plan, self.seed, &progress)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
-        let ended = match &done {
-            Ok(()) => store.finish(run, State::Complete, None, now_ms()),
-            Err(error) => store.finish(run, State::Failed, Some(&error.to_string()), now_ms()),
+        let (state, words) = match &done {
+            Ok(()) => (State::Complete, None),
+            Err(error) => (State::Failed, Some(error.to_string())),
         };
-        match (done, ended) {
-            (Ok(()), Ok(())) => Ok(store),
-            (Ok(()), Err(error)) => Err((store, error.into())),
-            (Err(error), _) => Err((store, error)),
-        }
+        let entered = store.finish(run, state, words.as_deref(), now_ms());
+        (store, done.and(entered.map_err(LabError::from)))
     }
 }

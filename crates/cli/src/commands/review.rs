@@ -55,16 +55,15 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     };
     let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
-    match undertaking.carry_out(store, run, &mut opened) {
-        Ok(store) => finish(&store, run, &arguments.out),
-        Err((store, error)) => {
-            let kept = store.keys(run).map_or(0, |keys| keys.len());
-            Err(Failure::failed(format!(
-                "{error}\nRun {run} is marked failed; its {kept} finished measurements are kept. \
-                 `assay review --resume {run}` goes on with it, `assay report {run}` reports what there is."
-            )))
-        }
-    }
+    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    done.map_err(|error| {
+        let kept = store.keys(run).map_or(0, |keys| keys.len());
+        Failure::failed(format!(
+            "{error}\nRun {run} is marked failed; its {kept} finished measurements are kept. \
+             `assay review --resume {run}` goes on with it, `assay report {run}` reports what there is."
+        ))
+    })?;
+    finish(&store, run, &arguments.out)
 }
 
 /// What a run is done with, apart from its plan.

@@ -137,7 +137,8 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let undertaking =
         Undertaking { plan: &plan, seed: Seed::new(arguments.seed), repeats: None, size: arguments.real.size };
     let run = undertaking.begin(&mut store, &opened)?;
-    let store = undertaking.carry_out(store, run, &mut opened).map_err(|(_, error)| Failure::failed(error))?;
+    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    done?;
     document(arguments, &store, run)
 }
 

@@ -117,6 +117,7 @@ impl Direction {
 struct Latency {
     min: Nanos,
     mean: f64,
+    stddev: f64,
     p50: Nanos,
     p90: Nanos,
     p99: Nanos,
@@ -127,8 +128,17 @@ struct Latency {
 
 impl Latency {
     fn of(latency: &Histogram) -> Self {
-        let [p50, p90, p99, p99_9, p99_99] = [50.0, 90.0, 99.0, 99.9, 99.99].map(|percent| latency.percentile(percent));
-        Self { min: latency.min(), mean: latency.mean(), p50, p90, p99, p99_9, p99_99, max: latency.max() }
+        Self {
+            min: latency.min(),
+            mean: latency.mean(),
+            stddev: latency.deviation(),
+            p50: latency.percentile(50.0),
+            p90: latency.percentile(90.0),
+            p99: latency.percentile(99.0),
+            p99_9: latency.percentile(99.9),
+            p99_99: latency.percentile(99.99),
+            max: latency.max(),
+        }
     }
 }
 
@@ -232,6 +242,8 @@ mod tests {
         let latency = &read["latency_ns"];
         assert_eq!((&latency["min"], &latency["max"]), (&json!(100_000), &json!(5_000_000)));
         assert_eq!(latency["mean"], (3998.0 * 100_000.0 + 2.0 * 5_000_000.0) / 4000.0);
+        let deviation = 4_900_000.0 * (2.0 * 3998.0_f64).sqrt() / 4000.0;
+        assert!((latency["stddev"].as_f64().unwrap() / deviation - 1.0).abs() < 1e-6, "{latency}");
         assert!((latency["p99"].as_f64().unwrap() / 100_000.0 - 1.0).abs() < 0.002, "{latency}");
         assert!((latency["p99_99"].as_f64().unwrap() / 5_000_000.0 - 1.0).abs() < 0.002, "{latency}");
         assert_eq!(document["series"][0]["writes"], 999);
