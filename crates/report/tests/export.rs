@@ -43,6 +43,7 @@ fn ours() -> Value {
         target: "scratch.bin",
         version: "0.1.0",
         timestamp_ms: 1_767_225_600_000,
+        seed: Seed::new(1),
         measurement: &measurement,
         findings: &[],
     };

@@ -193,6 +193,7 @@ fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, 
         target: &outcome.run.target,
         version: &outcome.run.version,
         timestamp_ms: outcome.run.started_ms,
+        seed: outcome.run.seed,
         measurement,
         findings: &findings,
     };

@@ -36,7 +36,7 @@ fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String)
         ("numjobs", workload.workers.to_string()),
         ("offset", workload.offset.get().to_string()),
         ("size", given(workload.size.map(|size| size.get()))),
-        ("seed", measurement.seed.to_string()),
+        ("seed", single.seed.to_string()),
         ("clock", single.clock().to_owned()),
         ("elapsed_ns", measurement.elapsed.as_nanos().to_string()),
         ("direction", direction.to_owned()),

@@ -34,7 +34,6 @@ const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A measurement in fio's JSON schema; ends with a line feed.
 pub fn fio(single: &Single) -> String {
-    let measurement = single.measurement;
     let document = Document {
         fio_version: format!("fio-3.33-assay-{}", single.version),
         timestamp: single.timestamp_ms.div_euclid(1000),
@@ -43,7 +42,7 @@ pub fn fio(single: &Single) -> String {
         global_options: Keys(Vec::<(&str, String)>::new()),
         jobs: [Job::of(single)],
         disk_util: [],
-        assay: Ours { seed: measurement.seed.to_string(), clock: single.clock(), findings: single.findings },
+        assay: Ours { seed: single.seed.to_string(), clock: single.clock(), findings: single.findings },
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
@@ -156,7 +155,7 @@ impl<'a> Job<'a> {
 
 /// The workload as fio's options, which are text.
 fn options(single: &Single) -> Keys<&'static str, String> {
-    let Measurement { workload, clock, seed, .. } = single.measurement;
+    let Measurement { workload, clock, .. } = single.measurement;
     let Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = *workload;
     let engine = match clock {
         Clock::Virtual => "simulated",
@@ -170,7 +169,7 @@ fn options(single: &Single) -> Keys<&'static str, String> {
         ("bs", amount(block)),
         ("iodepth", queue_depth.to_string()),
         ("numjobs", workers.to_string()),
-        ("randseed", seed.to_string()),
+        ("randseed", single.seed.to_string()),
     ];
     options.extend(pattern.is_mixed().then(|| ("rwmixread", workload.read_percent.to_string())));
     options.extend((offset > Bytes::ZERO).then(|| ("offset", amount(offset))));

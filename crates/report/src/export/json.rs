@@ -22,7 +22,7 @@ pub fn json(single: &Single) -> String {
         target: single.target,
         timestamp_ms: single.timestamp_ms,
         workload: Asked::of(&measurement.workload),
-        seed: measurement.seed.to_string(),
+        seed: single.seed.to_string(),
         clock: single.clock(),
         elapsed_ns: measurement.elapsed.as_nanos(),
         read,

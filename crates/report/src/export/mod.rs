@@ -5,7 +5,7 @@ mod fio;
 mod json;
 mod text;
 
-use block::Nanos;
+use block::{Nanos, Seed};
 use engine::{Clock, Flow, Measurement};
 
 pub use csv::csv;
@@ -24,6 +24,8 @@ pub struct Single<'a> {
     pub version: &'a str,
     /// When it began, in milliseconds since 1970-01-01 UTC.
     pub timestamp_ms: i64,
+    /// The seed that repeats it, of which the measurement's own was derived.
+    pub seed: Seed,
     /// What was measured.
     pub measurement: &'a Measurement,
     /// Doubts about it.
@@ -108,6 +110,7 @@ mod tests {
             target: "./scratch.bin",
             version: "0.1.0",
             timestamp_ms: 1_767_225_605_042,
+            seed: Seed::new(u64::MAX),
             measurement,
             findings: &*FINDINGS,
         }
