@@ -40,11 +40,20 @@ pub struct Request {
     pub lba: Lba,
     /// How many sectors of 512 bytes; zero for a flush.
     pub sectors: u32,
+    /// What is left of written data when it is compressed, in percent: 100 for random data, 0 for zeroes.
+    pub entropy: u8,
+    /// Whether a write must survive a loss of power before it completes (force unit access).
+    pub durable: bool,
 }
 
 impl Request {
     /// A flush of everything written before it.
-    pub const FLUSH: Self = Self { op: Op::Flush, lba: Lba::new(0), sectors: 0 };
+    pub const FLUSH: Self = Self::new(Op::Flush, Lba::new(0), 0);
+
+    /// A request whose data, if any, does not compress and may wait in a cache.
+    pub const fn new(op: Op, lba: Lba, sectors: u32) -> Self {
+        Self { op, lba, sectors, entropy: 100, durable: false }
+    }
 
     /// How much data it concerns.
     pub const fn bytes(&self) -> Bytes {

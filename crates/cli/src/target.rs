@@ -65,8 +65,8 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
         ));
     }
     let preset = Preset::find(name)?;
-    if let Some(size) = options.size.filter(|&size| size > preset.spec.capacity) {
-        let capacity = preset.spec.capacity;
+    if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
+        let capacity = preset.capacity();
         return Err(Failure::usage(format!("--size {size} is more than the drive's {capacity}; give a smaller size")));
     }
     Ok(Opened {

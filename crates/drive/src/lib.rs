@@ -5,6 +5,7 @@
 
 mod calendar;
 mod counters;
+mod device;
 pub mod flash;
 mod link;
 pub mod preset;
@@ -12,6 +13,7 @@ mod queue;
 
 use block::{Bytes, Completion, Nanos, Request, Tag};
 pub use counters::Counters;
+pub use device::Device;
 pub use link::LinkTimes;
 use serde::{Deserialize, Serialize};
 
@@ -37,11 +39,13 @@ pub trait Drive {
     /// If `now` is before a time already reached, or the request is not whole blocks within the capacity.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
-    /// When and what the earliest completion will be if nothing more is submitted before it.
-    fn next_completion(&self) -> Option<(Nanos, Tag)>;
+    /// Before this, nothing completes unless something more is submitted; none if nothing is in flight.
+    fn next_event(&self) -> Option<Nanos>;
 
-    /// Takes the earliest completion, moving the drive's time to it.
-    fn complete(&mut self) -> Option<Completion>;
+    /// Takes the earliest completion at or before `until`, moving the drive's time to it. None if there is
+    /// no such; the drive may then have done what it does inside up to `until`, so that submitting before
+    /// that would be too late.
+    fn complete(&mut self, until: Nanos) -> Option<Completion>;
 
     /// The time that the drive has reached.
     fn now(&self) -> Nanos;

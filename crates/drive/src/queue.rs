@@ -41,16 +41,17 @@ impl CommandQueue {
         self.taken.insert(index, completion);
     }
 
-    /// The earliest completion.
+    /// When the earliest completion is.
     #[inline]
-    pub fn next(&self) -> Option<(Nanos, Tag)> {
-        self.taken.front().map(|completion| (completion.at, completion.tag))
+    pub fn next(&self) -> Option<Nanos> {
+        self.taken.front().map(|completion| completion.at)
     }
 
-    /// Takes the earliest completion, with the request that can be taken in its place.
+    /// Takes the earliest completion if it is at or before `until`, with the request that can be taken in
+    /// its place.
     #[inline]
-    pub fn complete(&mut self) -> Option<(Completion, Option<(Tag, Request)>)> {
-        let completion = self.taken.pop_front()?;
+    pub fn complete(&mut self, until: Nanos) -> Option<(Completion, Option<(Tag, Request)>)> {
+        let completion = self.taken.pop_front_if(|completion| completion.at <= until)?;
         Some((completion, self.waiting.pop_front()))
     }
 
@@ -73,7 +74,7 @@ mod tests {
         assert!(!queue.has_room());
         queue.wait(Tag(4), Request::FLUSH);
         let mut order = Vec::new();
-        while let Some((completion, next)) = queue.complete() {
+        while let Some((completion, next)) = queue.complete(Nanos::MAX) {
             order.push((completion.tag.0, next.map(|(tag, _)| tag.0)));
         }
         assert_eq!(order, [(1, Some(4)), (3, None), (2, None), (0, None)]);

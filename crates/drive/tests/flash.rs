@@ -33,7 +33,7 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
     };
     let sectors = 1 + numbers.below(300);
     let lba = Lba::new(numbers.below(capacity.sectors() - sectors));
-    Request { op, lba, sectors: sectors as u32 }
+    Request::new(op, lba, sectors as u32)
 }
 
 /// Keeps `depth` requests in flight; the completions' times and tags, and the drive's counters.
@@ -48,10 +48,11 @@ fn story(drive: &mut FlashDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(
             drive.submit(drive.now(), Tag(next), any_request(&mut numbers, capacity));
             next += 1;
         }
-        let Some(announced) = drive.next_completion() else { break };
+        let Some(announced) = drive.next_event() else { break };
+        assert_eq!(drive.complete(announced - Nanos::from_nanos(1)), None, "seed = {seed}: nothing comes earlier");
         let before = drive.now();
-        let completion = drive.complete().expect("one was announced");
-        assert_eq!(announced, (completion.at, completion.tag), "seed = {seed}: what was announced is what comes");
+        let completion = drive.complete(Nanos::MAX).expect("one was announced");
+        assert!(announced <= completion.at, "seed = {seed}: nothing comes before what was announced");
         let at = submitted.remove(&completion.tag).expect("a request completes once, and only if submitted");
         assert!(completion.at >= at, "seed = {seed}: completed before it was submitted");
         assert!(completion.at >= before, "seed = {seed}: time ran backwards");
@@ -116,10 +117,10 @@ fn x25_m() -> FlashDrive {
 /// Requests of `bytes` one after the other in the drive's address space, `depth` in flight; bytes a second.
 fn stream(drive: &mut FlashDrive, op: Op, bytes: Bytes, depth: u64, count: u64) -> f64 {
     let began = drive.now();
-    let request = |index: u64| Request { op, lba: Lba::at(bytes.times(index)), sectors: bytes.sectors() as u32 };
+    let request = |index: u64| Request::new(op, Lba::at(bytes.times(index)), bytes.sectors() as u32);
     (0..depth).for_each(|index| drive.submit(drive.now(), Tag(0), request(index)));
     for index in depth..count + depth {
-        let at = drive.complete().unwrap().at;
+        let at = drive.complete(Nanos::MAX).unwrap().at;
         if index < count {
             drive.submit(at, Tag(0), request(index));
         }
@@ -131,14 +132,14 @@ fn stream(drive: &mut FlashDrive, op: Op, bytes: Bytes, depth: u64, count: u64) 
 fn random_reads(drive: &mut FlashDrive, depth: u64, count: u64) -> f64 {
     let (began, mut numbers) = (drive.now(), Numbers(1));
     let mut submit = |drive: &mut FlashDrive, at| {
-        drive.submit(at, Tag(0), Request { op: Op::Read, lba: Lba::new(numbers.below(488_000) * 8), sectors: 8 })
+        drive.submit(at, Tag(0), Request::new(Op::Read, Lba::new(numbers.below(488_000) * 8), 8))
     };
     (0..depth).for_each(|_| submit(drive, began));
     for _ in 0..count - depth {
-        let at = drive.complete().unwrap().at;
+        let at = drive.complete(Nanos::MAX).unwrap().at;
         submit(drive, at);
     }
-    while drive.complete().is_some() {}
+    while drive.complete(Nanos::MAX).is_some() {}
     count as f64 / drive.now().since(began).as_secs_f64()
 }
 
@@ -152,9 +153,9 @@ fn a_fresh_x25_m_meets_its_data_sheet() {
     let read = stream(&mut drive, Op::Read, Bytes::from_kib(128), 4, 16_000) / 1e6;
     assert!((read / 250.0 - 1.0).abs() < 0.15, "{read:.1} MB/s read, rated 250");
     drive.submit(drive.now(), Tag(0), Request::FLUSH);
-    let began = drive.complete().unwrap().at;
-    drive.submit(began, Tag(0), Request { op: Op::Read, lba: Lba::new(8_000), sectors: 1 });
-    let latency = drive.complete().unwrap().at.since(began).as_micros_f64();
+    let began = drive.complete(Nanos::MAX).unwrap().at;
+    drive.submit(began, Tag(0), Request::new(Op::Read, Lba::new(8_000), 1));
+    let latency = drive.complete(Nanos::MAX).unwrap().at.since(began).as_micros_f64();
     assert!((latency / 85.0 - 1.0).abs() < 0.15, "{latency:.1} µs for a lone sector, rated 85");
     let iops = random_reads(&mut drive, 32, 100_000);
     assert!((iops / 35_000.0 - 1.0).abs() < 0.05, "{iops:.0} random reads a second, rated 35,000");
@@ -163,8 +164,8 @@ fn a_fresh_x25_m_meets_its_data_sheet() {
 #[test]
 fn an_unwritten_page_is_read_without_flash() {
     let mut drive = x25_m();
-    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 });
-    let without = drive.complete().unwrap().at;
+    drive.submit(Nanos::ZERO, Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+    let without = drive.complete(Nanos::MAX).unwrap().at;
     assert_eq!(drive.counters().pages_read, 0);
     assert!(without < Nanos::from_micros(50), "{without}");
 }
@@ -174,12 +175,12 @@ fn small_sequential_writes_are_put_together_and_scattered_ones_are_not() {
     let programmed = |stride: u64| {
         let mut drive = x25_m();
         for index in 0..8_000 {
-            let request = Request { op: Op::Write, lba: Lba::new(index * stride), sectors: 1 };
+            let request = Request::new(Op::Write, Lba::new(index * stride), 1);
             drive.submit(drive.now(), Tag(0), request);
-            drive.complete();
+            drive.complete(Nanos::MAX);
         }
         drive.submit(drive.now(), Tag(0), Request::FLUSH);
-        drive.complete();
+        drive.complete(Nanos::MAX);
         drive.counters().pages_programmed
     };
     assert_eq!(programmed(1), 1_000, "eight sectors a page");
@@ -189,21 +190,21 @@ fn small_sequential_writes_are_put_together_and_scattered_ones_are_not() {
 #[test]
 fn a_flush_waits_for_the_program_that_a_write_did_not() {
     let mut drive = x25_m();
-    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Write, lba: Lba::new(0), sectors: 8 });
-    let written = drive.complete().unwrap().at;
+    drive.submit(Nanos::ZERO, Tag(0), Request::new(Op::Write, Lba::new(0), 8));
+    let written = drive.complete(Nanos::MAX).unwrap().at;
     assert!(written < Nanos::from_micros(60), "the buffer answers: {written}");
     drive.submit(written, Tag(1), Request::FLUSH);
-    let flushed = drive.complete().unwrap().at;
+    let flushed = drive.complete(Nanos::MAX).unwrap().at;
     assert!(flushed > Nanos::from_micros(1_000), "flash answers: {flushed}");
 }
 
 #[test]
 fn trimmed_data_is_gone_and_a_purge_forgets_all() {
     let mut drive = x25_m();
-    let request = |op| Request { op, lba: Lba::new(0), sectors: 8 };
+    let request = |op| Request::new(op, Lba::new(0), 8);
     let ask = |drive: &mut FlashDrive, op| {
         drive.submit(drive.now(), Tag(0), request(op));
-        drive.complete();
+        drive.complete(Nanos::MAX);
         drive.counters().pages_read
     };
     ask(&mut drive, Op::Write);
@@ -221,5 +222,5 @@ fn trimmed_data_is_gone_and_a_purge_forgets_all() {
 fn a_request_beyond_the_end_is_our_own_bug() {
     let mut drive = x25_m();
     let end = Lba::at(drive.shape().capacity);
-    drive.submit(Nanos::ZERO, Tag(0), Request { op: Op::Read, lba: end, sectors: SECTOR.sectors() as u32 });
+    drive.submit(Nanos::ZERO, Tag(0), Request::new(Op::Read, end, SECTOR.sectors() as u32));
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use assay_engine::run_virtual;
 use block::{Bytes, Nanos, Seed};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use drive::flash::FlashDrive;
+use drive::Device;
 use drive::preset::Preset;
 use workload::{Pattern, Stop, Workload};
 
@@ -16,10 +16,10 @@ fn workload(pattern: Pattern, requests: u64) -> Workload {
 }
 
 /// The drive filled once and overwritten at random with twice its capacity.
-fn worn() -> FlashDrive {
+fn worn() -> Device {
     let preset = Preset::find("x25-m").expect("it comes with the program");
     let mut drive = preset.build();
-    let pages = preset.spec.capacity.div(Bytes::from_kib(4));
+    let pages = preset.capacity().div(Bytes::from_kib(4));
     let fill = Workload { block: Bytes::from_mib(1), ..workload(Pattern::Write, pages / 256) };
     for workload in [fill, workload(Pattern::RandWrite, 2 * pages)] {
         run_virtual(&mut drive, &workload, Seed::new(1)).expect("it fits the drive");

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn write(at: u64, sectors: u32) -> Request {
-        Request { op: Op::Write, lba: Lba::new(at), sectors }
+        Request::new(Op::Write, Lba::new(at), sectors)
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
     fn a_failed_request_gives_the_kernels_reason() {
         let directory = std::fs::File::open("/").unwrap();
         let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
-        ring.submit(Tag(0), Request { op: Op::Read, lba: Lba::new(0), sectors: 8 }).unwrap();
+        ring.submit(Tag(0), Request::new(Op::Read, Lba::new(0), 8)).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done).unwrap();
         assert_eq!(done[0].result, Err(Errno::ISDIR));

@@ -37,7 +37,7 @@ const AHEAD: usize = 32;
 pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
     let mut run = Run::new(drive, workload, seed)?;
     run.start(drive);
-    while let Some(completion) = drive.complete() {
+    while let Some(completion) = drive.complete(Nanos::MAX) {
         run.finish(drive, completion.at, completion.tag);
     }
     assert_eq!(run.issued, run.completed, "every request that was submitted must be completed");
@@ -189,11 +189,14 @@ mod tests {
             self.flying.push(Completion { at: *server, tag });
             self.requests += 1;
         }
-        fn next_completion(&self) -> Option<(Nanos, Tag)> {
-            self.flying.iter().map(|flying| (flying.at, flying.tag)).min()
+        fn next_event(&self) -> Option<Nanos> {
+            self.flying.iter().map(|flying| flying.at).min()
         }
-        fn complete(&mut self) -> Option<Completion> {
-            let (at, tag) = self.next_completion()?;
+        fn complete(&mut self, until: Nanos) -> Option<Completion> {
+            let (at, tag) = self.flying.iter().map(|flying| (flying.at, flying.tag)).min()?;
+            if at > until {
+                return None;
+            }
             self.flying.retain(|flying| flying.tag != tag);
             self.now = at;
             Some(Completion { at, tag })

@@ -4,8 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Request, Seed, Tag};
-use drive::Drive;
-use drive::flash::FlashDrive;
+use drive::{Device, Drive};
 use engine::{Measurement, run_virtual};
 use workload::Workload;
 
@@ -14,14 +13,14 @@ use crate::subject::{Job, Keep, Share, Subject};
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
-    drive: FlashDrive,
+    drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
-    clones: Mutex<Vec<FlashDrive>>,
+    clones: Mutex<Vec<Device>>,
 }
 
 impl Simulated {
     /// The plan's steps will change this drive.
-    pub fn new(drive: FlashDrive) -> Self {
+    pub fn new(drive: Device) -> Self {
         Self { drive, clones: Mutex::new(Vec::new()) }
     }
 
@@ -40,7 +39,7 @@ impl Simulated {
         Ok(measured?)
     }
 
-    fn clones(&self) -> std::sync::MutexGuard<'_, Vec<FlashDrive>> {
+    fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
         self.clones.lock().expect("nothing panics while it holds the clones")
     }
 }
@@ -61,7 +60,7 @@ impl Subject for Simulated {
 
     fn idle(&mut self, time: Nanos) {
         self.drive.submit(self.drive.now() + time, Tag(0), Request::FLUSH);
-        self.drive.complete();
+        self.drive.complete(Nanos::MAX);
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, _: &Share) -> Result<Measurement, LabError> {

@@ -66,7 +66,7 @@ impl Stream {
                 }
             }
         };
-        Request { op, lba: Lba::new(self.first.get() + block * u64::from(self.sectors)), sectors: self.sectors }
+        Request::new(op, Lba::new(self.first.get() + block * u64::from(self.sectors)), self.sectors)
     }
 }
 

@@ -44,41 +44,11 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
 
 /// A drive in words, then its file, which has every number with its source.
 fn describe(preset: &Preset) -> String {
-    let (spec, rated) = (&preset.spec, &preset.rated);
-    let geometry = &spec.geometry;
-    let raw = geometry.block().times(u64::from(geometry.blocks()));
-    let spare = raw.get() as f64 / spec.capacity.get() as f64 * 100.0 - 100.0;
-    format!(
-        "{title}\n\n\
-         capacity   {capacity} for the user, {raw} of flash: {spare:.1} % spare\n\
-         flash      {channels} channels × {dies} dies × {planes} planes, pages of {page}, {pages} a block\n\
-         times      read {read}, program {program} with the controller's share, erase {erase}, channel {channel}\n\
-         interface  {link} link, queue of {queue}, {command} a command, {buffer} write buffer\n\
-         rated      {sequential_read} read, {sequential_write} write, {read_latency} read latency,\n\
-         \x20          {random_read} random reads and {random_write} random writes of 4 KiB a second\n\n\
-         {text}",
-        title = preset.title,
-        capacity = spec.capacity,
-        channels = geometry.channels,
-        dies = geometry.dies_per_channel,
-        planes = geometry.planes,
-        page = geometry.page,
-        pages = geometry.pages_per_block,
-        read = spec.nand.read,
-        program = spec.nand.program,
-        erase = spec.nand.erase,
-        channel = spec.nand.channel,
-        link = spec.link.rate,
-        queue = spec.queue_depth,
-        command = spec.command,
-        buffer = geometry.page.times(u64::from(spec.buffer_pages)),
-        sequential_read = rated.sequential_read,
-        sequential_write = rated.sequential_write,
-        read_latency = rated.read_latency,
-        random_read = rated.random_read_iops,
-        random_write = rated.random_write_iops,
-        text = preset.text,
-    )
+    let mut text = format!("{}\n\n", preset.title);
+    for (label, fact) in preset.facts() {
+        text += &format!("{label:<10} {fact}\n");
+    }
+    format!("{text}\n{}", preset.text)
 }
 
 /// Lists the plans, or shows one.

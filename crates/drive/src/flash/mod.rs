@@ -2,12 +2,14 @@
 
 mod buffer;
 mod candidates;
+mod file;
 mod geometry;
 mod mapping;
 mod nand;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
+pub(crate) use file::FlashFile;
 pub use geometry::Geometry;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
@@ -38,6 +40,31 @@ pub struct FlashSpec {
     pub geometry: Geometry,
     /// The times of the flash.
     pub nand: NandTimes,
+}
+
+impl FlashSpec {
+    /// What the drive is made of, in labelled lines for people.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let (geometry, nand) = (&self.geometry, &self.nand);
+        let raw = geometry.block().times(u64::from(geometry.blocks()));
+        let spare = raw.get() as f64 / self.capacity.get() as f64 * 100.0 - 100.0;
+        let Geometry { channels, dies_per_channel, planes, page, pages_per_block, .. } = geometry;
+        let NandTimes { read, program, erase, channel, .. } = nand;
+        let buffer = page.times(u64::from(self.buffer_pages));
+        let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
+        vec![
+            ("capacity", format!("{} for the user, {raw} of flash: {spare:.1} % spare", self.capacity)),
+            (
+                "flash",
+                format!(
+                    "{channels} channels × {dies_per_channel} dies × {planes} planes, pages of {page}, \
+                     {pages_per_block} a block"
+                ),
+            ),
+            ("times", format!("read {read}, program {program}, erase {erase}, channel {channel}")),
+            ("interface", format!("{link} link, queue of {queue}, {command} a command, {buffer} write buffer")),
+        ]
+    }
 }
 
 /// A simulated flash drive.
@@ -213,13 +240,13 @@ impl Drive for FlashDrive {
     }
 
     #[inline]
-    fn next_completion(&self) -> Option<(Nanos, Tag)> {
+    fn next_event(&self) -> Option<Nanos> {
         self.queue.next()
     }
 
     #[inline]
-    fn complete(&mut self) -> Option<Completion> {
-        let (completion, next) = self.queue.complete()?;
+    fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
         if let Some((tag, request)) = next {
             self.take(self.now, tag, request);

@@ -1,0 +1,74 @@
+//! Any of the simulated drives.
+
+use block::{Completion, Nanos, Request, Tag};
+
+use crate::flash::FlashDrive;
+use crate::{Counters, Drive, Shape};
+
+/// Any of the simulated drives.
+#[derive(Debug)]
+pub enum Device {
+    /// Flash.
+    Flash(FlashDrive),
+}
+
+/// Calls a method of whichever drive it is.
+macro_rules! each {
+    ($device:expr, $drive:ident => $call:expr) => {
+        match $device {
+            Device::Flash($drive) => $call,
+        }
+    };
+}
+
+impl Drive for Device {
+    fn shape(&self) -> Shape {
+        each!(self, drive => drive.shape())
+    }
+
+    #[inline]
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        each!(self, drive => drive.submit(now, tag, request));
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        each!(self, drive => drive.next_event())
+    }
+
+    #[inline]
+    fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        each!(self, drive => drive.complete(until))
+    }
+
+    fn now(&self) -> Nanos {
+        each!(self, drive => drive.now())
+    }
+
+    fn counters(&self) -> Counters {
+        each!(self, drive => drive.counters())
+    }
+
+    fn purge(&mut self) {
+        each!(self, drive => drive.purge());
+    }
+
+    #[inline]
+    fn expect(&self, soon: &[Request]) {
+        each!(self, drive => drive.expect(soon));
+    }
+}
+
+impl Clone for Device {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Flash(drive) => Self::Flash(drive.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Flash(mine), Self::Flash(other)) => mine.clone_from(other),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Changes to a drive's file that are given by name: `capacity.spare=12%&nand.read=25us`.
+
+use toml::{Table as Toml, Value};
+
+use super::fields::Table;
+use super::{PresetError, nearest};
+
+/// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
+pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, PresetError> {
+    let mut file: Toml = toml::from_str(text)?;
+    for change in changes.split('&') {
+        let refuse = |why| PresetError::Change { change: change.to_owned(), why };
+        let (name, value) =
+            change.split_once('=').ok_or_else(|| refuse("a change has the form name=value".to_owned()))?;
+        let (table, field) = resolve(name.trim(), tables).map_err(refuse)?;
+        let entry = file.entry(table).or_insert_with(|| {
+            // A table that the file lacks is the user's own doing.
+            Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
+        });
+        let entry = entry.as_table_mut().ok_or_else(|| refuse(format!("`{table}` is not a table of the file")))?;
+        let value = typed(value.trim(), entry.get(field));
+        entry.insert(field.to_owned(), value);
+    }
+    Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
+}
+
+/// The error that the drive cannot be made once changed.
+pub fn refused(changes: &str, error: &PresetError) -> PresetError {
+    let why = match error {
+        // Line and column would be those of a file that nobody wrote.
+        PresetError::Text(error) => error.message().to_owned(),
+        other => other.to_string(),
+    };
+    PresetError::Change { change: changes.to_owned(), why }
+}
+
+/// The table and field that `name` means.
+fn resolve<'a>(name: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str), String> {
+    let of = |field: &str| -> Vec<&'static str> {
+        tables.iter().filter(|(_, fields)| fields.contains(&field)).map(|(table, _)| *table).collect()
+    };
+    match name.split_once('.') {
+        Some((table, field)) if of(field).contains(&table) => {
+            let (table, _) = tables.iter().find(|(known, _)| *known == table).expect("it was just found");
+            Ok((table, field))
+        }
+        None if of(name).len() == 1 => Ok((of(name)[0], name)),
+        None if of(name).len() > 1 => {
+            let paths: Vec<String> = of(name).iter().map(|table| format!("`{table}.{name}`")).collect();
+            Err(format!("it may be {}; say which", paths.join(" or ")))
+        }
+        _ => Err(correction(name, tables)),
+    }
+}
+
+/// That there is no `name`, and what is most like it.
+fn correction(name: &str, tables: &[Table]) -> String {
+    let all = || tables.iter().flat_map(|(table, fields)| fields.iter().map(move |field| (*table, *field)));
+    let paths: Vec<String> = all().map(|(table, field)| format!("{table}.{field}")).collect();
+    let near = if name.contains('.') {
+        nearest(name, paths.iter().map(String::as_str)).map(str::to_owned)
+    } else {
+        let near = nearest(name, all().map(|(_, field)| field));
+        near.and_then(|near| all().find(|(_, field)| *field == near)).map(|(table, field)| format!("{table}.{field}"))
+    };
+    match near {
+        Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
+        None => format!("there is no `{name}`; there are {}", paths.join(", ")),
+    }
+}
+
+/// `text` as the file would have it: a number or truth value where it is one and no text stood there before.
+fn typed(text: &str, before: Option<&Value>) -> Value {
+    if matches!(before, Some(Value::String(_))) {
+        return Value::String(text.to_owned());
+    }
+    let number = text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Boolean));
+    number.unwrap_or_else(|_| Value::String(text.to_owned()))
+}

@@ -1,0 +1,298 @@
+//! Simulated drives as files: a drive is a TOML table whose every part names its source.
+
+mod change;
+mod embedded;
+pub(crate) mod fields;
+pub(crate) mod units;
+
+use block::{Bytes, Nanos, Rate};
+pub(crate) use fields::table;
+use serde::Deserialize;
+use thiserror::Error;
+
+use self::embedded::EMBEDDED;
+use self::units::{some_duration, some_rate};
+use crate::Device;
+use crate::flash::{FlashDrive, FlashFile, FlashSpec};
+
+/// A drive as its file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preset {
+    /// The word by which it is asked for, with any changes to it.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What its maker promises.
+    pub rated: Rated,
+    /// What it is made of.
+    pub spec: Spec,
+    /// The file, whole.
+    pub text: String,
+}
+
+/// What a drive is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spec {
+    /// Flash.
+    Flash(FlashSpec),
+}
+
+/// What a drive's maker promises.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rated {
+    /// Where the figures are from.
+    pub source: String,
+    /// Sequential reads.
+    #[serde(default, deserialize_with = "some_rate")]
+    pub sequential_read: Option<Rate>,
+    /// Sequential writes.
+    #[serde(default, deserialize_with = "some_rate")]
+    pub sequential_write: Option<Rate>,
+    /// Latency of a read.
+    #[serde(default, deserialize_with = "some_duration")]
+    pub read_latency: Option<Nanos>,
+    /// Random reads of 4 KiB a second.
+    pub random_read_iops: Option<u64>,
+    /// Random writes of 4 KiB a second.
+    pub random_write_iops: Option<u64>,
+}
+
+/// Why a drive cannot be had.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error)]
+pub enum PresetError {
+    /// No drive has this name.
+    #[error("there is no simulated drive `{name}`; {}known: {known}", nearest.as_ref().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if any is similar.
+        nearest: Option<String>,
+        /// All names.
+        known: String,
+    },
+    /// The file is not a drive.
+    #[error("the drive's file cannot be read: {0}")]
+    Text(#[from] toml::de::Error),
+    /// The numbers do not make a drive.
+    #[error("the drive's numbers do not fit together: {found}; {right}")]
+    Numbers {
+        /// What was found.
+        found: String,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// A change to a drive is not one.
+    #[error("`{change}` changes nothing in the drive: {why}")]
+    Change {
+        /// The change as it was asked for.
+        change: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+}
+
+/// The part of every drive's file that says how to read the rest.
+#[derive(Deserialize)]
+struct Head {
+    kind: Kind,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Flash,
+}
+
+impl Preset {
+    /// All drives that come with the program.
+    pub fn all() -> impl Iterator<Item = Self> {
+        EMBEDDED.iter().map(|(_, text)| Self::parse(text).expect("a test reads every embedded drive"))
+    }
+
+    /// The drive that comes with the program under this name, with changes after a `?`:
+    /// `x25-m?capacity.spare=12%&buffer.size=1MiB`.
+    ///
+    /// # Errors
+    /// If there is none; the message has the nearest name. If a change names nothing in the drive or makes no drive.
+    pub fn find(name: &str) -> Result<Self, PresetError> {
+        let (name, changes) = name.split_once('?').unwrap_or((name, ""));
+        match EMBEDDED.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Self::parse(text)?.changed(changes),
+            None => Err(unknown(name, EMBEDDED.iter().map(|(known, _)| *known))),
+        }
+    }
+
+    /// Reads a drive's file.
+    ///
+    /// # Errors
+    /// If it is not TOML, lacks a field, has one that is not known, or its numbers make no drive.
+    pub fn parse(text: &str) -> Result<Self, PresetError> {
+        let head: Head = toml::from_str(text)?;
+        let (name, title, rated, spec) = match head.kind {
+            Kind::Flash => {
+                let file: FlashFile = toml::from_str(text)?;
+                let spec = Spec::Flash(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
+        };
+        Ok(Self { name, title, rated, spec, text: text.to_owned() })
+    }
+
+    /// This drive with `changes` made to its file: `capacity.spare=12%&nand.read=25us`. The table's name may
+    /// be left out where only one table has such a field.
+    ///
+    /// # Errors
+    /// If one names nothing in the drive or makes no drive.
+    pub fn changed(self, changes: &str) -> Result<Self, PresetError> {
+        if changes.is_empty() {
+            return Ok(self);
+        }
+        let text = change::apply(&self.text, changes, self.spec.tables())?;
+        let mut changed = Self::parse(&text).map_err(|error| change::refused(changes, &error))?;
+        changed.name = format!("{}?{changes}", self.name);
+        Ok(changed)
+    }
+
+    /// What the host can store.
+    pub fn capacity(&self) -> Bytes {
+        match &self.spec {
+            Spec::Flash(spec) => spec.capacity,
+        }
+    }
+
+    /// What the drive is, in labelled lines for people.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = match &self.spec {
+            Spec::Flash(spec) => spec.facts(),
+        };
+        facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
+        facts
+    }
+
+    /// The drive itself, as it leaves the factory.
+    pub fn build(&self) -> Device {
+        match &self.spec {
+            Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
+        }
+    }
+}
+
+impl Rated {
+    /// Each promise that is made.
+    fn facts(&self) -> impl Iterator<Item = String> + use<> {
+        let sequential = [(self.sequential_read, "read"), (self.sequential_write, "write")];
+        let random = [(self.random_read_iops, "reads"), (self.random_write_iops, "writes")];
+        let sequential = sequential.map(|(rate, op)| rate.map(|rate| format!("{rate} sequential {op}")));
+        let latency = self.read_latency.map(|latency| format!("{latency} read latency"));
+        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} random {op} of 4 KiB a second")));
+        sequential.into_iter().chain([latency]).chain(random).flatten()
+    }
+}
+
+impl Spec {
+    /// The tables of such a drive's file with their fields.
+    fn tables(&self) -> &'static [fields::Table] {
+        match self {
+            Self::Flash(_) => FlashFile::TABLES,
+        }
+    }
+}
+
+/// The error that `name` is none of `known`.
+pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
+    PresetError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(name, known.clone()).map(str::to_owned),
+        known: known.collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The most similar of `known`, if any is similar.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known
+        .map(|known| (strsim::jaro_winkler(known, &name), known))
+        .filter(|(similarity, _)| *similarity > 0.6)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, known)| known)
+}
+
+pub(crate) fn require(holds: bool, found: impl FnOnce() -> String, right: &'static str) -> Result<(), PresetError> {
+    if holds { Ok(()) } else { Err(PresetError::Numbers { found: found(), right }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flash(name: &str) -> FlashSpec {
+        let Spec::Flash(spec) = Preset::find(name).unwrap().spec;
+        spec
+    }
+
+    #[test]
+    fn every_embedded_drive_reads_and_has_its_own_name() {
+        for (name, text) in EMBEDDED {
+            assert_eq!(Preset::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")).name, *name);
+        }
+    }
+
+    #[test]
+    fn the_x25_m_has_the_published_parts() {
+        let spec = flash("x25-m");
+        assert_eq!(spec.capacity, Bytes::new(80_026_361_856));
+        assert_eq!((spec.geometry.channels, spec.geometry.dies_per_channel), (10, 2));
+        let raw = spec.geometry.block().times(u64::from(spec.geometry.blocks()));
+        let packages = Bytes::from_gib(4).times(20);
+        assert!(raw.get().abs_diff(packages.get()) < packages.get() / 2000, "{raw} in twenty packages of 4 GiB");
+        assert_eq!(spec.queue_depth, 32);
+    }
+
+    #[test]
+    fn a_wrong_name_is_corrected() {
+        let said = Preset::find("x25m").unwrap_err().to_string();
+        assert!(said.contains("did you mean `x25-m`?"), "{said}");
+    }
+
+    #[test]
+    fn a_wrong_unit_an_unknown_field_and_a_lost_source_are_explained() {
+        let good = EMBEDDED.iter().find(|(name, _)| *name == "x25-m").unwrap().1;
+        for (from, to, words) in [
+            ("erase = \"2 ms\"", "erase = \"2 parsec\"", "unknown unit `parsec`"),
+            ("planes = 1", "plains = 1", "unknown field `plains`"),
+            ("spare = \"7.34%\"", "spare = \"0.001%\"", "raise capacity.spare"),
+            ("channels = 10", "channels = 0", "each is 1 to 1,024"),
+            ("[buffer]\nsource", "[buffer]\nsauce", "unknown field `sauce`"),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let said = Preset::parse(&good.replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_drive_is_changed_by_name() {
+        let changed = flash("x25-m?spare=12%&nand.read=25us&channels=8");
+        assert_eq!((changed.nand.read, changed.geometry.channels), (Nanos::from_micros(25), 8));
+        assert!(changed.geometry.blocks_per_plane > flash("x25-m").geometry.blocks_per_plane);
+        assert_eq!(Preset::find("x25-m?spare=12%").unwrap().name, "x25-m?spare=12%");
+    }
+
+    #[test]
+    fn a_change_that_is_none_is_explained() {
+        for (change, words) in [
+            ("spair=12%", "did you mean `capacity.spare`?"),
+            ("nand.reed=1us", "did you mean `nand.read`?"),
+            ("command=1us", "`controller.command` or `link.command`"),
+            ("read=5 parsec", "unknown unit `parsec`"),
+            ("read", "name=value"),
+            ("channels=x", "channels"),
+            ("spare=0.001%", "raise capacity.spare"),
+        ] {
+            let said = Preset::find(&format!("x25-m?{change}")).unwrap_err().to_string();
+            assert!(said.contains(words), "{change}: {said}");
+        }
+    }
+}
