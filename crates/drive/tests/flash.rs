@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use assay_drive::flash::{FlashDrive, FlashSpec};
-use assay_drive::preset::Preset;
+use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 
 /// The X25-M's parts around a smaller capacity, so that it is soon full.
 fn small(capacity: Bytes) -> FlashSpec {
-    let spec = Preset::find("x25-m").unwrap().spec;
+    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec;
     FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec }
 }
 
@@ -111,7 +111,8 @@ fn bytes_are_conserved() {
 }
 
 fn x25_m() -> FlashDrive {
-    Preset::find("x25-m").unwrap().build()
+    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec;
+    FlashDrive::new(spec)
 }
 
 /// Requests of `bytes` one after the other in the drive's address space, `depth` in flight; bytes a second.
