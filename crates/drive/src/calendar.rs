@@ -38,22 +38,6 @@ impl Calendar {
         }
     }
 
-    /// Reserves `count` spans of `length` one after the other, each beginning `pause` after the end of the
-    /// one before or later, the first at `earliest` or later; returns the end of the last.
-    pub fn reserve_each(&mut self, now: Nanos, earliest: Nanos, length: Nanos, pause: Nanos, count: u32) -> Nanos {
-        self.forget(now);
-        let mut next = self.first_ending_after(earliest);
-        let (mut from, mut end) = (earliest, earliest);
-        for _ in 0..count {
-            while self.taken.get(next).is_some_and(|&(_, until)| until <= from) {
-                next += 1;
-            }
-            (end, next) = self.squeeze(next, from, length);
-            from = end + pause;
-        }
-        end
-    }
-
     #[inline]
     fn forget(&mut self, now: Nanos) {
         while self.taken.front().is_some_and(|&(_, end)| end <= now) {
@@ -130,22 +114,6 @@ mod tests {
         reserve(&mut calendar, 25, 10);
         assert_eq!(reserve(&mut calendar, 18, 6), 41);
         assert_eq!(reserve(&mut calendar, 18, 5), 25);
-    }
-
-    #[test]
-    fn a_row_of_bookings_is_the_same_as_one_after_the_other() {
-        let taken = [(100, 30), (300, 200), (900, 10)];
-        let (mut row, mut single) = (Calendar::default(), Calendar::default());
-        for (earliest, length) in taken {
-            reserve(&mut row, earliest, length);
-            reserve(&mut single, earliest, length);
-        }
-        let end = row.reserve_each(Nanos::ZERO, at(60), at(50), at(25), 9);
-        let mut from = 60;
-        for _ in 0..9 {
-            from = reserve(&mut single, from, 50) + 25;
-        }
-        assert_eq!((end, row.taken), (at(from - 25), single.taken));
     }
 
     #[test]

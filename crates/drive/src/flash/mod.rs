@@ -2,6 +2,7 @@
 
 mod buffer;
 mod candidates;
+mod channel;
 mod file;
 mod geometry;
 mod mapping;

@@ -2,9 +2,9 @@
 
 use block::{Nanos, Rate, SECTOR};
 
+use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
 use super::mapping::FlashOp;
-use crate::calendar::Calendar;
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub struct NandTimes {
 /// The dies and channels of a drive, each with the time up to which it is booked.
 ///
 /// A die does what it is given in order, so one register tells when it is free. A channel serves
-/// whichever of its dies is ready first, so it keeps a [`Calendar`].
+/// whichever of its dies is ready first, so it keeps what is booked: see [`Channel`].
 #[derive(Clone, Debug)]
 pub struct Nand {
     times: NandTimes,
     multi_plane: bool,
     dies: Vec<DieState>,
-    channels: Vec<Calendar>,
+    channels: Vec<Channel>,
     die_of_unit: Vec<u32>,
     /// What a number of sectors takes on the channel, up to a page's worth.
     transfer: Vec<Nanos>,
@@ -44,6 +44,8 @@ pub struct Nand {
 struct DieState {
     free: Nanos,
     channel: u32,
+    /// Its number among the dies of the channel.
+    lane: u32,
     /// The unit and start of the program that ends at `free`, which other planes may still join.
     joinable: Option<(Unit, Nanos)>,
 }
@@ -51,12 +53,17 @@ struct DieState {
 impl Nand {
     /// Idle flash of this `geometry`.
     pub fn new(geometry: &Geometry, times: NandTimes) -> Self {
-        let die = |die| DieState { free: Nanos::ZERO, channel: geometry.channel_of(Die(die)), joinable: None };
+        let die = |die| DieState {
+            free: Nanos::ZERO,
+            channel: geometry.channel_of(Die(die)),
+            lane: die / geometry.channels,
+            joinable: None,
+        };
         Self {
             times,
             multi_plane: geometry.multi_plane,
             dies: (0..geometry.dies()).map(die).collect(),
-            channels: vec![Calendar::default(); geometry.channels as usize],
+            channels: vec![Channel::new(geometry.dies_per_channel); geometry.channels as usize],
             die_of_unit: (0..geometry.units()).map(|unit| geometry.die_of(Unit(unit)).0).collect(),
             transfer: (0..=geometry.page.sectors()).map(|n| times.channel.time_for(SECTOR.times(n))).collect(),
             pages_read: 0,
@@ -70,7 +77,8 @@ impl Nand {
     pub fn read(&mut self, now: Nanos, ready: Nanos, unit: Unit, sectors: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let in_register = die.free.max(ready) + self.times.read;
-        let done = self.channels[die.channel as usize].reserve(now, in_register, self.transfer[sectors as usize]);
+        let done =
+            self.channels[die.channel as usize].reserve(now, die.lane, in_register, self.transfer[sectors as usize]);
         die.free = done;
         die.joinable = None;
         self.pages_read += 1;
@@ -98,7 +106,7 @@ impl Nand {
         // Another plane joins a program for which it has data by the time that one would begin.
         let joins = |&(other, start): &(Unit, Nanos)| self.multi_plane && other < unit && ready <= start;
         let earliest = die.joinable.filter(joins).map_or(die.free.max(ready), |(_, start)| start);
-        let start = channel.reserve(now, earliest, transfer);
+        let start = channel.reserve(now, die.lane, earliest, transfer);
         die.free = die.free.max(start + self.times.program);
         die.joinable = Some((unit, start));
         die.free
@@ -112,7 +120,7 @@ impl Nand {
         } else {
             let transfer = *self.transfer.last().expect("a page has a sector");
             let channel = &mut self.channels[die.channel as usize];
-            channel.reserve_each(now, start + read, transfer + transfer, program + read, pages) + program
+            channel.reserve_each(now, die.lane, start + read, transfer + transfer, program + read, pages) + program
         };
         die.joinable = None;
         self.pages_read += u64::from(pages);
