@@ -193,10 +193,10 @@ fn a_flush_waits_for_the_program_that_a_write_did_not() {
     let mut drive = x25_m();
     drive.submit(Nanos::ZERO, Tag(0), Request::new(Op::Write, Lba::new(0), 8));
     let written = drive.complete(Nanos::MAX).unwrap().at;
-    assert!(written < Nanos::from_micros(60), "the buffer answers: {written}");
+    assert!(written < Nanos::from_micros(250), "the buffer answers: {written}");
     drive.submit(written, Tag(1), Request::FLUSH);
     let flushed = drive.complete(Nanos::MAX).unwrap().at;
-    assert!(flushed > Nanos::from_micros(1_000), "flash answers: {flushed}");
+    assert!(flushed > Nanos::from_micros(900), "flash answers: {flushed}");
 }
 
 #[test]

@@ -38,6 +38,15 @@ impl Channel {
         self.reserve_each(now, die, earliest, length, Nanos::ZERO, 1)
     }
 
+    /// The first moment from `earliest` on at which the dies other than `die` leave the channel free for
+    /// `length`. Nothing is reserved: for what goes before that which was promised.
+    pub fn find(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
+        let (before, rest) = self.lanes.split_at_mut(die as usize);
+        let (_, after) = rest.split_first_mut().expect("the die is one of the channel's");
+        begin(before, after, now, earliest);
+        first_gap(before, after, earliest, length)
+    }
+
     /// Reserves `count` spans of `length` one after the other, each beginning `pause` after the end of the
     /// one before or later; returns the end of the last.
     #[inline]
@@ -54,28 +63,40 @@ impl Channel {
         let (own, after) = rest.split_first_mut().expect("the die is one of the channel's");
         own.forget(now);
         let mut from = own.end().max(earliest);
-        for lane in before.iter_mut().chain(after.iter_mut()) {
-            lane.forget(now);
-            lane.seek(from);
-        }
+        begin(before, after, now, from);
         let mut end = from;
         for _ in 0..count {
-            // A lane that moves the start may bring it into the way of one that was passed: so until all agree.
-            let mut start = from;
-            loop {
-                let tried = start;
-                for lane in before.iter_mut().chain(after.iter_mut()) {
-                    start = lane.free_from(start, length);
-                }
-                if start == tried || before.len() + after.len() == 1 {
-                    break;
-                }
-            }
+            let start = first_gap(before, after, from, length);
             end = start + length;
             own.append(start, end);
             from = end + pause;
         }
         end
+    }
+}
+
+/// Makes ready to look for gaps from `earliest` on.
+#[inline]
+fn begin(before: &mut [Lane], after: &mut [Lane], now: Nanos, earliest: Nanos) {
+    for lane in before.iter_mut().chain(after) {
+        lane.forget(now);
+        lane.seek(earliest);
+    }
+}
+
+/// The first moment from `earliest` on at which all these lanes are free for `length`.
+#[inline]
+fn first_gap(before: &mut [Lane], after: &mut [Lane], earliest: Nanos, length: Nanos) -> Nanos {
+    let mut start = earliest;
+    loop {
+        // A lane that moves the start may bring it into the way of one that was passed: so until all agree.
+        let tried = start;
+        for lane in before.iter_mut().chain(after.iter_mut()) {
+            start = lane.free_from(start, length);
+        }
+        if start == tried || before.len() + after.len() == 1 {
+            return start;
+        }
     }
 }
 

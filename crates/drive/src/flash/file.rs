@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
-use super::{FlashSpec, Geometry, NandTimes};
+use super::{FlashSpec, Geometry, MapCacheSpec, NandTimes};
 use crate::LinkTimes;
 use crate::preset::fields::Table;
 use crate::preset::units::{bytes, duration, rate, share};
@@ -22,6 +22,7 @@ pub struct FlashFile {
     geometry: GeometryTable,
     nand: NandTable,
     controller: Controller,
+    map: Option<MapTable>,
     buffer: BufferTable,
     link: LinkTable,
 }
@@ -61,8 +62,19 @@ table!(Controller {
     command: Nanos,
     #[serde(deserialize_with = "duration")]
     retire: Nanos,
-    #[serde(deserialize_with = "duration")]
+    #[serde(default, deserialize_with = "duration")]
+    write: Nanos,
+    #[serde(default, deserialize_with = "duration")]
     page_write: Nanos,
+});
+
+table!(MapTable {
+    #[serde(deserialize_with = "bytes")]
+    cache: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    entry: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    extent: Bytes,
 });
 
 table!(BufferTable {
@@ -83,6 +95,18 @@ table!(LinkTable {
     command: Nanos,
 });
 
+impl MapTable {
+    fn spec(&self, page: Bytes) -> Result<MapCacheSpec, PresetError> {
+        let Self { cache: size, entry, extent, .. } = *self;
+        require(
+            size >= page && [entry, extent].iter().all(|&of| of > Bytes::ZERO && of.times(2) <= page),
+            || format!("map.cache is {size}, map.entry {entry}, map.extent {extent}"),
+            "the cache holds at least one page, and a page at least two entries or extents",
+        )?;
+        Ok(MapCacheSpec { size, extent, page, entries: page.div(entry) as u32 })
+    }
+}
+
 impl FlashFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
@@ -90,6 +114,7 @@ impl FlashFile {
         ("geometry", GeometryTable::FIELDS),
         ("nand", NandTable::FIELDS),
         ("controller", Controller::FIELDS),
+        ("map", MapTable::FIELDS),
         ("buffer", BufferTable::FIELDS),
         ("link", LinkTable::FIELDS),
     ];
@@ -128,6 +153,7 @@ impl FlashFile {
             || format!("the buffer has {} pages, {} of them partial", buffer.0, buffer.1),
             "1 ≤ partial < size ≤ 16 million pages",
         )?;
+        let map_cache = self.map.as_ref().map(|map| map.spec(table.page)).transpose()?;
         let geometry = Geometry {
             channels: table.channels,
             dies_per_channel: table.dies_per_channel,
@@ -150,12 +176,15 @@ impl FlashFile {
             },
             command: self.controller.command,
             retire: self.controller.retire,
+            write: self.controller.write,
+            page_write: self.controller.page_write,
+            map_cache,
             buffer_pages: buffer.0 as u32,
             buffer_partial_pages: buffer.1 as u32,
             geometry,
             nand: NandTimes {
                 read: self.nand.read,
-                program: self.nand.program + self.controller.page_write,
+                program: self.nand.program,
                 erase: self.nand.erase,
                 channel: self.nand.channel,
                 copy_back: self.nand.copy_back,

@@ -5,6 +5,7 @@ mod candidates;
 mod channel;
 mod file;
 mod geometry;
+mod map_cache;
 mod mapping;
 mod nand;
 
@@ -12,6 +13,8 @@ use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
 pub(crate) use file::FlashFile;
 pub use geometry::Geometry;
+use map_cache::MapCache;
+pub use map_cache::MapCacheSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::NandTimes;
@@ -33,6 +36,12 @@ pub struct FlashSpec {
     pub command: Nanos,
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
+    /// What each change of the map takes beside: one for the first page that a write touches, one for all others.
+    pub write: Nanos,
+    /// What each page that a write touches takes.
+    pub page_write: Nanos,
+    /// The part of the page map in the controller's memory; none where all of it is.
+    pub map_cache: Option<MapCacheSpec>,
     /// Pages of the write buffer.
     pub buffer_pages: u32,
     /// Of those, how many may hold pages that were written in part.
@@ -80,6 +89,9 @@ pub struct FlashDrive {
     queue: CommandQueue,
     buffer: Buffer,
     mapping: Mapping,
+    map_cache: Option<MapCache>,
+    /// The logical page that holds the first mapping page: they come after those of the host.
+    map_base: u32,
     nand: Nand,
     counters: Counters,
     plan: Vec<FlashOp>,
@@ -100,6 +112,8 @@ impl FlashDrive {
         assert!((1..=64).contains(&page_sectors), "a page has 1 to 64 sectors, not {page_sectors}");
         let pages = u32::try_from(spec.capacity.get().div_ceil(spec.geometry.page.get()))
             .expect("the preset's reader checks that 32 bits number all pages");
+        let map_cache = spec.map_cache.map(|spec| MapCache::new(spec, pages));
+        let map_pages = map_cache.as_ref().map_or(0, MapCache::regions);
         Self {
             page_sectors,
             now: Nanos::ZERO,
@@ -107,7 +121,9 @@ impl FlashDrive {
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, pages),
+            mapping: Mapping::new(spec.geometry, pages + map_pages),
+            map_cache,
+            map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
             plan: Vec::new(),
@@ -137,19 +153,74 @@ impl FlashDrive {
     fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_read += request.bytes();
         let mut done = ready;
+        let mut found = ready;
         for (index, piece) in self.pieces(request).enumerate() {
+            // The first page is looked up by itself, so that flash can begin; then the rest together.
+            if index <= 1 || self.starts_region(piece.page) {
+                found = self.look_up(found, piece.page);
+            }
             let fetched = match self.mapping.unit_of(piece.page) {
-                Some(unit) => self.nand.read(self.now, ready, unit, piece.sectors),
-                None => ready,
+                Some(unit) => self.nand.read(self.now, found, unit, piece.sectors),
+                None => found,
             };
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
         }
         done
     }
 
+    /// When it is known where `page` is kept, if the question is asked at `ready`.
+    #[inline]
+    fn look_up(&mut self, ready: Nanos, page: Lpn) -> Nanos {
+        match &self.map_cache {
+            Some(cache) if cache.misses(cache.region_of(page)) => self.fetch_map(ready, cache.region_of(page)),
+            _ => ready,
+        }
+    }
+
+    /// Whether another mapping page describes `page` than the page before it.
+    #[inline]
+    fn starts_region(&self, page: Lpn) -> bool {
+        self.spec.map_cache.is_some_and(|spec| page.0.is_multiple_of(spec.entries))
+    }
+
+    /// Reads the mapping page of `region`.
+    fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
+        match self.mapping.unit_of(Lpn(self.map_base + region)) {
+            Some(unit) => self.nand.read_first(self.now, ready, unit),
+            None => ready,
+        }
+    }
+
+    /// Has the map's entries for the pages of a write at hand, from `ready` on; when they are.
+    #[inline]
+    fn claim_map(&mut self, ready: Nanos, request: Request) -> Nanos {
+        if self.map_cache.is_none() {
+            return ready;
+        }
+        let mut found = ready;
+        for piece in self.pieces(request) {
+            let Some(cache) = &mut self.map_cache else { break };
+            let need = cache.write(piece.page);
+            if let Some(region) = need.write_back {
+                self.plan.clear();
+                self.mapping.write(Lpn(self.map_base + region), &mut self.plan);
+                self.nand.book(self.now, ready, &self.plan);
+            }
+            if let Some(region) = need.fetch {
+                found = found.max(self.fetch_map(ready, region));
+            }
+        }
+        found
+    }
+
     fn write(&mut self, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
-        let mut done = ready;
+        let ready = self.claim_map(ready, request);
+        let pages = self.pieces(request).count() as u64;
+        // As for reads, the first page is a change to the map by itself, the rest is another.
+        let changes = pages.min(2);
+        let mut done = ready + self.spec.write.times(changes) + self.spec.page_write.times(pages);
+        self.firmware_free = self.firmware_free.max(done + self.spec.retire);
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.send(self.now, slot_free.max(ready), piece.sectors, index == 0);
@@ -274,6 +345,9 @@ impl Drive for FlashDrive {
         self.now = self.now.max(self.buffer.drained());
         self.firmware_free = self.now;
         self.mapping.purge();
+        if let Some(cache) = &mut self.map_cache {
+            cache.purge();
+        }
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
     }
@@ -304,6 +378,8 @@ impl Clone for FlashDrive {
             queue: self.queue.clone(),
             buffer: self.buffer.clone(),
             mapping: self.mapping.clone(),
+            map_cache: self.map_cache.clone(),
+            map_base: self.map_base,
             nand: self.nand.clone(),
             counters: self.counters,
             plan: Vec::new(),
@@ -321,6 +397,8 @@ impl Clone for FlashDrive {
         self.queue.clone_from(&other.queue);
         self.buffer.clone_from(&other.buffer);
         self.mapping.clone_from(&other.mapping);
+        self.map_cache.clone_from(&other.map_cache);
+        self.map_base = other.map_base;
         self.nand.clone_from(&other.nand);
         self.counters = other.counters;
     }

@@ -85,6 +85,25 @@ impl Nand {
         done
     }
 
+    /// Reads a whole page of `unit` as soon as the die is done with the operation under way, before the
+    /// others that it has been given.
+    ///
+    /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
+    /// all, in steps of one page moved. The rest is put off by what the read takes.
+    pub fn read_first(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
+        let transfer = *self.transfer.last().expect("a page has a sector");
+        let step = self.times.read + transfer + transfer + self.times.program;
+        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
+        let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
+        let start = ready + waits;
+        let done =
+            self.channels[die.channel as usize].find(now, die.lane, start + self.times.read, transfer) + transfer;
+        die.free = die.free.max(start) + done.since(start);
+        die.joinable = None;
+        self.pages_read += 1;
+        done
+    }
+
     /// Does what `plan` says in its order; data of the host is there from `ready` on. When the last of it ends.
     pub fn book(&mut self, now: Nanos, ready: Nanos, plan: &[FlashOp]) -> Nanos {
         let mut end = ready;
@@ -189,6 +208,16 @@ mod tests {
         let mut nand = nand(false, false);
         nand.book(START, START, &[FlashOp::Move(Unit(0), 10)]);
         assert_eq!(nand.read(START, START, Unit(2), 8), micros(350), "it waits for one page's transfer only");
+    }
+
+    #[test]
+    fn a_read_that_goes_first_waits_for_one_move_and_puts_off_the_others() {
+        let mut nand = nand(false, false);
+        let moved = nand.book(START, START, &[FlashOp::Move(Unit(0), 10)]);
+        assert_eq!(moved, micros(10 * 1150));
+        let ready = micros(2 * 1150 + 150);
+        assert_eq!(nand.read_first(START, ready, Unit(0)), micros(3 * 1150 + 150));
+        assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
     }
 
     #[test]

@@ -1,0 +1,247 @@
+//! Which parts of the page map the controller has at hand.
+
+use std::collections::VecDeque;
+
+use block::Bytes;
+
+use super::mapping::Lpn;
+
+/// How the map is kept where the controller's memory does not hold all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapCacheSpec {
+    /// The controller's memory for the map.
+    pub size: Bytes,
+    /// What one extent takes there.
+    pub extent: Bytes,
+    /// What one mapping page takes in flash, and so at most here.
+    pub page: Bytes,
+    /// Logical pages that one mapping page describes.
+    pub entries: u32,
+}
+
+/// The controller's memory for the page map, the whole of which is kept in flash.
+///
+/// The map is cut into *regions*, each described by one mapping page. A region whose pages were written
+/// in order is one extent, which is always at hand. Every write out of order breaks an extent in two and
+/// adds its own, until a plain table is smaller. While all that is scattered fits in memory, nothing else
+/// happens. Then a region that is not here must be read from flash before a page of it can be found, and
+/// one that must make room is written back if it was changed. So random writes make later reads slower
+/// until the region is written in order again.
+///
+/// Only writes bring regions here. A read uses what it fetched and lets it go.
+#[derive(Clone, Debug)]
+pub struct MapCache {
+    spec: MapCacheSpec,
+    /// Extents at which a plain table is smaller.
+    extents_max: u32,
+    regions: Vec<Region>,
+    /// The regions that are here, the first to make room first.
+    resident: VecDeque<u32>,
+    /// What those take.
+    used: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Region {
+    /// Extents beside the one that every region has.
+    extents: u32,
+    /// The page after the one last written.
+    next: u32,
+    /// Whether all pages before `next` were written in order.
+    from_start: bool,
+    resident: bool,
+    changed: bool,
+}
+
+/// What flash must do before a page of the map can be changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// The region whose mapping page must be read first.
+    pub fetch: Option<u32>,
+    /// A region whose mapping page must be written to make room.
+    pub write_back: Option<u32>,
+}
+
+impl MapCache {
+    /// The cache for the map of `pages` logical pages, nothing of it written yet.
+    pub fn new(spec: MapCacheSpec, pages: u32) -> Self {
+        Self {
+            extents_max: spec.page.div(spec.extent) as u32,
+            regions: vec![Region::default(); pages.div_ceil(spec.entries) as usize],
+            resident: VecDeque::new(),
+            used: Bytes::ZERO,
+            spec,
+        }
+    }
+
+    /// How many mapping pages the whole map has.
+    pub fn regions(&self) -> u32 {
+        self.regions.len() as u32
+    }
+
+    /// The region of a page.
+    #[inline]
+    pub fn region_of(&self, page: Lpn) -> u32 {
+        page.0 / self.spec.entries
+    }
+
+    /// Whether the mapping page of a region must be read from flash before a page of it can be found.
+    #[inline]
+    pub fn misses(&self, region: u32) -> bool {
+        let region = self.regions[region as usize];
+        region.extents > 0 && !region.resident
+    }
+
+    /// Changes the map's entry of `page`; what flash must do for that.
+    #[inline]
+    pub fn write(&mut self, page: Lpn) -> Need {
+        let (number, offset) = (page.0 / self.spec.entries, page.0 % self.spec.entries);
+        let before = self.regions[number as usize];
+        let after = self.rewritten(before, offset);
+        self.regions[number as usize] = after;
+        if after.extents == before.extents && (before.resident || after.extents == 0) {
+            return Need::default();
+        }
+        self.hold(number, before, after)
+    }
+
+    /// What becomes of a region in which the page at `offset` is written.
+    #[inline]
+    fn rewritten(&self, mut region: Region, offset: u32) -> Region {
+        let continues = offset == region.next && offset > 0;
+        region.from_start = offset == 0 || continues && region.from_start;
+        region.next = offset + 1;
+        region.changed = true;
+        if region.from_start && region.next == self.spec.entries {
+            region.extents = 0;
+        } else if !continues && (offset > 0 || region.extents > 0) {
+            region.extents = (region.extents + 2).min(self.extents_max);
+        }
+        region
+    }
+
+    /// Makes room for a region whose extents have changed or that is not here.
+    fn hold(&mut self, number: u32, before: Region, after: Region) -> Need {
+        let fetch = (before.extents > 0 && !before.resident).then_some(number);
+        if before.resident {
+            self.used = self.used - self.cost(before.extents);
+        } else {
+            self.resident.push_back(number);
+        }
+        self.regions[number as usize].resident = true;
+        self.used += self.cost(after.extents);
+        let mut write_back = None;
+        while self.used > self.spec.size && self.resident.len() > 1 && write_back.is_none() {
+            write_back = self.evict();
+        }
+        Need { fetch, write_back }
+    }
+
+    /// Lets the first region go; it, if it must be written back.
+    fn evict(&mut self) -> Option<u32> {
+        let number = self.resident.pop_front()?;
+        let extents = self.regions[number as usize].extents;
+        self.used = self.used - self.cost(extents);
+        let region = &mut self.regions[number as usize];
+        let write_back = region.changed && extents > 0;
+        region.resident = false;
+        region.changed = false;
+        write_back.then_some(number)
+    }
+
+    #[inline]
+    fn cost(&self, extents: u32) -> Bytes {
+        self.spec.extent.times(u64::from(extents)).min(self.spec.page)
+    }
+
+    /// Forgets all, as the map does when the drive is purged.
+    pub fn purge(&mut self) {
+        self.regions.fill(Region::default());
+        self.resident.clear();
+        self.used = Bytes::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory for eight extents; from four on, a region is a table.
+    const SPEC: MapCacheSpec =
+        MapCacheSpec { size: Bytes::new(64), extent: Bytes::new(8), page: Bytes::new(32), entries: 8 };
+
+    fn cache() -> MapCache {
+        let mut cache = MapCache::new(SPEC, 80);
+        for page in 0..80 {
+            assert_eq!(cache.write(Lpn(page)), Need::default(), "in order, page {page}");
+        }
+        cache
+    }
+
+    #[test]
+    fn what_was_written_in_order_is_always_at_hand() {
+        let cache = cache();
+        assert!((0..10).all(|region| !cache.misses(region)));
+        assert_eq!(cache.used, Bytes::ZERO);
+    }
+
+    #[test]
+    fn extents_fit_until_memory_is_full_and_then_the_oldest_region_is_written_back() {
+        let mut cache = cache();
+        for region in 0..4 {
+            assert_eq!(cache.write(Lpn(region * 8 + 3)), Need::default(), "two extents each: region {region}");
+        }
+        assert_eq!(cache.write(Lpn(4 * 8 + 3)), Need { fetch: None, write_back: Some(0) });
+        assert!(cache.misses(0) && !cache.misses(1));
+        assert_eq!(cache.write(Lpn(5)), Need { fetch: Some(0), write_back: Some(1) });
+    }
+
+    #[test]
+    fn a_region_never_takes_more_than_its_table() {
+        let mut cache = cache();
+        for page in [1, 5, 3, 7, 1, 6, 2] {
+            cache.write(Lpn(page));
+        }
+        assert_eq!(cache.used, SPEC.page);
+    }
+
+    #[test]
+    fn writing_on_from_the_last_page_breaks_nothing_more() {
+        let mut cache = cache();
+        for page in 2..6 {
+            cache.write(Lpn(page));
+        }
+        assert_eq!(cache.used, SPEC.extent.times(2));
+    }
+
+    #[test]
+    fn writing_in_order_makes_a_region_whole_again() {
+        let mut cache = cache();
+        for region in 0..5 {
+            cache.write(Lpn(region * 8 + 3));
+        }
+        assert!(cache.misses(0));
+        for page in 0..8 {
+            cache.write(Lpn(page));
+        }
+        assert!(!cache.misses(0));
+        assert_eq!(cache.used, SPEC.extent.times(6), "three other regions are here");
+    }
+
+    /// Whatever is written, what is used is the sum of what is here and within the memory.
+    #[test]
+    fn memory_is_never_overdrawn() {
+        let mut state = 5_u64;
+        let mut cache = cache();
+        for _ in 0..10_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let page = Lpn((state >> 33) as u32 % 80);
+            cache.write(page);
+            let sum: Bytes =
+                cache.resident.iter().map(|&region| cache.cost(cache.regions[region as usize].extents)).sum();
+            assert_eq!(cache.used, sum);
+            assert!(cache.used <= SPEC.size + SPEC.page, "one write evicts one region that was changed");
+            assert!(!cache.misses(cache.region_of(page)));
+        }
+    }
+}
