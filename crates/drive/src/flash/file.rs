@@ -3,10 +3,11 @@
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
-use super::{FlashSpec, Geometry, MapCacheSpec, NandTimes};
+use super::collection::START_MIN;
+use super::{CellTimes, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, Policy, SlcSpec};
 use crate::LinkTimes;
 use crate::preset::fields::Table;
-use crate::preset::units::{bytes, duration, rate, share};
+use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration};
 use crate::preset::{PresetError, Rated, require, table};
 
 /// A drive's file as it is written.
@@ -23,6 +24,8 @@ pub struct FlashFile {
     nand: NandTable,
     controller: Controller,
     map: Option<MapTable>,
+    gc: Option<CollectionTable>,
+    slc: Option<SlcTable>,
     buffer: BufferTable,
     link: LinkTable,
 }
@@ -41,6 +44,8 @@ table!(GeometryTable {
     multi_plane: bool,
     #[serde(deserialize_with = "bytes")]
     page: Bytes,
+    #[serde(default, deserialize_with = "some_bytes")]
+    program: Option<Bytes>,
     pages_per_block: u32,
 });
 
@@ -54,6 +59,42 @@ table!(NandTable {
     #[serde(deserialize_with = "rate")]
     channel: Rate,
     copy_back: bool,
+    #[serde(default)]
+    cache_program: bool,
+    #[serde(default)]
+    reads_first: bool,
+});
+
+table!(CollectionTable {
+    policy: PolicyName,
+    choices: Option<u32>,
+    start: Option<u32>,
+    at_once: Option<u32>,
+    #[serde(default, deserialize_with = "some_duration")]
+    idle_after: Option<Nanos>,
+    idle_free: Option<u32>,
+});
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PolicyName {
+    Greedy,
+    Fifo,
+    CostBenefit,
+    Choices,
+    Random,
+}
+
+table!(SlcTable {
+    bits: u32,
+    #[serde(deserialize_with = "bytes")]
+    fixed: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    dynamic: Bytes,
+    #[serde(deserialize_with = "duration")]
+    read: Nanos,
+    #[serde(deserialize_with = "duration")]
+    program: Nanos,
 });
 
 table!(Controller {
@@ -107,6 +148,41 @@ impl MapTable {
     }
 }
 
+impl CollectionTable {
+    fn spec(&self) -> Result<CollectionSpec, PresetError> {
+        let start = self.start.unwrap_or(START_MIN);
+        let choices = self.choices.unwrap_or(1);
+        require(
+            (START_MIN..=1024).contains(&start) && (1..=1024).contains(&choices),
+            || format!("gc.start is {start}, gc.choices {choices}"),
+            "collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
+        )?;
+        let policy = match self.policy {
+            PolicyName::Greedy => Policy::Greedy,
+            PolicyName::Fifo => Policy::Fifo,
+            PolicyName::CostBenefit => Policy::CostBenefit,
+            PolicyName::Choices => Policy::Choices(choices),
+            PolicyName::Random => Policy::Choices(1),
+        };
+        let idle = self.idle_after.map(|after| IdleSpec { after, until_free: self.idle_free.unwrap_or(start + 1) });
+        Ok(CollectionSpec { policy, start, at_once: self.at_once.unwrap_or(0), idle })
+    }
+}
+
+impl SlcTable {
+    fn spec(&self, geometry: &Geometry) -> Result<SlcSpec, PresetError> {
+        require(
+            (2..=8).contains(&self.bits),
+            || format!("slc.bits is {}", self.bits),
+            "cells hold 2 to 8 bits where they do not hold one",
+        )?;
+        // What one block of each unit holds with one bit a cell.
+        let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
+        let blocks = |bytes: Bytes| (bytes.get() / row) as u32;
+        Ok(SlcSpec { bits: self.bits, fixed: blocks(self.fixed), dynamic: blocks(self.dynamic) })
+    }
+}
+
 impl FlashFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
@@ -115,6 +191,8 @@ impl FlashFile {
         ("nand", NandTable::FIELDS),
         ("controller", Controller::FIELDS),
         ("map", MapTable::FIELDS),
+        ("gc", CollectionTable::FIELDS),
+        ("slc", SlcTable::FIELDS),
         ("buffer", BufferTable::FIELDS),
         ("link", LinkTable::FIELDS),
     ];
@@ -153,6 +231,14 @@ impl FlashFile {
             || format!("the buffer has {} pages, {} of them partial", buffer.0, buffer.1),
             "1 ≤ partial < size ≤ 16 million pages",
         )?;
+        let program_pages = table.program.unwrap_or(table.page).div(table.page);
+        require(
+            program_pages >= 1
+                && u64::from(table.pages_per_block).is_multiple_of(program_pages)
+                && program_pages + buffer.1 < buffer.0,
+            || format!("geometry.program is {} pages, of {} a block", program_pages, table.pages_per_block),
+            "whole pages are programmed together, a block is a whole number of such, and the buffer holds more",
+        )?;
         let map_cache = self.map.as_ref().map(|map| map.spec(table.page)).transpose()?;
         let geometry = Geometry {
             channels: table.channels,
@@ -162,9 +248,12 @@ impl FlashFile {
             blocks_per_plane: 0,
             pages_per_block: table.pages_per_block,
             page: table.page,
+            program_pages: program_pages as u32,
         }
         .with_spare(self.capacity.user, self.capacity.spare);
-        self.check_room(&geometry)?;
+        let collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
+        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
+        self.check_room(&geometry, collection.start)?;
         Ok(FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
@@ -188,12 +277,20 @@ impl FlashFile {
                 erase: self.nand.erase,
                 channel: self.nand.channel,
                 copy_back: self.nand.copy_back,
+                cache_program: self.nand.cache_program,
+                single: self.slc.as_ref().map_or(
+                    CellTimes { read: self.nand.read, program: self.nand.program },
+                    |slc| CellTimes { read: slc.read, program: slc.program },
+                ),
             },
+            collection,
+            reads_first: self.nand.reads_first,
+            slc,
         })
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
         let pages = geometry.blocks() as u64 * u64::from(geometry.pages_per_block.next_power_of_two().max(64));
         require(
             pages < u64::from(u32::MAX),
@@ -202,11 +299,11 @@ impl FlashFile {
         )?;
         let user = self.capacity.user.get().div_ceil(geometry.page.get());
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
-        let working = 5 * u64::from(geometry.pages_per_block);
+        let working = u64::from(start + 3) * u64::from(geometry.pages_per_block);
         require(
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
-            "each plane needs five blocks beyond its share of the user's data; raise capacity.spare",
+            "each plane needs gc.start and three more blocks beyond its share of the user's data; raise capacity.spare",
         )
     }
 }

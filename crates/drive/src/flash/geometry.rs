@@ -18,10 +18,12 @@ pub struct Geometry {
     pub multi_plane: bool,
     /// Blocks of each plane.
     pub blocks_per_plane: u32,
-    /// Pages of each block, at least 1 and at most 16,384.
+    /// Logical pages of each block, at least 1 and at most 16,384.
     pub pages_per_block: u32,
-    /// Data of each page.
+    /// Data of each logical page, the unit of the map.
     pub page: Bytes,
+    /// Logical pages that are programmed together as one flash page.
+    pub program_pages: u32,
 }
 
 /// A plane of a die, in the order in which pages are given out.
@@ -85,6 +87,7 @@ mod tests {
         blocks_per_plane: 0,
         pages_per_block: 128,
         page: Bytes::from_kib(4),
+        program_pages: 1,
     };
 
     #[test]

@@ -5,70 +5,107 @@
 use std::collections::VecDeque;
 
 use super::candidates::{Candidates, NOT_CLOSED};
+use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 
 /// A logical page: what the host names. Never an index into flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lpn(pub u32);
 
+/// How many bits each cell of a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cells {
+    /// As many as the flash is made for.
+    Native,
+    /// One: quick, but a block holds less.
+    Single,
+}
+
 /// Something that flash must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashOp {
-    /// Program one page with data from the controller.
-    Program(Unit),
-    /// Move so many pages from one block of a unit to another, one after the other.
-    Move(Unit, u32),
+    /// Program with data from the controller: one flash page, of as many logical pages as it holds.
+    Program(Unit, Cells),
+    /// Move logical pages from one block of a unit to another.
+    Move(Unit, Moved),
     /// Erase one block.
     Erase(Unit),
 }
 
-/// In the map: nothing was written there, or it was trimmed.
-const UNMAPPED: u32 = u32::MAX;
+/// What moving some logical pages takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Logical pages.
+    pub pages: u16,
+    /// Flash pages read for them.
+    pub reads: u16,
+    /// Flash pages that they fill.
+    pub programs: u16,
+}
 
-/// Free blocks of a unit at which collection starts: one for each frontier to go on while a victim
-/// is being emptied.
-const FREE_LOW: usize = 2;
+/// Blocks that are written with one bit a cell first and emptied into others later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcSpec {
+    /// Bits of each cell of the other blocks: so much less a block holds.
+    pub bits: u32,
+    /// Blocks of each unit that are always used so.
+    pub fixed: u32,
+    /// Blocks of each unit that are used so beside while they are free.
+    pub dynamic: u32,
+}
+
+/// In the map, where places stand inverted: nothing was written there, or it was trimmed. Memory fresh from
+/// the system is zero, so that a large drive takes only what is used of it.
+const UNMAPPED: u32 = 0;
 
 /// The page map of a flash drive: any logical page may be in any physical page.
 ///
-/// Host and collection write to blocks of their own in each unit. A unit that runs out of free
-/// blocks collects the block with the fewest valid pages (greedy), a few pages for each page that
-/// the host writes, so that it is done just as its gain is needed.
+/// Host and collection write to blocks of their own in each unit; how blocks are emptied is
+/// [`collection`](super::collection)'s business. Where a flash page holds several logical ones, it is
+/// filled before the next unit's turn.
 ///
-/// A physical page (*slot*) is numbered `block << page_bits | page`, blocks unit by unit.
+/// A place for a logical page (*slot*) is numbered `block << page_bits | page`, blocks unit by unit.
 #[derive(Debug)]
 pub struct Mapping {
-    geometry: Geometry,
-    page_bits: u32,
-    /// The slot of each logical page.
+    pub(super) geometry: Geometry,
+    pub(super) collection: CollectionSpec,
+    slc: Option<SlcSpec>,
+    pub(super) page_bits: u32,
+    /// The slot of each logical page, inverted.
     slots: Vec<u32>,
     /// The logical page that was last written to each slot.
-    owners: Vec<u32>,
+    pub(super) owners: Vec<u32>,
     /// A bit a slot: whether it is what the map points to.
-    valid: Vec<u64>,
+    pub(super) valid: Vec<u64>,
     /// Valid pages of each block, with [`NOT_CLOSED`] set while the block is open, free or a victim.
-    counts: Vec<u16>,
-    units: Vec<UnitState>,
+    pub(super) counts: Vec<u16>,
+    /// Whether each block was last opened with one bit a cell; empty where none ever is.
+    single: Vec<bool>,
+    pub(super) units: Vec<UnitState>,
     /// The highest level of any unit's candidates: above it no count is of interest.
-    level_max: u16,
+    pub(super) level_max: u16,
     /// The unit that takes the next page.
     next_unit: u32,
     /// Valid pages that a unit may hold before it is passed over.
     valid_max: u32,
+    /// Units that are emptying a block.
+    pub(super) collecting: u32,
     /// Of all that was ever decided; equal digests mean equal states.
-    digest: u64,
-    moved: u64,
+    pub(super) digest: u64,
+    pub(super) moved: u64,
 }
 
 /// What a unit is doing.
 #[derive(Clone, Debug)]
-struct UnitState {
-    free: VecDeque<u32>,
+pub(super) struct UnitState {
+    pub free: VecDeque<u32>,
     host: Frontier,
     collection: Frontier,
-    victim: Option<Victim>,
-    candidates: Candidates,
-    valid: u32,
+    pub victim: Option<Victim>,
+    pub candidates: Candidates,
+    pub valid: u32,
+    /// Blocks that hold one bit a cell.
+    pub single: u32,
 }
 
 /// The block that is being written, and how far.
@@ -76,21 +113,14 @@ struct UnitState {
 struct Frontier {
     block: u32,
     next: u32,
-}
-
-/// The block that is being collected.
-#[derive(Clone, Copy, Debug)]
-struct Victim {
-    block: u32,
-    /// The pages before this one have been dealt with.
-    next: u32,
-    /// Pages to move for each page that the host writes.
-    pace: u32,
+    /// How many pages it takes.
+    end: u32,
+    cells: Cells,
 }
 
 /// Which of the two streams of data of a unit.
 #[derive(Clone, Copy)]
-enum Source {
+pub(super) enum Source {
     Host,
     Collection,
 }
@@ -100,66 +130,116 @@ impl Mapping {
     ///
     /// # Panics
     /// If the flash has no room for the pages and the blocks that writing needs open.
-    pub fn new(geometry: Geometry, pages: u32) -> Self {
+    pub fn new(geometry: Geometry, collection: CollectionSpec, slc: Option<SlcSpec>, pages: u32) -> Self {
         let page_bits = geometry.pages_per_block.next_power_of_two().trailing_zeros().max(6);
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
-        let working = (FREE_LOW as u64 + 3) * u64::from(geometry.pages_per_block);
+        let working = (u64::from(collection.start) + 3) * u64::from(geometry.pages_per_block);
         let share = u64::from(pages).div_ceil(u64::from(geometry.units()));
         assert!(
             per_unit >= share + working,
             "{per_unit} pages a unit cannot hold {share} and the {working} that writing needs open"
         );
         let slots = (geometry.blocks() as usize) << page_bits;
-        assert!(slots < UNMAPPED as usize, "{slots} physical pages are more than 32 bits can number");
+        assert!(slots < u32::MAX as usize, "{slots} physical pages are more than 32 bits can number");
         let mut mapping = Self {
             geometry,
+            collection,
+            slc,
             page_bits,
             slots: vec![UNMAPPED; pages as usize],
-            owners: vec![UNMAPPED; slots],
+            owners: vec![0; slots],
             valid: vec![0; slots / 64],
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
+            single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
             units: Vec::new(),
             level_max: 0,
             next_unit: 0,
             valid_max: ((share + per_unit - working) / 2).max(share) as u32,
+            collecting: 0,
             digest: 0,
             moved: 0,
         };
-        mapping.units = (0..geometry.units()).map(|unit| UnitState::new(Unit(unit), &geometry)).collect();
+        mapping.open_units();
         mapping
+    }
+
+    /// Gives every unit all its blocks, two of them open.
+    fn open_units(&mut self) {
+        let (geometry, collection) = (&self.geometry, &self.collection);
+        self.units = (0..geometry.units()).map(|unit| UnitState::new(Unit(unit), geometry, collection)).collect();
+        for unit in 0..geometry.units() {
+            let (host, moves) = (self.open(Unit(unit), Source::Host), self.open(Unit(unit), Source::Collection));
+            self.units[unit as usize].host = host;
+            self.units[unit as usize].collection = moves;
+        }
     }
 
     /// Forgets all data. Flash is erased in the background; what it costs is not modelled.
     pub fn purge(&mut self) {
-        self.slots.fill(UNMAPPED);
+        self.slots = vec![UNMAPPED; self.slots.len()];
         self.valid.fill(0);
         self.counts.fill(NOT_CLOSED);
-        for (unit, state) in self.units.iter_mut().enumerate() {
-            *state = UnitState::new(Unit(unit as u32), &self.geometry);
-        }
+        self.single.fill(false);
+        self.open_units();
         self.level_max = 0;
         self.next_unit = 0;
+        self.collecting = 0;
         self.digest = 0;
     }
 
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
-    pub fn unit_of(&self, page: Lpn) -> Option<Unit> {
-        let slot = self.slots[page.0 as usize];
-        (slot != UNMAPPED).then(|| self.unit_of_block(slot >> self.page_bits))
+    pub fn place_of(&self, page: Lpn) -> Option<(Unit, Cells)> {
+        let inverted = self.slots[page.0 as usize];
+        (inverted != UNMAPPED).then(|| {
+            let block = !inverted >> self.page_bits;
+            (self.unit_of_block(block), self.cells_of(block))
+        })
     }
 
-    /// Writes `page`, appending to `plan` all that flash must do for it, in order.
+    /// Writes `page`, appending to `plan` all that flash must do for it, in order. Whether that programs it:
+    /// where a flash page holds several, it waits for the others.
     #[inline]
-    pub fn write(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) {
+    pub fn write(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) -> bool {
         self.invalidate(page);
         let unit = self.choose_unit();
         self.collect(unit, plan);
+        let cells = self.units[unit.0 as usize].host.cells;
         let slot = self.append(unit, Source::Host, page);
-        plan.push(FlashOp::Program(unit));
         self.digest = (self.digest ^ (u64::from(slot) << 32 | u64::from(page.0)))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(29);
+        let full = self.fills(slot);
+        if full {
+            plan.push(FlashOp::Program(unit, cells));
+            self.next_unit = if unit.0 + 1 == self.units.len() as u32 { 0 } else { unit.0 + 1 };
+        }
+        full
+    }
+
+    /// Leaves what is still free of the flash page that is being filled, so that it can be programmed.
+    pub fn pad(&mut self, plan: &mut Vec<FlashOp>) {
+        let unit = Unit(self.next_unit);
+        let together = self.geometry.program_pages;
+        let host = &mut self.units[unit.0 as usize].host;
+        let cells = host.cells;
+        if host.next.is_multiple_of(together) {
+            return;
+        }
+        host.next = host.next.next_multiple_of(together);
+        if host.next == host.end {
+            self.close(unit, Source::Host);
+        }
+        plan.push(FlashOp::Program(unit, cells));
+        self.next_unit = (unit.0 + 1) % self.units.len() as u32;
+        self.digest = self.digest.rotate_left(7) ^ u64::from(unit.0 + 1);
+    }
+
+    /// Whether `slot` is the last of its flash page.
+    #[inline]
+    pub(super) fn fills(&self, slot: u32) -> bool {
+        let together = self.geometry.program_pages;
+        together == 1 || ((slot & ((1 << self.page_bits) - 1)) + 1).is_multiple_of(together)
     }
 
     /// Forgets `page`.
@@ -176,12 +256,13 @@ impl Mapping {
         self.slots[page.0 as usize]
     }
 
-    /// Loads what overwriting a page at `slot` will need; `slot` is what [`touch`](Self::touch) gave.
+    /// Loads what overwriting a page at `slot` will need; `inverted` is what [`touch`](Self::touch) gave.
     #[inline]
-    pub fn touch_slot(&self, slot: u32) -> u64 {
-        if slot == UNMAPPED {
+    pub fn touch_slot(&self, inverted: u32) -> u64 {
+        if inverted == UNMAPPED {
             return 0;
         }
+        let slot = !inverted;
         self.valid[(slot >> 6) as usize] ^ u64::from(self.counts[(slot >> self.page_bits) as usize])
     }
 
@@ -200,26 +281,38 @@ impl Mapping {
         Unit(block / self.geometry.blocks_per_plane)
     }
 
+    #[inline]
+    fn cells_of(&self, block: u32) -> Cells {
+        if !self.single.is_empty() && self.single[block as usize] { Cells::Single } else { Cells::Native }
+    }
+
     /// The next unit in turn that has room. A unit may be full of valid pages only because the host
     /// overwrote what is on the others; there is room on those then.
     #[inline]
     fn choose_unit(&mut self) -> Unit {
         loop {
             let unit = self.next_unit;
-            self.next_unit = if unit + 1 == self.units.len() as u32 { 0 } else { unit + 1 };
             if self.units[unit as usize].valid < self.valid_max {
                 return Unit(unit);
             }
+            self.pass_over(unit);
         }
+    }
+
+    /// Gives the turn to the next unit, even if a flash page of this one is not full: it goes on there later.
+    #[cold]
+    fn pass_over(&mut self, unit: u32) {
+        self.next_unit = if unit + 1 == self.units.len() as u32 { 0 } else { unit + 1 };
     }
 
     /// Marks what `page` points to as no longer valid; whether there was such.
     #[inline]
     fn invalidate(&mut self, page: Lpn) -> bool {
-        let slot = self.slots[page.0 as usize];
-        if slot == UNMAPPED {
+        let inverted = self.slots[page.0 as usize];
+        if inverted == UNMAPPED {
             return false;
         }
+        let slot = !inverted;
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
         let count = self.counts[block as usize] - 1;
@@ -234,7 +327,7 @@ impl Mapping {
 
     /// Tells the unit's candidates of a closed block with few valid pages.
     #[cold]
-    fn note(&mut self, unit: Unit, block: u32, count: u16) {
+    pub(super) fn note(&mut self, unit: Unit, block: u32, count: u16) {
         let candidates = &mut self.units[unit.0 as usize].candidates;
         if count <= candidates.level() {
             candidates.note(block - unit.0 * self.geometry.blocks_per_plane, count);
@@ -243,7 +336,7 @@ impl Mapping {
 
     /// Puts `page` into the next slot of the unit's frontier.
     #[inline]
-    fn append(&mut self, unit: Unit, source: Source, page: Lpn) -> u32 {
+    pub(super) fn append(&mut self, unit: Unit, source: Source, page: Lpn) -> u32 {
         let state = &mut self.units[unit.0 as usize];
         let frontier = match source {
             Source::Host => &mut state.host,
@@ -251,9 +344,9 @@ impl Mapping {
         };
         let slot = frontier.block << self.page_bits | frontier.next;
         frontier.next += 1;
-        let full = frontier.next == self.geometry.pages_per_block;
+        let full = frontier.next == frontier.end;
         state.valid += 1;
-        self.slots[page.0 as usize] = slot;
+        self.slots[page.0 as usize] = !slot;
         self.owners[slot as usize] = page.0;
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;
@@ -265,102 +358,76 @@ impl Mapping {
 
     /// Closes a full block, making it a candidate, and opens the next.
     fn close(&mut self, unit: Unit, source: Source) {
+        let next = self.open(unit, source);
         let state = &mut self.units[unit.0 as usize];
-        let next = state.free.pop_front().expect("collection starts while there are free blocks and keeps pace");
         let frontier = match source {
             Source::Host => &mut state.host,
             Source::Collection => &mut state.collection,
         };
-        let block = std::mem::replace(frontier, Frontier { block: next, next: 0 }).block;
+        let block = std::mem::replace(frontier, next).block;
         let count = self.counts[block as usize] & !NOT_CLOSED;
         self.counts[block as usize] = count;
         self.note(unit, block, count);
+        self.units[unit.0 as usize].candidates.close(block % self.geometry.blocks_per_plane);
     }
 
-    /// Does the unit's share of collection before the host writes one page to it.
-    #[inline]
-    fn collect(&mut self, unit: Unit, plan: &mut Vec<FlashOp>) {
-        let state = &self.units[unit.0 as usize];
-        if state.victim.is_none() && state.free.len() <= FREE_LOW {
-            self.choose_victim(unit);
-        }
-        if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, plan);
-        }
-    }
-
-    fn choose_victim(&mut self, unit: Unit) {
-        let blocks = self.geometry.blocks_per_plane;
-        let first = unit.0 * blocks;
-        let counts = &self.counts[first as usize..(first + blocks) as usize];
-        let candidates = &mut self.units[unit.0 as usize].candidates;
-        let chosen = candidates.take(counts);
-        self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
-        let Some(block) = chosen.map(|block| first + block) else { return };
-        let valid = u32::from(self.counts[block as usize]);
-        let gain = self.geometry.pages_per_block - valid;
-        if gain == 0 {
-            self.note(unit, block, valid as u16);
-            return;
-        }
-        self.counts[block as usize] |= NOT_CLOSED;
-        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace: valid.div_ceil(gain).max(1) });
-    }
-
-    /// Moves up to `victim.pace` valid pages; erases the block when none is left.
-    fn move_pages(&mut self, unit: Unit, victim: Victim, plan: &mut Vec<FlashOp>) {
+    /// Opens a free block: with one bit a cell for the host, as long as there are blocks for that.
+    fn open(&mut self, unit: Unit, source: Source) -> Frontier {
         let pages = self.geometry.pages_per_block;
-        let base = victim.block << self.page_bits;
-        let (mut next, mut moved) = (victim.next, 0);
-        while moved < victim.pace {
-            let Some(page) = self.next_valid(base, next, pages) else { break };
-            let slot = base | page;
-            self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
-            self.append(unit, Source::Collection, Lpn(self.owners[slot as usize]));
-            next = page + 1;
-            moved += 1;
-        }
         let state = &mut self.units[unit.0 as usize];
-        state.valid -= moved;
-        let count = self.counts[victim.block as usize] - moved as u16;
-        self.counts[victim.block as usize] = count;
-        if moved > 0 {
-            self.moved += u64::from(moved);
-            plan.push(FlashOp::Move(unit, moved));
+        let single = match (self.slc, source) {
+            (Some(slc), Source::Host) => {
+                let spare = state.free.len() as u32 > self.collection.start + 2;
+                state.single < slc.fixed || state.single < slc.fixed + slc.dynamic && spare
+            }
+            _ => false,
+        };
+        let block = state.free.pop_front().expect("collection starts while there are free blocks and keeps pace");
+        if self.slc.is_some() {
+            state.single += u32::from(single);
+            self.single[block as usize] = single;
         }
-        if count == NOT_CLOSED {
-            state.victim = None;
-            state.free.push_back(victim.block);
-            plan.push(FlashOp::Erase(unit));
-        } else if let Some(victim) = &mut state.victim {
-            // Only this word: rewriting all of it would wait for the map's scattered stores above.
-            victim.next = next;
-        }
+        let (cells, end) = match self.slc {
+            Some(slc) if single => (Cells::Single, self.single_pages(slc)),
+            _ => (Cells::Native, pages),
+        };
+        Frontier { block, next: 0, end, cells }
     }
 
-    /// The first valid page of a block at `from` or after it.
-    #[inline]
-    fn next_valid(&self, base: u32, from: u32, pages: u32) -> Option<u32> {
-        let mut page = from;
-        while page < pages {
-            let slot = base | page;
-            let rest = self.valid[(slot >> 6) as usize] >> (slot & 63);
-            if rest != 0 {
-                return Some(page + rest.trailing_zeros());
-            }
-            page = (page | 63) + 1;
+    /// Pages of the blocks that the host writes when few are free.
+    pub(super) fn host_block_pages(&self) -> u32 {
+        self.slc.filter(|slc| slc.fixed > 0).map_or(self.geometry.pages_per_block, |slc| self.single_pages(slc))
+    }
+
+    /// Pages of a block with one bit a cell.
+    fn single_pages(&self, slc: SlcSpec) -> u32 {
+        (self.geometry.pages_per_block / slc.bits).next_multiple_of(self.geometry.program_pages)
+    }
+
+    /// Takes back a block that was erased.
+    pub(super) fn free(&mut self, unit: Unit, block: u32) {
+        let state = &mut self.units[unit.0 as usize];
+        state.free.push_back(block);
+        if !self.single.is_empty() && std::mem::take(&mut self.single[block as usize]) {
+            state.single -= 1;
         }
-        None
     }
 }
 
 impl UnitState {
-    fn new(unit: Unit, geometry: &Geometry) -> Self {
+    fn new(unit: Unit, geometry: &Geometry, collection: &CollectionSpec) -> Self {
         let first = unit.0 * geometry.blocks_per_plane;
-        let mut free: VecDeque<u32> = (first..first + geometry.blocks_per_plane).collect();
-        let mut open = || Frontier { block: free.pop_front().expect("a unit has more than two blocks"), next: 0 };
-        let (host, collection) = (open(), open());
-        Self { free, host, collection, victim: None, candidates: Candidates::new(), valid: 0 }
+        // The two blocks that are written are opened next.
+        let none = Frontier { block: first, next: 0, end: 0, cells: Cells::Native };
+        Self {
+            free: (first..first + geometry.blocks_per_plane).collect(),
+            host: none,
+            collection: none,
+            victim: None,
+            candidates: Candidates::new(collection.policy),
+            valid: 0,
+            single: 0,
+        }
     }
 }
 
@@ -368,15 +435,19 @@ impl Clone for Mapping {
     fn clone(&self) -> Self {
         Self {
             geometry: self.geometry,
+            collection: self.collection,
+            slc: self.slc,
             page_bits: self.page_bits,
             slots: self.slots.clone(),
             owners: self.owners.clone(),
             valid: self.valid.clone(),
             counts: self.counts.clone(),
+            single: self.single.clone(),
             units: self.units.clone(),
             level_max: self.level_max,
             next_unit: self.next_unit,
             valid_max: self.valid_max,
+            collecting: self.collecting,
             digest: self.digest,
             moved: self.moved,
         }
@@ -389,13 +460,17 @@ impl Clone for Mapping {
             self.owners.clone_from(&other.owners);
             self.valid.clone_from(&other.valid);
             self.counts.clone_from(&other.counts);
+            self.single.clone_from(&other.single);
             self.units.clone_from(&other.units);
         }
         self.geometry = other.geometry;
+        self.collection = other.collection;
+        self.slc = other.slc;
         self.page_bits = other.page_bits;
         self.level_max = other.level_max;
         self.next_unit = other.next_unit;
         self.valid_max = other.valid_max;
+        self.collecting = other.collecting;
         self.digest = other.digest;
         self.moved = other.moved;
     }

@@ -1,11 +1,16 @@
 //! What the page map promises, by counting.
 
+use super::super::collection::{self, Policy};
 use super::*;
 use block::Bytes;
 
 /// Four dies of `blocks` blocks, `pages` logical pages.
 fn small(blocks: u32, pages: u32) -> Mapping {
-    let geometry = Geometry {
+    Mapping::new(geometry(blocks), CollectionSpec::DEFAULT, None, pages)
+}
+
+fn geometry(blocks: u32) -> Geometry {
+    Geometry {
         channels: 2,
         dies_per_channel: 2,
         planes: 1,
@@ -13,8 +18,8 @@ fn small(blocks: u32, pages: u32) -> Mapping {
         blocks_per_plane: blocks,
         pages_per_block: 128,
         page: Bytes::from_kib(4),
-    };
-    Mapping::new(geometry, pages)
+        program_pages: 1,
+    }
 }
 
 /// A stream of pseudo-random numbers, good enough for addresses.
@@ -36,7 +41,8 @@ impl Mapping {
         let mapped = self.slots.iter().filter(|&&slot| slot != UNMAPPED).count();
         let set: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
         assert_eq!(set as usize, mapped, "valid bits and mapped pages");
-        for (page, &slot) in self.slots.iter().enumerate().filter(|(_, slot)| **slot != UNMAPPED) {
+        for (page, &inverted) in self.slots.iter().enumerate().filter(|(_, slot)| **slot != UNMAPPED) {
+            let slot = !inverted;
             assert_eq!(self.owners[slot as usize], page as u32, "the owner of slot {slot}");
             assert_eq!(self.valid[(slot >> 6) as usize] >> (slot & 63) & 1, 1, "slot {slot} is valid");
         }
@@ -45,6 +51,8 @@ impl Mapping {
             let set: u32 = self.valid[block * words..(block + 1) * words].iter().map(|word| word.count_ones()).sum();
             assert_eq!(u32::from(count & !NOT_CLOSED), set, "valid pages of block {block}");
         }
+        let victims = self.units.iter().filter(|unit| unit.victim.is_some()).count();
+        assert_eq!(victims, self.collecting as usize, "units that empty a block");
         for (index, unit) in self.units.iter().enumerate() {
             let blocks = self.geometry.blocks_per_plane as usize;
             let counts = &self.counts[index * blocks..(index + 1) * blocks];
@@ -62,17 +70,17 @@ fn a_first_write_programs_one_page_and_nothing_else() {
     let mut map = small(16, 1000);
     let mut plan = Vec::new();
     map.write(Lpn(7), &mut plan);
-    assert_eq!(plan, [FlashOp::Program(Unit(0))]);
-    assert_eq!(map.unit_of(Lpn(7)), Some(Unit(0)));
-    assert_eq!(map.unit_of(Lpn(8)), None);
+    assert_eq!(plan, [FlashOp::Program(Unit(0), Cells::Native)]);
+    assert_eq!(map.place_of(Lpn(7)), Some((Unit(0), Cells::Native)));
+    assert_eq!(map.place_of(Lpn(8)), None);
 }
 
 #[test]
 fn pages_go_to_the_units_in_turn() {
     let mut map = small(16, 1000);
     let mut plan = Vec::new();
-    (0..5).for_each(|page| map.write(Lpn(page), &mut plan));
-    assert_eq!(plan, [0, 1, 2, 3, 0].map(|unit| FlashOp::Program(Unit(unit))));
+    (0..5).for_each(|page| assert!(map.write(Lpn(page), &mut plan)));
+    assert_eq!(plan, [0, 1, 2, 3, 0].map(|unit| FlashOp::Program(Unit(unit), Cells::Native)));
 }
 
 #[test]
@@ -80,7 +88,9 @@ fn writing_all_again_in_order_moves_nothing() {
     let mut map = small(40, 4 * 128 * 32);
     let mut plan = Vec::new();
     for _ in 0..10 {
-        (0..map.pages()).for_each(|page| map.write(Lpn(page), &mut plan));
+        (0..map.pages()).for_each(|page| {
+            map.write(Lpn(page), &mut plan);
+        });
         plan.clear();
     }
     map.check();
@@ -91,10 +101,14 @@ fn writing_all_again_in_order_moves_nothing() {
 fn trimmed_pages_are_not_moved() {
     let mut map = small(40, 4 * 128 * 32);
     let (mut plan, mut page) = (Vec::new(), random(1));
-    (0..map.pages()).for_each(|page| map.write(Lpn(page), &mut plan));
+    (0..map.pages()).for_each(|page| {
+        map.write(Lpn(page), &mut plan);
+    });
     (0..map.pages()).for_each(|page| map.trim(Lpn(page)));
     map.check();
-    (0..map.pages() / 2).for_each(|_| map.write(Lpn(page(4 * 128 * 32)), &mut plan));
+    (0..map.pages() / 2).for_each(|_| {
+        map.write(Lpn(page(4 * 128 * 32)), &mut plan);
+    });
     map.check();
     assert_eq!(map.moved(), 0, "half the space is free, so there is nothing worth moving");
 }
@@ -108,21 +122,123 @@ fn pages_are_conserved() {
         for step in 0..60_000 {
             let page = Lpn(number(pages));
             if number(10) == 0 {
-                map.trim(page)
+                map.trim(page);
             } else {
-                map.write(page, &mut plan)
+                map.write(page, &mut plan);
             }
             if step % 10_000 == 0 {
                 map.check();
             }
         }
         map.check();
-        let programs = plan.iter().filter(|op| matches!(op, FlashOp::Program(_))).count() as u64;
+        let programs = plan.iter().filter(|op| matches!(op, FlashOp::Program(..))).count() as u64;
         let moves: u64 =
-            plan.iter().map(|op| if let FlashOp::Move(_, pages) = op { u64::from(*pages) } else { 0 }).sum();
+            plan.iter().map(|op| if let FlashOp::Move(_, moved) = op { u64::from(moved.pages) } else { 0 }).sum();
         assert_eq!(moves, map.moved(), "seed {seed}: moves decided and planned");
         assert!(programs > 50_000, "seed {seed}: a page programmed for each write");
     }
+}
+
+/// Writes and trims at random, checking all tables now and then; the pages moved.
+fn churn(map: &mut Mapping, steps: u32) -> u64 {
+    let (mut number, mut plan) = (random(7), Vec::new());
+    let (pages, before) = (map.pages(), map.moved());
+    for step in 0..steps {
+        let page = Lpn(number(pages));
+        if number(20) == 0 {
+            map.trim(page);
+        } else {
+            map.write(page, &mut plan);
+        }
+        if number(100) == 0 {
+            map.pad(&mut plan);
+        }
+        if number(50) == 0 {
+            map.collect_idle(Unit(number(4)), 5, 3, &mut plan);
+        }
+        plan.clear();
+        if step % 20_000 == 0 {
+            map.check();
+        }
+    }
+    map.check();
+    map.moved() - before
+}
+
+#[test]
+fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
+    let policies = [Policy::Greedy, Policy::CostBenefit, Policy::Choices(8), Policy::Fifo, Policy::Choices(1)];
+    let moved = policies.map(|policy| {
+        let collection = CollectionSpec { policy, ..CollectionSpec::DEFAULT };
+        churn(&mut Mapping::new(geometry(60), collection, None, 4 * 128 * 50), 200_000)
+    });
+    assert!(moved[1..].iter().all(|&other| other * 50 >= moved[0] * 49), "greedy moves fewest: {moved:?}");
+    assert!(moved[4] > moved[0] * 5 / 4, "any block at all costs much more: {moved:?}");
+}
+
+#[test]
+fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
+    let together = Geometry { program_pages: 4, ..geometry(40) };
+    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, 4 * 128 * 30);
+    let mut plan = Vec::new();
+    let full: Vec<bool> = (0..9).map(|page| map.write(Lpn(page), &mut plan)).collect();
+    assert_eq!(full, [false, false, false, true, false, false, false, true, false]);
+    map.pad(&mut plan);
+    map.pad(&mut plan);
+    assert_eq!(plan, [0, 1, 2].map(|unit| FlashOp::Program(Unit(unit), Cells::Native)), "padding twice adds nothing");
+    churn(&mut map, 100_000);
+}
+
+#[test]
+fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
+    let collection = CollectionSpec { start: 8, at_once: 1, ..CollectionSpec::DEFAULT };
+    let mut map = Mapping::new(geometry(60), collection, None, 4 * 128 * 44);
+    let (mut page, mut plan) = (random(3), Vec::new());
+    for _ in 0..150_000 {
+        map.write(Lpn(page(4 * 128 * 44)), &mut plan);
+        plan.clear();
+        let waiting = map.units.iter().filter(|unit| unit.free.len() > collection::START_MIN as usize);
+        assert!(map.collecting <= 1 || waiting.count() < 4, "one, or those that must");
+    }
+    map.check();
+}
+
+#[test]
+fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
+    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), 4 * 128 * 30);
+    let mut plan = Vec::new();
+    // Eight blocks of each unit take a quarter of 128 pages.
+    let written = 4 * 8 * 32;
+    (0..written).for_each(|page| {
+        map.write(Lpn(page), &mut plan);
+    });
+    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "all of it");
+    assert_eq!(map.place_of(Lpn(0)), Some((Unit(0), Cells::Single)));
+    plan.clear();
+    (written..2 * written).for_each(|page| {
+        map.write(Lpn(page), &mut plan);
+    });
+    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Native))), "then none");
+    churn(&mut map, 200_000);
+    assert!(map.units.iter().all(|unit| unit.single <= 8));
+}
+
+#[test]
+fn blocks_of_one_bit_are_emptied_while_nothing_is_asked() {
+    let slc = SlcSpec { bits: 4, fixed: 0, dynamic: 10 };
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), 4 * 128 * 30);
+    let mut plan = Vec::new();
+    (0..4 * 10 * 32).for_each(|page| {
+        map.write(Lpn(page), &mut plan);
+    });
+    let free = |map: &Mapping| map.units.iter().map(|unit| unit.free.len()).sum::<usize>();
+    let before = free(&map);
+    for unit in 0..4 {
+        while map.collect_idle(Unit(unit), 37, 8, &mut plan) {}
+    }
+    map.check();
+    assert!(free(&map) >= before + 4 * 6, "ten blocks of a quarter fit in three: {before} then {}", free(&map));
 }
 
 /// A host that only ever overwrites what one unit holds fills the others with cold data.
@@ -144,7 +260,9 @@ fn equal_histories_have_equal_digests_and_a_clone_goes_the_same_way() {
     let pages = 4 * 128 * 32;
     let story = |map: &mut Mapping, seed| {
         let (mut page, mut plan) = (random(seed), Vec::new());
-        (0..50_000).for_each(|_| map.write(Lpn(page(pages)), &mut plan));
+        (0..50_000).for_each(|_| {
+            map.write(Lpn(page(pages)), &mut plan);
+        });
         (map.digest(), plan)
     };
     let (mut one, mut two) = (small(40, pages), small(40, pages));
@@ -168,15 +286,18 @@ fn equal_histories_have_equal_digests_and_a_clone_goes_the_same_way() {
 fn write_amplification_follows_theory() {
     for (spare_ppm, expected, tolerance) in [(70_000, 7.4, 0.2), (280_000, 2.44, 0.06)] {
         let pages = 4 * 128 * 2048;
-        let geometry = small(40, 1000).geometry.with_spare(Bytes::from_kib(4).times(pages), spare_ppm);
-        let (mut map, mut page, mut plan) = (Mapping::new(geometry, pages as u32), random(42), Vec::new());
+        let geometry = geometry(40).with_spare(Bytes::from_kib(4).times(pages), spare_ppm);
+        let (mut map, mut page, mut plan) =
+            (Mapping::new(geometry, CollectionSpec::DEFAULT, None, pages as u32), random(42), Vec::new());
         let mut write = |count: u64, map: &mut Mapping| {
             for _ in 0..count {
                 map.write(Lpn(page(pages as u32)), &mut plan);
                 plan.clear();
             }
         };
-        (0..pages).for_each(|page| map.write(Lpn(page as u32), &mut Vec::new()));
+        (0..pages).for_each(|page| {
+            map.write(Lpn(page as u32), &mut Vec::new());
+        });
         write(3 * pages, &mut map);
         let moved_before = map.moved();
         write(2 * pages, &mut map);

@@ -3,6 +3,7 @@
 mod buffer;
 mod candidates;
 mod channel;
+mod collection;
 mod file;
 mod geometry;
 mod map_cache;
@@ -11,13 +12,16 @@ mod nand;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
+pub use collection::{CollectionSpec, IdleSpec, Policy};
 pub(crate) use file::FlashFile;
 pub use geometry::Geometry;
+use geometry::Unit;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
+pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
-pub use nand::NandTimes;
+pub use nand::{CellTimes, NandTimes};
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
@@ -50,6 +54,12 @@ pub struct FlashSpec {
     pub geometry: Geometry,
     /// The times of the flash.
     pub nand: NandTimes,
+    /// How blocks are emptied.
+    pub collection: CollectionSpec,
+    /// Whether the host's reads go before what a die has been given and has not begun.
+    pub reads_first: bool,
+    /// Blocks that are written with one bit a cell first.
+    pub slc: Option<SlcSpec>,
 }
 
 impl FlashSpec {
@@ -95,6 +105,10 @@ pub struct FlashDrive {
     nand: Nand,
     counters: Counters,
     plan: Vec<FlashOp>,
+    /// Slots of the buffer whose pages wait for their flash page to be full.
+    waiting: u32,
+    /// When all of those have arrived.
+    waiting_ready: Nanos,
 }
 
 /// The part of a request that falls on one page.
@@ -121,12 +135,14 @@ impl FlashDrive {
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, pages + map_pages),
+            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, pages + map_pages),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
             plan: Vec::new(),
+            waiting: 0,
+            waiting_ready: Nanos::ZERO,
             spec,
         }
     }
@@ -159,8 +175,9 @@ impl FlashDrive {
             if index <= 1 || self.starts_region(piece.page) {
                 found = self.look_up(found, piece.page);
             }
-            let fetched = match self.mapping.unit_of(piece.page) {
-                Some(unit) => self.nand.read(self.now, found, unit, piece.sectors),
+            let fetched = match self.mapping.place_of(piece.page) {
+                Some(place) if self.spec.reads_first => self.nand.read_first(self.now, found, place, piece.sectors),
+                Some(place) => self.nand.read(self.now, found, place, piece.sectors),
                 None => found,
             };
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
@@ -185,8 +202,8 @@ impl FlashDrive {
 
     /// Reads the mapping page of `region`.
     fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
-        match self.mapping.unit_of(Lpn(self.map_base + region)) {
-            Some(unit) => self.nand.read_first(self.now, ready, unit),
+        match self.mapping.place_of(Lpn(self.map_base + region)) {
+            Some(place) => self.nand.read_first(self.now, ready, place, self.page_sectors),
             None => ready,
         }
     }
@@ -202,9 +219,7 @@ impl FlashDrive {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
             if let Some(region) = need.write_back {
-                self.plan.clear();
-                self.mapping.write(Lpn(self.map_base + region), &mut self.plan);
-                self.nand.book(self.now, ready, &self.plan);
+                self.put(Lpn(self.map_base + region), ready, false);
             }
             if let Some(region) = need.fetch {
                 found = found.max(self.fetch_map(ready, region));
@@ -254,6 +269,9 @@ impl FlashDrive {
         while let Some(partial) = self.buffer.take_partial() {
             self.complete_page(partial);
         }
+        if self.waiting > 0 {
+            self.pad();
+        }
         let durable = self.buffer.drained().max(ready);
         self.link.send(self.now, durable, 0, true)
     }
@@ -261,16 +279,61 @@ impl FlashDrive {
     /// Programs a page whose data is in a slot of the buffer from `ready` on, and frees the slot then.
     #[inline]
     fn program(&mut self, page: Lpn, ready: Nanos) {
+        self.put(page, ready, true);
+    }
+
+    /// Gives a page that is there from `ready` on to flash; `buffered` if it is in a slot of the buffer, which
+    /// is free once the flash page that it is part of has been programmed.
+    #[inline]
+    fn put(&mut self, page: Lpn, ready: Nanos, buffered: bool) {
         self.plan.clear();
-        self.mapping.write(page, &mut self.plan);
-        let programmed = self.nand.book(self.now, ready, &self.plan);
-        self.buffer.release(programmed);
+        let full = self.mapping.write(page, &mut self.plan);
+        self.waiting += u32::from(buffered);
+        self.waiting_ready = self.waiting_ready.max(ready);
+        let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
+        if full {
+            self.release_waiting(end);
+        }
+    }
+
+    /// Frees the slots of pages that waited for their flash page to be programmed.
+    #[inline]
+    fn release_waiting(&mut self, programmed: Nanos) {
+        for _ in 0..self.waiting {
+            self.buffer.release(programmed);
+        }
+        self.waiting = 0;
+        self.waiting_ready = Nanos::ZERO;
+    }
+
+    /// Programs what waits for its flash page to be full, as it is.
+    fn pad(&mut self) {
+        self.plan.clear();
+        self.mapping.pad(&mut self.plan);
+        let end = self.nand.book(self.now, self.waiting_ready.max(self.now), &self.plan);
+        self.release_waiting(end);
+    }
+
+    /// Does what a drive that is asked nothing does until `until`.
+    fn idle(&mut self, until: Nanos) {
+        let Some(IdleSpec { after, until_free }) = self.spec.collection.idle else { return };
+        let from = self.now + after;
+        for unit in (0..self.spec.geometry.units()).map(Unit) {
+            while self.nand.free_at(unit).max(from) < until {
+                self.plan.clear();
+                let step = self.spec.geometry.program_pages;
+                if !self.mapping.collect_idle(unit, until_free, step, &mut self.plan) {
+                    break;
+                }
+                self.nand.book(from, from, &self.plan);
+            }
+        }
     }
 
     /// Programs a page of which only some sectors were written, after reading the others.
     fn complete_page(&mut self, partial: Partial) {
-        let ready = match self.mapping.unit_of(partial.page) {
-            Some(unit) => self.nand.read(self.now, partial.arrived.max(self.now), unit, self.page_sectors),
+        let ready = match self.mapping.place_of(partial.page) {
+            Some(place) => self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors),
             None => partial.arrived,
         };
         self.program(partial.page, ready);
@@ -303,6 +366,9 @@ impl Drive for FlashDrive {
         assert!(now >= self.now, "submitted at {now} to a drive that has reached {}", self.now);
         let end = Lba::at(self.spec.capacity);
         assert!(request.end() <= end, "sector {} is beyond the drive's {}", request.end().get(), end.get());
+        if self.queue.is_empty() {
+            self.idle(now);
+        }
         self.now = now;
         if self.queue.has_room() {
             self.take(now, tag, request);
@@ -350,6 +416,8 @@ impl Drive for FlashDrive {
         }
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
+        self.waiting = 0;
+        self.waiting_ready = Nanos::ZERO;
     }
 
     #[inline]
@@ -383,6 +451,8 @@ impl Clone for FlashDrive {
             nand: self.nand.clone(),
             counters: self.counters,
             plan: Vec::new(),
+            waiting: self.waiting,
+            waiting_ready: self.waiting_ready,
         }
     }
 
@@ -401,5 +471,7 @@ impl Clone for FlashDrive {
         self.map_base = other.map_base;
         self.nand.clone_from(&other.nand);
         self.counters = other.counters;
+        self.waiting = other.waiting;
+        self.waiting_ready = other.waiting_ready;
     }
 }

@@ -4,15 +4,17 @@ use block::{Nanos, Rate, SECTOR};
 
 use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
-use super::mapping::FlashOp;
+use super::mapping::{Cells, FlashOp, Moved};
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandTimes {
     /// From the array into the die's register.
     pub read: Nanos,
-    /// From the register into the array, with what the controller does on the way for each page.
+    /// From the register into the array, one flash page.
     pub program: Nanos,
+    /// The same where a cell holds one bit.
+    pub single: CellTimes,
     /// One block.
     pub erase: Nanos,
     /// Between a die's register and the controller.
@@ -20,6 +22,17 @@ pub struct NandTimes {
     /// Whether a page that collection moves stays inside its die (copy-back) or crosses the channel
     /// twice to be checked and corrected.
     pub copy_back: bool,
+    /// Whether the next page can be sent to a die while it programs one.
+    pub cache_program: bool,
+}
+
+/// What cells of one kind cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTimes {
+    /// From the array into the die's register.
+    pub read: Nanos,
+    /// From the register into the array.
+    pub program: Nanos,
 }
 
 /// The dies and channels of a drive, each with the time up to which it is booked.
@@ -33,8 +46,11 @@ pub struct Nand {
     dies: Vec<DieState>,
     channels: Vec<Channel>,
     die_of_unit: Vec<u32>,
-    /// What a number of sectors takes on the channel, up to a page's worth.
+    /// What a number of sectors takes on the channel, up to a logical page's worth.
     transfer: Vec<Nanos>,
+    /// What a flash page takes there.
+    fill: Nanos,
+    program_pages: u32,
     pub(super) pages_read: u64,
     pub(super) pages_programmed: u64,
     pub(super) blocks_erased: u64,
@@ -43,6 +59,8 @@ pub struct Nand {
 #[derive(Clone, Debug)]
 struct DieState {
     free: Nanos,
+    /// When the last program began, and the register could take the next page.
+    loaded: Nanos,
     channel: u32,
     /// Its number among the dies of the channel.
     lane: u32,
@@ -55,6 +73,7 @@ impl Nand {
     pub fn new(geometry: &Geometry, times: NandTimes) -> Self {
         let die = |die| DieState {
             free: Nanos::ZERO,
+            loaded: Nanos::ZERO,
             channel: geometry.channel_of(Die(die)),
             lane: die / geometry.channels,
             joinable: None,
@@ -66,6 +85,8 @@ impl Nand {
             channels: vec![Channel::new(geometry.dies_per_channel); geometry.channels as usize],
             die_of_unit: (0..geometry.units()).map(|unit| geometry.die_of(Unit(unit)).0).collect(),
             transfer: (0..=geometry.page.sectors()).map(|n| times.channel.time_for(SECTOR.times(n))).collect(),
+            fill: times.channel.time_for(geometry.page.times(u64::from(geometry.program_pages))),
+            program_pages: geometry.program_pages,
             pages_read: 0,
             pages_programmed: 0,
             blocks_erased: 0,
@@ -74,9 +95,9 @@ impl Nand {
 
     /// Reads `sectors` of a page of `unit`, starting at `ready` at the earliest; when they are with the controller.
     #[inline]
-    pub fn read(&mut self, now: Nanos, ready: Nanos, unit: Unit, sectors: u32) -> Nanos {
+    pub fn read(&mut self, now: Nanos, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
-        let in_register = die.free.max(ready) + self.times.read;
+        let in_register = die.free.max(ready) + self.times.of(cells).read;
         let done =
             self.channels[die.channel as usize].reserve(now, die.lane, in_register, self.transfer[sectors as usize]);
         die.free = done;
@@ -85,19 +106,19 @@ impl Nand {
         done
     }
 
-    /// Reads a whole page of `unit` as soon as the die is done with the operation under way, before the
+    /// Reads `sectors` of a page of `unit` as soon as the die is done with the operation under way, before the
     /// others that it has been given.
     ///
     /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
     /// all, in steps of one page moved. The rest is put off by what the read takes.
-    pub fn read_first(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
-        let transfer = *self.transfer.last().expect("a page has a sector");
-        let step = self.times.read + transfer + transfer + self.times.program;
+    pub fn read_first(&mut self, now: Nanos, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
+        let transfer = self.transfer[sectors as usize];
+        let step = self.times.read + self.fill + self.fill + self.times.program;
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
         let start = ready + waits;
-        let done =
-            self.channels[die.channel as usize].find(now, die.lane, start + self.times.read, transfer) + transfer;
+        let in_register = start + self.times.of(cells).read;
+        let done = self.channels[die.channel as usize].find(now, die.lane, in_register, transfer) + transfer;
         die.free = die.free.max(start) + done.since(start);
         die.joinable = None;
         self.pages_read += 1;
@@ -109,50 +130,79 @@ impl Nand {
         let mut end = ready;
         for op in plan {
             end = match *op {
-                FlashOp::Program(unit) => self.program(now, ready, unit),
-                FlashOp::Move(unit, pages) => self.move_pages(now, unit, pages),
+                FlashOp::Program(unit, cells) => self.program(now, ready, unit, cells),
+                FlashOp::Move(unit, moved) => self.move_pages(now, unit, moved),
                 FlashOp::Erase(unit) => self.erase(now, unit),
             };
         }
         end
     }
 
-    fn program(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
+    /// When a die of `unit` has done all that it was given.
+    pub fn free_at(&self, unit: Unit) -> Nanos {
+        self.dies[self.die_of_unit[unit.0 as usize] as usize].free
+    }
+
+    fn program(&mut self, now: Nanos, ready: Nanos, unit: Unit, cells: Cells) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let channel = &mut self.channels[die.channel as usize];
-        let transfer = *self.transfer.last().expect("a page has a sector");
-        self.pages_programmed += 1;
+        self.pages_programmed += u64::from(self.program_pages);
         // Another plane joins a program for which it has data by the time that one would begin.
         let joins = |&(other, start): &(Unit, Nanos)| self.multi_plane && other < unit && ready <= start;
-        let earliest = die.joinable.filter(joins).map_or(die.free.max(ready), |(_, start)| start);
-        let start = channel.reserve(now, die.lane, earliest, transfer);
-        die.free = die.free.max(start + self.times.program);
+        let joined = die.joinable.filter(joins);
+        let register_free = if self.times.cache_program { die.loaded } else { die.free };
+        let earliest = joined.map_or(register_free.max(ready), |(_, start)| start);
+        let loaded = channel.reserve(now, die.lane, earliest, self.fill);
+        let start = if joined.is_some() { loaded } else { loaded.max(die.free) };
+        die.loaded = start;
+        die.free = die.free.max(start + self.times.of(cells).program);
         die.joinable = Some((unit, start));
         die.free
     }
 
-    fn move_pages(&mut self, now: Nanos, unit: Unit, pages: u32) -> Nanos {
+    fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let (start, NandTimes { read, program, .. }) = (die.free.max(now), self.times);
+        let (reads, programs) = (u32::from(moved.reads), u32::from(moved.programs));
+        let channel = &mut self.channels[die.channel as usize];
         die.free = if self.times.copy_back {
-            start + (read + program).times(u64::from(pages))
+            start + read.times(u64::from(reads)) + program.times(u64::from(programs))
+        } else if self.program_pages == 1 {
+            channel.reserve_each(now, die.lane, start + read, self.fill + self.fill, program + read, programs) + program
         } else {
-            let transfer = *self.transfer.last().expect("a page has a sector");
-            let channel = &mut self.channels[die.channel as usize];
-            channel.reserve_each(now, die.lane, start + read, transfer + transfer, program + read, pages) + program
+            let page = *self.transfer.last().expect("a page has a sector");
+            let out = page.times(u64::from(moved.pages).div_ceil(u64::from(reads)));
+            let read_all = channel.reserve_each(now, die.lane, start + read, out, read, reads);
+            match programs {
+                0 => read_all,
+                _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
+            }
         };
+        die.loaded = die.free;
         die.joinable = None;
-        self.pages_read += u64::from(pages);
-        self.pages_programmed += u64::from(pages);
+        self.pages_read += u64::from(moved.pages);
+        self.pages_programmed += u64::from(programs * self.program_pages);
         die.free
     }
 
     fn erase(&mut self, now: Nanos, unit: Unit) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         die.free = die.free.max(now) + self.times.erase;
+        die.loaded = die.free;
         die.joinable = None;
         self.blocks_erased += 1;
         die.free
+    }
+}
+
+impl NandTimes {
+    /// Reading and programming cells of one kind.
+    #[inline]
+    const fn of(&self, cells: Cells) -> CellTimes {
+        match cells {
+            Cells::Native => CellTimes { read: self.read, program: self.program },
+            Cells::Single => self.single,
+        }
     }
 }
 
@@ -167,7 +217,9 @@ mod tests {
         program: Nanos::from_micros(900),
         erase: Nanos::from_millis(2),
         channel: Rate::from_bytes_per_second(40_960_000),
+        single: CellTimes { read: Nanos::from_micros(25), program: Nanos::from_micros(200) },
         copy_back: false,
+        cache_program: false,
     };
     const START: Nanos = Nanos::ZERO;
 
@@ -180,8 +232,17 @@ mod tests {
             blocks_per_plane: 8,
             pages_per_block: 64,
             page: Bytes::from_kib(4),
+            program_pages: 1,
         };
         Nand::new(&geometry, NandTimes { copy_back, ..TIMES })
+    }
+
+    fn native(unit: u32) -> (Unit, Cells) {
+        (Unit(unit), Cells::Native)
+    }
+
+    fn moves(unit: u32, pages: u16) -> FlashOp {
+        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages })
     }
 
     fn micros(us: u64) -> Nanos {
@@ -190,52 +251,78 @@ mod tests {
 
     #[test]
     fn a_lone_read_takes_array_and_transfer_and_half_a_page_half_the_transfer() {
-        assert_eq!(nand(false, false).read(START, START, Unit(0), 8), micros(150));
-        assert_eq!(nand(false, false).read(START, START, Unit(0), 4), micros(100));
+        assert_eq!(nand(false, false).read(START, START, native(0), 8), micros(150));
+        assert_eq!(nand(false, false).read(START, START, native(0), 4), micros(100));
     }
 
     #[test]
     fn two_dies_of_a_channel_read_together_and_transfer_in_turn() {
         let mut nand = nand(false, false);
-        assert_eq!(nand.read(START, START, Unit(0), 8), micros(150));
-        assert_eq!(nand.read(START, START, Unit(2), 8), micros(250), "the other die of the same channel");
-        assert_eq!(nand.read(START, START, Unit(1), 8), micros(150), "another channel");
-        assert_eq!(nand.read(START, START, Unit(0), 8), micros(350), "the same die: read while the other transfers");
+        assert_eq!(nand.read(START, START, native(0), 8), micros(150));
+        assert_eq!(nand.read(START, START, native(2), 8), micros(250), "the other die of the same channel");
+        assert_eq!(nand.read(START, START, native(1), 8), micros(150), "another channel");
+        assert_eq!(nand.read(START, START, native(0), 8), micros(350), "the same die: read while the other transfers");
     }
 
     #[test]
     fn a_die_under_collection_does_not_hold_up_its_neighbour() {
         let mut nand = nand(false, false);
-        nand.book(START, START, &[FlashOp::Move(Unit(0), 10)]);
-        assert_eq!(nand.read(START, START, Unit(2), 8), micros(350), "it waits for one page's transfer only");
+        nand.book(START, START, &[moves(0, 10)]);
+        assert_eq!(nand.read(START, START, native(2), 8), micros(350), "it waits for one page's transfer only");
     }
 
     #[test]
     fn a_read_that_goes_first_waits_for_one_move_and_puts_off_the_others() {
         let mut nand = nand(false, false);
-        let moved = nand.book(START, START, &[FlashOp::Move(Unit(0), 10)]);
+        let moved = nand.book(START, START, &[moves(0, 10)]);
         assert_eq!(moved, micros(10 * 1150));
         let ready = micros(2 * 1150 + 150);
-        assert_eq!(nand.read_first(START, ready, Unit(0)), micros(3 * 1150 + 150));
+        assert_eq!(nand.read_first(START, ready, native(0), 8), micros(3 * 1150 + 150));
         assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
     }
 
     #[test]
     fn moving_a_page_is_a_read_two_transfers_and_a_program() {
-        let plan = [FlashOp::Move(Unit(0), 3), FlashOp::Erase(Unit(0))];
+        let plan = [moves(0, 3), FlashOp::Erase(Unit(0))];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (50 + 200 + 900) + 2000));
         assert_eq!(nand(false, true).book(START, START, &plan), micros(3 * (50 + 900) + 2000), "inside the die");
     }
 
     #[test]
     fn planes_program_together_where_they_can() {
-        let plan = [FlashOp::Program(Unit(0)), FlashOp::Program(Unit(1))];
+        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(1), Cells::Native)];
         assert_eq!(nand(true, false).book(START, START, &plan), micros(100 + 100 + 900));
-        let plan = [FlashOp::Program(Unit(0)), FlashOp::Program(Unit(4))];
+        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(4), Cells::Native)];
         assert_eq!(
             nand(false, false).book(START, START, &plan),
             micros(2 * (100 + 900)),
             "the same die, one after the other"
         );
+    }
+
+    #[test]
+    fn cells_of_one_bit_are_quicker() {
+        assert_eq!(nand(false, false).read(START, START, (Unit(0), Cells::Single), 8), micros(125));
+        let plan = [FlashOp::Program(Unit(0), Cells::Single)];
+        assert_eq!(nand(false, false).book(START, START, &plan), micros(300));
+    }
+
+    #[test]
+    fn a_die_that_can_takes_the_next_page_while_it_programs() {
+        let plan = [FlashOp::Program(Unit(0), Cells::Native); 3];
+        assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (100 + 900)));
+        let mut cached = nand(false, false);
+        cached.times.cache_program = true;
+        assert_eq!(cached.book(START, START, &plan), micros(100 + 3 * 900));
+    }
+
+    #[test]
+    fn a_flash_page_of_four_is_programmed_once_and_read_once() {
+        let mut nand = nand(false, false);
+        (nand.program_pages, nand.fill) = (4, micros(400));
+        assert_eq!(nand.book(START, START, &[FlashOp::Program(Unit(0), Cells::Native)]), micros(400 + 900));
+        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1 });
+        assert_eq!(nand.book(START, START, &[moved]), micros(2 * (50 + 200) + 400 + 900));
+        assert_eq!((nand.pages_read, nand.pages_programmed), (4, 8));
     }
 }

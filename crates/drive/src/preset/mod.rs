@@ -285,9 +285,9 @@ mod tests {
         for (change, words) in [
             ("spair=12%", "did you mean `capacity.spare`?"),
             ("nand.reed=1us", "did you mean `nand.read`?"),
-            ("command=1us", "`controller.command` or `link.command`"),
-            ("read=5 parsec", "unknown unit `parsec`"),
-            ("read", "name=value"),
+            ("read=1us", "`nand.read` or `slc.read`"),
+            ("erase=5 parsec", "unknown unit `parsec`"),
+            ("erase", "name=value"),
             ("channels=x", "channels"),
             ("spare=0.001%", "raise capacity.spare"),
         ] {

@@ -39,3 +39,8 @@ pub fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ra
 pub fn some_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanos>, D::Error> {
     duration(deserializer).map(Some)
 }
+
+/// An amount of data that may be left out.
+pub fn some_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+    bytes(deserializer).map(Some)
+}

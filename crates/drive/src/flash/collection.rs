@@ -1,0 +1,174 @@
+//! How blocks are emptied, so that there are always free ones.
+
+use block::Nanos;
+
+use super::candidates::NOT_CLOSED;
+use super::geometry::Unit;
+use super::mapping::{FlashOp, Lpn, Mapping, Moved, Source};
+
+/// Which block is emptied next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// The one that was closed first.
+    Fifo,
+    /// The one with the most to gain for what it costs, older ones preferred: age × (1 − u) / 2u.
+    CostBenefit,
+    /// The one with the fewest valid pages among so many drawn at random; of one, any.
+    Choices(u32),
+}
+
+/// When and how blocks are emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectionSpec {
+    /// Which block.
+    pub policy: Policy,
+    /// Free blocks of a unit at which it begins; at least [`START_MIN`].
+    pub start: u32,
+    /// Units that empty a block at the same time; zero for all. One that has no more than [`START_MIN`]
+    /// free blocks does not wait for others.
+    pub at_once: u32,
+    /// What is done while the host asks nothing.
+    pub idle: Option<IdleSpec>,
+}
+
+impl CollectionSpec {
+    /// What a drive does whose file says nothing of it: greedy, as late as can be.
+    pub const DEFAULT: Self = Self { policy: Policy::Greedy, start: START_MIN, at_once: 0, idle: None };
+}
+
+/// Collection while the host asks nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleSpec {
+    /// How long nothing must have been asked.
+    pub after: Nanos,
+    /// Free blocks of each unit at which it stops.
+    pub until_free: u32,
+}
+
+/// Free blocks of a unit at which it must collect: one for each frontier to go on while a victim is
+/// being emptied.
+pub const START_MIN: u32 = 2;
+
+/// The block that is being emptied.
+#[derive(Clone, Copy, Debug)]
+pub struct Victim {
+    block: u32,
+    /// The pages before this one have been dealt with.
+    next: u32,
+    /// Pages to move for each page that the host writes.
+    pace: u32,
+}
+
+impl Mapping {
+    /// Does the unit's share of collection before the host writes one page to it: a few pages for each page
+    /// written, so that a block is empty just as it is needed.
+    #[inline]
+    pub(super) fn collect(&mut self, unit: Unit, plan: &mut Vec<FlashOp>) {
+        let state = &self.units[unit.0 as usize];
+        if state.victim.is_none() && state.free.len() <= self.collection.start as usize {
+            self.begin(unit);
+        }
+        if let Some(victim) = self.units[unit.0 as usize].victim {
+            self.move_pages(unit, victim, victim.pace, plan);
+        }
+    }
+
+    /// Moves at least `pages` pages of the unit while the host asks nothing, appending it to `plan`; whether
+    /// there was anything to do.
+    pub fn collect_idle(&mut self, unit: Unit, until_free: u32, pages: u32, plan: &mut Vec<FlashOp>) -> bool {
+        let state = &self.units[unit.0 as usize];
+        if state.victim.is_none() && state.free.len() < until_free as usize {
+            self.choose_victim(unit);
+        }
+        let Some(victim) = self.units[unit.0 as usize].victim else { return false };
+        self.move_pages(unit, victim, pages, plan);
+        self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        true
+    }
+
+    /// Chooses a victim unless enough other units have one.
+    fn begin(&mut self, unit: Unit) {
+        let CollectionSpec { at_once, .. } = self.collection;
+        let must = self.units[unit.0 as usize].free.len() <= START_MIN as usize;
+        if must || at_once == 0 || self.collecting < at_once {
+            self.choose_victim(unit);
+        }
+    }
+
+    fn choose_victim(&mut self, unit: Unit) {
+        let blocks = self.geometry.blocks_per_plane;
+        let first = unit.0 * blocks;
+        let counts = &self.counts[first as usize..(first + blocks) as usize];
+        let candidates = &mut self.units[unit.0 as usize].candidates;
+        let chosen = candidates.take(counts, self.geometry.pages_per_block);
+        self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
+        let Some(block) = chosen.map(|block| first + block) else { return };
+        let valid = u32::from(self.counts[block as usize]);
+        let gain = self.geometry.pages_per_block - valid;
+        if gain == 0 {
+            self.note(unit, block, valid as u16);
+            self.units[unit.0 as usize].candidates.close(block - first);
+            return;
+        }
+        self.counts[block as usize] |= NOT_CLOSED;
+        self.collecting += 1;
+        // The host takes up a block with as many pages as fit in those it opens while there are few.
+        let pace = (valid * self.geometry.pages_per_block).div_ceil(gain * self.host_block_pages()).max(1);
+        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
+    }
+
+    /// Moves up to `count` valid pages; erases the block when none is left.
+    fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>) {
+        let pages = self.geometry.pages_per_block;
+        let base = victim.block << self.page_bits;
+        let mut next = victim.next;
+        let mut moved = Moved::default();
+        let mut flash_page = u32::MAX;
+        while u32::from(moved.pages) < count {
+            let Some(page) = self.next_valid(base, next, pages) else { break };
+            let slot = base | page;
+            self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
+            let to = self.append(unit, Source::Collection, Lpn(self.owners[slot as usize]));
+            moved.programs += u16::from(self.fills(to));
+            if self.geometry.program_pages == 1 || page / self.geometry.program_pages != flash_page {
+                flash_page = page / self.geometry.program_pages;
+                moved.reads += 1;
+            }
+            moved.pages += 1;
+            next = page + 1;
+        }
+        self.units[unit.0 as usize].valid -= u32::from(moved.pages);
+        let left = self.counts[victim.block as usize] - moved.pages;
+        self.counts[victim.block as usize] = left;
+        if moved.pages > 0 {
+            self.moved += u64::from(moved.pages);
+            plan.push(FlashOp::Move(unit, moved));
+        }
+        if left == NOT_CLOSED {
+            self.units[unit.0 as usize].victim = None;
+            self.collecting -= 1;
+            self.free(unit, victim.block);
+            plan.push(FlashOp::Erase(unit));
+        } else if let Some(victim) = &mut self.units[unit.0 as usize].victim {
+            // Only this word: rewriting all of it would wait for the map's scattered stores above.
+            victim.next = next;
+        }
+    }
+
+    /// The first valid page of a block at `from` or after it.
+    #[inline]
+    fn next_valid(&self, base: u32, from: u32, pages: u32) -> Option<u32> {
+        let mut page = from;
+        while page < pages {
+            let slot = base | page;
+            let rest = self.valid[(slot >> 6) as usize] >> (slot & 63);
+            if rest != 0 {
+                return Some(page + rest.trailing_zeros());
+            }
+            page = (page | 63) + 1;
+        }
+        None
+    }
+}
