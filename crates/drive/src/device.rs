@@ -3,7 +3,7 @@
 use block::{Completion, Nanos, Request, Tag};
 
 use crate::flash::FlashDrive;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Shape};
 
 /// Any of the simulated drives.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ impl Drive for Device {
 
     fn counters(&self) -> Counters {
         each!(self, drive => drive.counters())
+    }
+
+    fn health(&self) -> Health {
+        each!(self, drive => drive.health())
     }
 
     fn purge(&mut self) {

@@ -6,16 +6,24 @@
 mod calendar;
 mod counters;
 mod device;
+mod energy;
 pub mod flash;
+mod health;
 mod link;
 pub mod preset;
 mod queue;
+mod thermal;
+mod wear;
 
 use block::{Bytes, Completion, Nanos, Request, Tag};
 pub use counters::Counters;
 pub use device::Device;
+pub use energy::{LowPower, Meter, PowerSpec, Work};
+pub use health::Health;
 pub use link::LinkTimes;
 use serde::{Deserialize, Serialize};
+pub use thermal::{Thermal, ThermalSpec, Throttle};
+pub use wear::{Verdict, Wear, WearSpec, WearSummary};
 
 /// What a host learns when it asks a drive to identify itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +60,11 @@ pub trait Drive {
 
     /// What the drive has done since it was made.
     fn counters(&self) -> Counters;
+
+    /// The state it is in: how warm, how worn, how long in use.
+    fn health(&self) -> Health {
+        Health { power_on: self.now(), power_cycles: 1, ..Health::default() }
+    }
 
     /// Forgets all data, as a secure erase does. No request may be in flight.
     fn purge(&mut self);

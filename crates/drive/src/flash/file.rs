@@ -4,10 +4,11 @@ use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::{FlashSpec, Geometry, NandTimes};
-use crate::LinkTimes;
 use crate::preset::fields::Table;
+use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share};
 use crate::preset::{PresetError, Rated, require, table};
+use crate::{LinkTimes, PowerSpec};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -24,6 +25,8 @@ pub struct FlashFile {
     controller: Controller,
     buffer: BufferTable,
     link: LinkTable,
+    power: Option<PowerTable>,
+    thermal: Option<ThermalTable>,
 }
 
 table!(Capacity {
@@ -92,6 +95,8 @@ impl FlashFile {
         ("controller", Controller::FIELDS),
         ("buffer", BufferTable::FIELDS),
         ("link", LinkTable::FIELDS),
+        ("power", PowerTable::FIELDS),
+        ("thermal", ThermalTable::FIELDS),
     ];
 
     /// The drive itself.
@@ -160,6 +165,8 @@ impl FlashFile {
                 channel: self.nand.channel,
                 copy_back: self.nand.copy_back,
             },
+            power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
+            thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
         })
     }
 

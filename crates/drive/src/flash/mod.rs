@@ -6,6 +6,7 @@ mod file;
 mod geometry;
 mod mapping;
 mod nand;
+mod warmth;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
@@ -17,7 +18,7 @@ pub use nand::NandTimes;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Meter, PowerSpec, Shape, Thermal, ThermalSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,10 @@ pub struct FlashSpec {
     pub geometry: Geometry,
     /// The times of the flash.
     pub nand: NandTimes,
+    /// What it consumes.
+    pub power: PowerSpec,
+    /// How warm that makes it; none if it is not to be followed.
+    pub thermal: Option<ThermalSpec>,
 }
 
 impl FlashSpec {
@@ -81,6 +86,10 @@ pub struct FlashDrive {
     mapping: Mapping,
     nand: Nand,
     counters: Counters,
+    meter: Meter,
+    thermal: Option<Thermal>,
+    /// How long the controller and flash take, in percent of what they take when cool.
+    pace: u32,
     plan: Vec<FlashOp>,
 }
 
@@ -109,6 +118,9 @@ impl FlashDrive {
             mapping: Mapping::new(spec.geometry, pages),
             nand: Nand::new(&spec.geometry, spec.nand),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
+            meter: Meter::new(spec.power),
+            thermal: spec.thermal.map(Thermal::new),
+            pace: 100,
             plan: Vec::new(),
             spec,
         }
@@ -121,8 +133,10 @@ impl FlashDrive {
 
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let ready = self.firmware_free.max(now) + self.spec.command;
-        self.firmware_free = ready + self.spec.retire;
+        self.warm_up(now);
+        let awake = now + self.meter.begin(now);
+        let ready = self.firmware_free.max(awake) + self.paced(self.spec.command);
+        self.firmware_free = ready + self.paced(self.spec.retire);
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
@@ -130,6 +144,7 @@ impl FlashDrive {
             Op::Flush => self.flush(ready),
         };
         self.counters.requests[request.op as usize] += 1;
+        self.meter.end(at);
         self.queue.take(Completion { at, tag });
     }
 
@@ -264,7 +279,20 @@ impl Drive for FlashDrive {
             pages_programmed: self.nand.pages_programmed,
             pages_moved: self.mapping.moved(),
             blocks_erased: self.nand.blocks_erased,
+            energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
+            throttled: self.thermal_at_now().map_or(Nanos::ZERO, |thermal| thermal.throttled()),
             ..self.counters
+        }
+    }
+
+    fn health(&self) -> Health {
+        let thermal = self.thermal_at_now();
+        Health {
+            power_on: self.now,
+            power_cycles: 1 + self.counters.unsafe_shutdowns,
+            temperature: thermal.map(|thermal| thermal.temperature()),
+            temperature_max: thermal.map(|thermal| thermal.temperature_max()),
+            wear: None,
         }
     }
 
@@ -305,6 +333,9 @@ impl Clone for FlashDrive {
             mapping: self.mapping.clone(),
             nand: self.nand.clone(),
             counters: self.counters,
+            meter: self.meter,
+            thermal: self.thermal,
+            pace: self.pace,
             plan: Vec::new(),
         }
     }
@@ -322,5 +353,8 @@ impl Clone for FlashDrive {
         self.mapping.clone_from(&other.mapping);
         self.nand.clone_from(&other.nand);
         self.counters = other.counters;
+        self.meter = other.meter;
+        self.thermal = other.thermal;
+        self.pace = other.pace;
     }
 }

@@ -58,11 +58,17 @@ impl Nand {
             dies: (0..geometry.dies()).map(die).collect(),
             channels: vec![Calendar::default(); geometry.channels as usize],
             die_of_unit: (0..geometry.units()).map(|unit| geometry.die_of(Unit(unit)).0).collect(),
-            transfer: (0..=geometry.page.sectors()).map(|n| times.channel.time_for(SECTOR.times(n))).collect(),
+            transfer: transfers(times.channel, geometry.page.sectors()),
             pages_read: 0,
             pages_programmed: 0,
             blocks_erased: 0,
         }
+    }
+
+    /// What is booked from now on takes these times; what is booked already keeps its own.
+    pub fn set_times(&mut self, times: NandTimes) {
+        self.transfer = transfers(times.channel, self.transfer.len() as u64 - 1);
+        self.times = times;
     }
 
     /// Reads `sectors` of a page of `unit`, starting at `ready` at the earliest; when they are with the controller.
@@ -127,6 +133,11 @@ impl Nand {
         self.blocks_erased += 1;
         die.free
     }
+}
+
+/// What each number of sectors up to a page's worth takes on the channel.
+fn transfers(channel: Rate, page_sectors: u64) -> Vec<Nanos> {
+    (0..=page_sectors).map(|sectors| channel.time_for(SECTOR.times(sectors))).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod change;
 mod embedded;
 pub(crate) mod fields;
+pub(crate) mod power;
 pub(crate) mod units;
 
 use block::{Bytes, Nanos, Rate};
