@@ -91,7 +91,7 @@ impl Meter {
     /// All energy used up to `at`, which is not before the last command was taken, if the drive has done
     /// this `work` and nothing more is asked of it.
     pub fn energy(&self, at: Nanos, work: Work) -> Energy {
-        let active = self.active + at.min(self.until).since(self.from);
+        let active = self.busy(at);
         let now = self.split(at.since(self.until));
         let [awake, light, deep] = std::array::from_fn(|state| self.resting[state] + now[state]);
         let spec = &self.spec;
@@ -103,6 +103,11 @@ impl Meter {
             + spec.program.times(work.pages_programmed)
             + spec.erase.times(work.blocks_erased)
             + spec.byte.times(work.bytes.get())
+    }
+
+    /// How long commands were in flight up to `at`, which is not before the last of them was taken.
+    pub fn busy(&self, at: Nanos) -> Nanos {
+        self.active + at.min(self.until).since(self.from)
     }
 
     /// When consumption will be level: nothing in flight and no deeper sleep to come.
@@ -179,6 +184,7 @@ mod tests {
         }
         // Awake all 10 ms, active in 0..6 and 8..9: a milliwatt for a millisecond is 1,000 nJ.
         assert_eq!(used(&meter, 10), (600 * 10 + 400 * 7) * 1_000);
+        assert_eq!((meter.busy(at(8)), meter.busy(at(10))), (at(6), at(7)));
         assert_eq!(used(&meter, 8), (600 * 8 + 400 * 6) * 1_000, "what is yet to come does not count");
     }
 

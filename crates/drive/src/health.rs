@@ -10,6 +10,8 @@ use crate::WearSummary;
 pub struct Health {
     /// How long it has been switched on.
     pub power_on: Nanos,
+    /// How long commands were in flight in that time.
+    pub busy: Nanos,
     /// How often it was switched on.
     pub power_cycles: u64,
     /// How warm it is, if it knows.

@@ -12,6 +12,7 @@ mod health;
 mod link;
 pub mod preset;
 mod queue;
+pub mod smart;
 mod thermal;
 mod wear;
 

@@ -8,6 +8,7 @@ use crate::preset::fields::Table;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share};
 use crate::preset::{PresetError, Rated, require, table};
+use crate::smart::IdentityTable;
 use crate::{LinkTimes, PowerSpec};
 
 /// A drive's file as it is written.
@@ -27,6 +28,8 @@ pub struct FlashFile {
     link: LinkTable,
     power: Option<PowerTable>,
     thermal: Option<ThermalTable>,
+    #[serde(rename = "smart")]
+    _smart: Option<IdentityTable>,
 }
 
 table!(Capacity {
@@ -97,6 +100,7 @@ impl FlashFile {
         ("link", LinkTable::FIELDS),
         ("power", PowerTable::FIELDS),
         ("thermal", ThermalTable::FIELDS),
+        ("smart", IdentityTable::FIELDS),
     ];
 
     /// The drive itself.

@@ -289,6 +289,7 @@ impl Drive for FlashDrive {
         let thermal = self.thermal_at_now();
         Health {
             power_on: self.now,
+            busy: self.meter.busy(self.now),
             power_cycles: 1 + self.counters.unsafe_shutdowns,
             temperature: thermal.map(|thermal| thermal.temperature()),
             temperature_max: thermal.map(|thermal| thermal.temperature_max()),
