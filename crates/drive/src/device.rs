@@ -3,7 +3,7 @@
 use block::{Completion, Nanos, Request, Tag};
 
 use crate::flash::FlashDrive;
-use crate::{Counters, Drive, Health, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// Any of the simulated drives.
 #[derive(Debug)]
@@ -55,6 +55,10 @@ impl Drive for Device {
 
     fn purge(&mut self) {
         each!(self, drive => drive.purge());
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        each!(self, drive => drive.cut_power(now))
     }
 
     #[inline]

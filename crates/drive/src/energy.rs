@@ -19,6 +19,10 @@ pub struct PowerSpec {
     pub byte: Energy,
     /// The states it sinks into when nothing is asked of it, the lightest first.
     pub sleep: [LowPower; 2],
+    /// Whether it can write out its buffer after power was cut.
+    pub capacitor: bool,
+    /// How long it takes to start after that.
+    pub boot: Nanos,
 }
 
 /// A state in which a drive consumes less and from which it must wake.
@@ -88,6 +92,15 @@ impl Meter {
         self.until = self.until.max(at);
     }
 
+    /// Notes that power was cut at `now`: no command is in flight any more, and the drive starts for so long.
+    pub fn restart(&mut self, now: Nanos, boot: Nanos) {
+        self.until = self.until.min(now);
+        if now > self.until {
+            self.wake(now);
+        }
+        self.end(now + boot);
+    }
+
     /// All energy used up to `at`, which is not before the last command was taken, if the drive has done
     /// this `work` and nothing more is asked of it.
     pub fn energy(&self, at: Nanos, work: Work) -> Energy {
@@ -155,6 +168,8 @@ mod tests {
             },
             LowPower { after: Nanos::from_secs(2), power: Power::from_milliwatts(5), exit: Nanos::from_millis(20) },
         ],
+        capacitor: false,
+        boot: Nanos::ZERO,
     };
 
     fn at(ms: u64) -> Nanos {
@@ -217,6 +232,17 @@ mod tests {
             assert_eq!(used(&meter, begin), before);
             meter.end(at(begin + 1));
         }
+    }
+
+    #[test]
+    fn a_power_cut_ends_what_was_in_flight_and_starting_is_work() {
+        let mut meter = Meter::new(SPEC);
+        meter.end(at(10));
+        meter.restart(at(4), at(3));
+        assert_eq!((meter.busy(at(4)), meter.busy(at(20))), (at(4), at(7)));
+        meter.restart(at(9), at(1));
+        assert_eq!(meter.busy(at(20)), at(8));
+        assert_eq!(used(&meter, 20), (600 * 20 + 400 * 8) * 1_000);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod energy;
 pub mod flash;
 mod health;
 mod link;
+mod lost;
 pub mod preset;
 mod queue;
 pub mod smart;
@@ -22,6 +23,7 @@ pub use device::Device;
 pub use energy::{LowPower, Meter, PowerSpec, Work};
 pub use health::Health;
 pub use link::LinkTimes;
+pub use lost::Lost;
 use serde::{Deserialize, Serialize};
 pub use thermal::{Thermal, ThermalSpec, Throttle};
 pub use wear::{Verdict, Wear, WearSpec, WearSummary};
@@ -69,6 +71,16 @@ pub trait Drive {
 
     /// Forgets all data, as a secure erase does. No request may be in flight.
     fn purge(&mut self);
+
+    /// Cuts the drive's power at `now` and switches it on again at once. No command in flight is ever answered,
+    /// and the next waits until the drive has started. A drive that keeps nothing in volatile memory loses
+    /// nothing.
+    ///
+    /// # Panics
+    /// If `now` is before a time already reached.
+    fn cut_power(&mut self, _now: Nanos) -> Lost {
+        Lost::default()
+    }
 
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive
     /// with large tables uses it to have their entries at hand.

@@ -6,6 +6,7 @@ mod file;
 mod geometry;
 mod mapping;
 mod nand;
+mod power_cut;
 mod warmth;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
@@ -15,10 +16,11 @@ pub use geometry::Geometry;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::NandTimes;
+use power_cut::Unsettled;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Meter, PowerSpec, Shape, Thermal, ThermalSpec};
+use crate::{Counters, Drive, Health, Lost, Meter, PowerSpec, Shape, Thermal, ThermalSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,7 @@ pub struct FlashDrive {
     thermal: Option<Thermal>,
     /// How long the controller and flash take, in percent of what they take when cool.
     pace: u32,
+    unsettled: Unsettled,
     plan: Vec<FlashOp>,
 }
 
@@ -121,6 +124,7 @@ impl FlashDrive {
             meter: Meter::new(spec.power),
             thermal: spec.thermal.map(Thermal::new),
             pace: 100,
+            unsettled: Unsettled::default(),
             plan: Vec::new(),
             spec,
         }
@@ -205,8 +209,10 @@ impl FlashDrive {
     #[inline]
     fn program(&mut self, page: Lpn, ready: Nanos) {
         self.plan.clear();
+        let is_kept = self.mapping.unit_of(page).is_some();
         self.mapping.write(page, &mut self.plan);
         let programmed = self.nand.book(self.now, ready, &self.plan);
+        self.unsettled.note(self.now, page, is_kept, programmed);
         self.buffer.release(programmed);
     }
 
@@ -217,6 +223,7 @@ impl FlashDrive {
             None => partial.arrived,
         };
         self.program(partial.page, ready);
+        self.unsettled.narrow(partial.sectors);
     }
 
     /// Cuts a request at the boundaries of pages.
@@ -306,6 +313,10 @@ impl Drive for FlashDrive {
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
     }
 
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        self.lose_power(now)
+    }
+
     #[inline]
     fn expect(&self, soon: &[Request]) {
         let page_of = |request: &Request| Lpn((request.lba.get() / u64::from(self.page_sectors)) as u32);
@@ -337,6 +348,7 @@ impl Clone for FlashDrive {
             meter: self.meter,
             thermal: self.thermal,
             pace: self.pace,
+            unsettled: self.unsettled.clone(),
             plan: Vec::new(),
         }
     }
@@ -357,5 +369,6 @@ impl Clone for FlashDrive {
         self.meter = other.meter;
         self.thermal = other.thermal;
         self.pace = other.pace;
+        self.unsettled.clone_from(&other.unsettled);
     }
 }

@@ -33,6 +33,10 @@ table!(
         deep_after: Option<Nanos>,
         #[serde(default, deserialize_with = "some_duration")]
         deep_exit: Option<Nanos>,
+        #[serde(default)]
+        capacitor: bool,
+        #[serde(default, deserialize_with = "some_duration")]
+        boot: Option<Nanos>,
     }
 );
 
@@ -78,6 +82,8 @@ impl PowerTable {
             erase: self.block_erase,
             byte: self.byte_sent,
             sleep: [light, deep],
+            capacitor: self.capacitor,
+            boot: self.boot.unwrap_or_default(),
         })
     }
 }

@@ -1,0 +1,115 @@
+//! What a flash drive loses when its power is cut, and how it comes back.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use block::{Lba, Nanos};
+
+use super::buffer::Buffer;
+use super::mapping::Lpn;
+use super::{FlashDrive, Link};
+use crate::{Drive, Lost};
+
+/// Pages that were handed to flash lately, in the order in which that was decided.
+///
+/// Once decided, the map points to a page's new place; only this knows that it is not there yet.
+#[derive(Clone, Debug, Default)]
+pub struct Unsettled(VecDeque<Entry>);
+
+/// A page on its way from the buffer to flash.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    page: Lpn,
+    /// A bit for each sector that the host wrote.
+    sectors: u64,
+    /// Whether an older copy is in flash.
+    is_kept: bool,
+    /// When it is in flash.
+    programmed: Nanos,
+}
+
+impl Unsettled {
+    /// Notes a whole page that is in flash from `programmed` on; whether an older copy is there already.
+    #[inline]
+    pub fn note(&mut self, now: Nanos, page: Lpn, is_kept: bool, programmed: Nanos) {
+        while self.0.front().is_some_and(|entry| entry.programmed <= now) {
+            self.0.pop_front();
+        }
+        self.0.push_back(Entry { page, sectors: u64::MAX, is_kept, programmed });
+    }
+
+    /// Of the page noted last, only these sectors were the host's; the others were read from flash.
+    pub fn narrow(&mut self, sectors: u64) {
+        self.0.back_mut().expect("a page was just noted").sectors = sectors;
+    }
+}
+
+/// What is lost of a page.
+struct Loss {
+    sectors: u64,
+    is_kept: bool,
+}
+
+impl FlashDrive {
+    /// What [`Drive::cut_power`] promises.
+    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+        assert!(now >= self.now, "power is cut at {now}, before {} which the drive has reached", self.now);
+        self.warm_up(now);
+        self.now = now;
+        let lost = if self.spec.power.capacitor { self.save() } else { self.forget(now) };
+        let unanswered = self.queue.clear();
+        self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
+        self.unsettled.0.clear();
+        self.link = Link::new(self.spec.link, self.spec.geometry.page);
+        self.meter.restart(now, self.spec.power.boot);
+        self.firmware_free = now + self.spec.power.boot;
+        self.counters.unsafe_shutdowns += 1;
+        Lost { unanswered, ..lost }
+    }
+
+    /// Writes out what is in the buffer on what the capacitor holds.
+    fn save(&mut self) -> Lost {
+        while let Some(partial) = self.buffer.take_partial() {
+            self.complete_page(partial);
+        }
+        Lost::default()
+    }
+
+    /// Takes back what had not been programmed.
+    fn forget(&mut self, now: Nanos) -> Lost {
+        let mut losses: BTreeMap<Lpn, Loss> = BTreeMap::new();
+        let mut torn = 0;
+        for entry in &self.unsettled.0 {
+            if entry.programmed <= now {
+                // A newer copy that was faster: what was lost before it does not matter.
+                losses.remove(&entry.page);
+                continue;
+            }
+            torn += u32::from(entry.programmed - now <= self.spec.nand.program);
+            losses.entry(entry.page).or_insert(Loss { sectors: 0, is_kept: entry.is_kept }).sectors |= entry.sectors;
+        }
+        while let Some(partial) = self.buffer.take_partial() {
+            losses.entry(partial.page).or_insert(Loss { sectors: 0, is_kept: true }).sectors |= partial.sectors;
+        }
+        for (&page, _) in losses.iter().filter(|(_, loss)| !loss.is_kept) {
+            self.mapping.trim(page);
+        }
+        Lost { sectors: runs(&losses, self.page_sectors, Lba::at(self.shape().capacity)), torn, unanswered: 0 }
+    }
+}
+
+/// The lost sectors of all pages, put together where they touch.
+fn runs(losses: &BTreeMap<Lpn, Loss>, page_sectors: u32, end: Lba) -> Vec<(Lba, Lba)> {
+    let mut runs: Vec<(Lba, Lba)> = Vec::new();
+    for (page, loss) in losses {
+        let first = u64::from(page.0) * u64::from(page_sectors);
+        for sector in (0..page_sectors).filter(|&sector| loss.sectors >> sector & 1 == 1) {
+            let (from, until) = (Lba::new(first + u64::from(sector)), Lba::new(first + u64::from(sector) + 1));
+            match runs.last_mut() {
+                Some((_, last)) if *last == from => *last = until,
+                _ if from < end => runs.push((from, until)),
+                _ => {}
+            }
+        }
+    }
+    runs
+}
