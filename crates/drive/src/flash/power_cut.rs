@@ -13,7 +13,11 @@ use crate::{Drive, Lost};
 ///
 /// Once decided, the map points to a page's new place; only this knows that it is not there yet.
 #[derive(Clone, Debug, Default)]
-pub struct Unsettled(VecDeque<Entry>);
+pub struct Unsettled {
+    entries: VecDeque<Entry>,
+    /// How many there may be before those that have settled are looked for.
+    entries_max: usize,
+}
 
 /// A page on its way from the buffer to flash.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +35,25 @@ impl Unsettled {
     /// Notes a whole page that is in flash from `programmed` on; whether an older copy is there already.
     #[inline]
     pub fn note(&mut self, now: Nanos, page: Lpn, is_kept: bool, programmed: Nanos) {
-        while self.0.front().is_some_and(|entry| entry.programmed <= now) {
-            self.0.pop_front();
+        if self.entries.len() >= self.entries_max {
+            self.settle(now);
         }
-        self.0.push_back(Entry { page, sectors: u64::MAX, is_kept, programmed });
+        self.entries.push_back(Entry { page, sectors: u64::MAX, is_kept, programmed });
     }
 
     /// Of the page noted last, only these sectors were the host's; the others were read from flash.
     pub fn narrow(&mut self, sectors: u64) {
-        self.0.back_mut().expect("a page was just noted").sectors = sectors;
+        self.entries.back_mut().expect("a page was just noted").sectors = sectors;
+    }
+
+    /// Forgets the pages that are in flash, up to the first that is not: a newer copy of that may be among
+    /// those after it.
+    #[cold]
+    fn settle(&mut self, now: Nanos) {
+        while self.entries.front().is_some_and(|entry| entry.programmed <= now) {
+            self.entries.pop_front();
+        }
+        self.entries_max = (2 * self.entries.len()).max(256);
     }
 }
 
@@ -58,7 +72,7 @@ impl FlashDrive {
         let lost = if self.spec.power.capacitor { self.save() } else { self.forget(now) };
         let unanswered = self.queue.clear();
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
-        self.unsettled.0.clear();
+        self.unsettled.entries.clear();
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
         self.meter.restart(now, self.spec.power.boot);
         self.firmware_free = now + self.spec.power.boot;
@@ -78,7 +92,7 @@ impl FlashDrive {
     fn forget(&mut self, now: Nanos) -> Lost {
         let mut losses: BTreeMap<Lpn, Loss> = BTreeMap::new();
         let mut torn = 0;
-        for entry in &self.unsettled.0 {
+        for entry in &self.unsettled.entries {
             if entry.programmed <= now {
                 // A newer copy that was faster: what was lost before it does not matter.
                 losses.remove(&entry.page);

@@ -1,7 +1,7 @@
 //! What a drive says of itself, in the words of `smartctl --json`.
 //!
 //! Source for names and shape: smartmontools 7.3, its `drivedb.h` and its JSON output, format version 1.0;
-//! for the health log, NVM Express Base Specification 1.4, §5.14.1.2.
+//! for the health log, the log page of that name in the NVM Express Base Specification 1.4.
 
 mod attributes;
 mod identity;
