@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// What a drive has done since it was made, or between two such readings.
@@ -24,6 +24,15 @@ pub struct Counters {
     pub pages_moved: u64,
     /// Flash blocks erased.
     pub blocks_erased: u64,
+    /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
+    #[serde(default)]
+    pub energy_nj: u64,
+    /// Time at a slower pace because the drive was too warm.
+    #[serde(default)]
+    pub throttled: Nanos,
+    /// Times that power was cut without notice.
+    #[serde(default)]
+    pub unsafe_shutdowns: u64,
     /// The size of a flash page, so that pages can be compared with bytes.
     pub page: Bytes,
 }
@@ -64,6 +73,9 @@ impl Counters {
             pages_programmed: op(self.pages_programmed, other.pages_programmed),
             pages_moved: op(self.pages_moved, other.pages_moved),
             blocks_erased: op(self.blocks_erased, other.blocks_erased),
+            energy_nj: op(self.energy_nj, other.energy_nj),
+            throttled: Nanos::from_nanos(op(self.throttled.as_nanos(), other.throttled.as_nanos())),
+            unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),
             page: self.page,
         }
     }

@@ -3,7 +3,7 @@
 use block::{Completion, Nanos, Request, Tag};
 
 use crate::flash::FlashDrive;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// Any of the simulated drives.
 #[derive(Debug)]
@@ -49,8 +49,16 @@ impl Drive for Device {
         each!(self, drive => drive.counters())
     }
 
+    fn health(&self) -> Health {
+        each!(self, drive => drive.health())
+    }
+
     fn purge(&mut self) {
         each!(self, drive => drive.purge());
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        each!(self, drive => drive.cut_power(now))
     }
 
     #[inline]

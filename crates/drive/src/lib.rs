@@ -6,16 +6,27 @@
 mod calendar;
 mod counters;
 mod device;
+mod energy;
 pub mod flash;
+mod health;
 mod link;
+mod lost;
 pub mod preset;
 mod queue;
+pub mod smart;
+mod thermal;
+mod wear;
 
 use block::{Bytes, Completion, Nanos, Request, Tag};
 pub use counters::Counters;
 pub use device::Device;
+pub use energy::{LowPower, Meter, PowerSpec, Work};
+pub use health::Health;
 pub use link::LinkTimes;
+pub use lost::Lost;
 use serde::{Deserialize, Serialize};
+pub use thermal::{Thermal, ThermalSpec, Throttle};
+pub use wear::{Verdict, Wear, WearSpec, WearSummary};
 
 /// What a host learns when it asks a drive to identify itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +64,23 @@ pub trait Drive {
     /// What the drive has done since it was made.
     fn counters(&self) -> Counters;
 
+    /// The state it is in: how warm, how worn, how long in use.
+    fn health(&self) -> Health {
+        Health { power_on: self.now(), power_cycles: 1, ..Health::default() }
+    }
+
     /// Forgets all data, as a secure erase does. No request may be in flight.
     fn purge(&mut self);
+
+    /// Cuts the drive's power at `now` and switches it on again at once. No command in flight is ever answered,
+    /// and the next waits until the drive has started. A drive that keeps nothing in volatile memory loses
+    /// nothing.
+    ///
+    /// # Panics
+    /// If `now` is before a time already reached.
+    fn cut_power(&mut self, _now: Nanos) -> Lost {
+        Lost::default()
+    }
 
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive
     /// with large tables uses it to have their entries at hand.

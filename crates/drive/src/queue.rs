@@ -55,6 +55,14 @@ impl CommandQueue {
         Some((completion, self.waiting.pop_front()))
     }
 
+    /// Forgets all commands; how many there were.
+    pub fn clear(&mut self) -> u32 {
+        let count = self.taken.len() + self.waiting.len();
+        self.taken.clear();
+        self.waiting.clear();
+        count as u32
+    }
+
     /// Whether nothing is in the drive or waits for it.
     pub fn is_empty(&self) -> bool {
         self.taken.is_empty() && self.waiting.is_empty()

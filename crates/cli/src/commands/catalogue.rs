@@ -1,7 +1,9 @@
 //! `assay drives`, `assay plans`: what there is to choose from.
 
 use clap::Subcommand;
+use drive::Drive;
 use drive::preset::Preset;
+use drive::smart::Smart;
 use lab::plan::{self, Action, Length, Plan, catalog};
 
 use super::history::say;
@@ -11,7 +13,21 @@ use crate::failure::Failure;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Drives {
     #[command(subcommand)]
-    which: Option<Named>,
+    which: Option<OfDrives>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum OfDrives {
+    /// Describe one
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Print what one says of itself when it is new, as `smartctl --json -a` does
+    Smart {
+        /// Its name
+        name: String,
+    },
 }
 
 /// What was asked of `assay plans`.
@@ -38,8 +54,20 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
                 Preset::all().map(|preset| format!("sim:{:<10} {}\n", preset.name, preset.title)).collect();
             say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
         }
-        Some(Named::Show { name }) => say(&describe(&Preset::find(name.strip_prefix("sim:").unwrap_or(name))?)),
+        Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
+        Some(OfDrives::Smart { name }) => {
+            let preset = named(name)?;
+            let drive = preset.build();
+            let smart = Smart::of(&preset.identity(), &drive.counters(), &drive.health());
+            let text = serde_json::to_string_pretty(&smart).expect("what a drive says has only names for keys");
+            say(&format!("{text}\n"))
+        }
     }
+}
+
+/// The drive of that name, as a target or by itself.
+fn named(name: &str) -> Result<Preset, Failure> {
+    Ok(Preset::find(name.strip_prefix("sim:").unwrap_or(name))?)
 }
 
 /// A drive in words, then its file, which has every number with its source.

@@ -27,7 +27,7 @@ pub struct Partial {
     /// The page.
     pub page: Lpn,
     /// A bit for each sector that was written.
-    sectors: u64,
+    pub sectors: u64,
     /// When the last of them arrived.
     pub arrived: Nanos,
 }

@@ -5,10 +5,12 @@ use serde::Deserialize;
 
 use super::collection::START_MIN;
 use super::{CellTimes, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, Policy, SlcSpec};
-use crate::LinkTimes;
 use crate::preset::fields::Table;
+use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration};
 use crate::preset::{PresetError, Rated, require, table};
+use crate::smart::IdentityTable;
+use crate::{LinkTimes, PowerSpec};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -28,6 +30,10 @@ pub struct FlashFile {
     slc: Option<SlcTable>,
     buffer: BufferTable,
     link: LinkTable,
+    power: Option<PowerTable>,
+    thermal: Option<ThermalTable>,
+    #[serde(rename = "smart")]
+    _smart: Option<IdentityTable>,
 }
 
 table!(Capacity {
@@ -195,6 +201,9 @@ impl FlashFile {
         ("slc", SlcTable::FIELDS),
         ("buffer", BufferTable::FIELDS),
         ("link", LinkTable::FIELDS),
+        ("power", PowerTable::FIELDS),
+        ("thermal", ThermalTable::FIELDS),
+        ("smart", IdentityTable::FIELDS),
     ];
 
     /// The drive itself.
@@ -286,6 +295,8 @@ impl FlashFile {
             collection,
             reads_first: self.nand.reads_first,
             slc,
+            power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
+            thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
         })
     }
 

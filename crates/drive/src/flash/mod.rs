@@ -9,6 +9,8 @@ mod geometry;
 mod map_cache;
 mod mapping;
 mod nand;
+mod power_cut;
+mod warmth;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
@@ -22,10 +24,11 @@ pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::{CellTimes, NandTimes};
+use power_cut::{Unsettled, Waiting};
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Lost, Meter, PowerSpec, Shape, Thermal, ThermalSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,8 @@ pub struct FlashSpec {
     pub command: Nanos,
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
-    /// What each change of the map takes beside: one for the first page that a write touches, one for all others.
+    /// What each change of the map takes beside: one for the first page that a write touches, one for all
+    /// others; none where it goes on from the last write.
     pub write: Nanos,
     /// What each page that a write touches takes.
     pub page_write: Nanos,
@@ -60,6 +64,10 @@ pub struct FlashSpec {
     pub reads_first: bool,
     /// Blocks that are written with one bit a cell first.
     pub slc: Option<SlcSpec>,
+    /// What it consumes.
+    pub power: PowerSpec,
+    /// How warm that makes it; none if it is not to be followed.
+    pub thermal: Option<ThermalSpec>,
 }
 
 impl FlashSpec {
@@ -103,10 +111,17 @@ pub struct FlashDrive {
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
     nand: Nand,
+    /// Where the last write ended.
+    written_to: Lba,
     counters: Counters,
+    meter: Meter,
+    thermal: Option<Thermal>,
+    /// How long the controller and flash take, in percent of what they take when cool.
+    pace: u32,
+    unsettled: Unsettled,
     plan: Vec<FlashOp>,
-    /// Slots of the buffer whose pages wait for their flash page to be full.
-    waiting: u32,
+    /// Pages in the buffer that wait for their flash page to be full.
+    waiting: Vec<Waiting>,
     /// When all of those have arrived.
     waiting_ready: Nanos,
 }
@@ -139,9 +154,14 @@ impl FlashDrive {
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
+            written_to: Lba::new(u64::MAX),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
+            meter: Meter::new(spec.power),
+            thermal: spec.thermal.map(Thermal::new),
+            pace: 100,
+            unsettled: Unsettled::default(),
             plan: Vec::new(),
-            waiting: 0,
+            waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
             spec,
         }
@@ -154,8 +174,10 @@ impl FlashDrive {
 
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let ready = self.firmware_free.max(now) + self.spec.command;
-        self.firmware_free = ready + self.spec.retire;
+        self.warm_up(now);
+        let awake = now + self.meter.begin(now);
+        let ready = self.firmware_free.max(awake) + self.paced(self.spec.command);
+        self.firmware_free = ready + self.paced(self.spec.retire);
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
@@ -163,6 +185,7 @@ impl FlashDrive {
             Op::Flush => self.flush(ready),
         };
         self.counters.requests[request.op as usize] += 1;
+        self.meter.end(at);
         self.queue.take(Completion { at, tag });
     }
 
@@ -219,7 +242,7 @@ impl FlashDrive {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
             if let Some(region) = need.write_back {
-                self.put(Lpn(self.map_base + region), ready, false);
+                self.put(Lpn(self.map_base + region), ready);
             }
             if let Some(region) = need.fetch {
                 found = found.max(self.fetch_map(ready, region));
@@ -231,27 +254,35 @@ impl FlashDrive {
     fn write(&mut self, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
         let ready = self.claim_map(ready, request);
-        let pages = self.pieces(request).count() as u64;
-        // As for reads, the first page is a change to the map by itself, the rest is another.
-        let changes = pages.min(2);
-        let mut done = ready + self.spec.write.times(changes) + self.spec.page_write.times(pages);
-        self.firmware_free = self.firmware_free.max(done + self.spec.retire);
+        let handling = self.handling(request);
+        let mut done = ready + self.paced(handling);
+        self.firmware_free = self.firmware_free.max(done + self.paced(self.spec.retire));
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.send(self.now, slot_free.max(ready), piece.sectors, index == 0);
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, arrived);
+                self.program(piece.page, u64::MAX, arrived);
             } else {
                 match self.buffer.merge(piece.page, piece.first, piece.sectors, self.page_sectors, arrived) {
                     Merged::Waits => {}
-                    Merged::Whole => self.program(piece.page, arrived),
+                    Merged::Whole => self.program(piece.page, u64::MAX, arrived),
                     Merged::Evicts(partial) => self.complete_page(partial),
                 }
             }
             done = done.max(arrived);
         }
         done
+    }
+
+    /// What the firmware takes for a write beside what every command takes.
+    fn handling(&mut self, request: Request) -> Nanos {
+        let pages = self.pieces(request).count() as u64;
+        let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
+        // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
+        // where the last write ended is part of its change.
+        let changes = if continues { 0 } else { pages.min(2) };
+        self.spec.write.times(changes) + self.spec.page_write.times(pages)
     }
 
     fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
@@ -269,41 +300,31 @@ impl FlashDrive {
         while let Some(partial) = self.buffer.take_partial() {
             self.complete_page(partial);
         }
-        if self.waiting > 0 {
+        if !self.waiting.is_empty() {
             self.pad();
         }
         let durable = self.buffer.drained().max(ready);
         self.link.send(self.now, durable, 0, true)
     }
 
-    /// Programs a page whose data is in a slot of the buffer from `ready` on, and frees the slot then.
+    /// Gives `sectors` of a page that were written, as bits, to flash. The page is in a slot of the buffer and
+    /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
     #[inline]
-    fn program(&mut self, page: Lpn, ready: Nanos) {
-        self.put(page, ready, true);
+    fn program(&mut self, page: Lpn, sectors: u64, ready: Nanos) {
+        self.waiting.push(Waiting { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
+        self.put(page, ready);
     }
 
-    /// Gives a page that is there from `ready` on to flash; `buffered` if it is in a slot of the buffer, which
-    /// is free once the flash page that it is part of has been programmed.
+    /// Gives a page that is there from `ready` on to flash.
     #[inline]
-    fn put(&mut self, page: Lpn, ready: Nanos, buffered: bool) {
+    fn put(&mut self, page: Lpn, ready: Nanos) {
         self.plan.clear();
         let full = self.mapping.write(page, &mut self.plan);
-        self.waiting += u32::from(buffered);
         self.waiting_ready = self.waiting_ready.max(ready);
         let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
         if full {
-            self.release_waiting(end);
+            self.settle(end);
         }
-    }
-
-    /// Frees the slots of pages that waited for their flash page to be programmed.
-    #[inline]
-    fn release_waiting(&mut self, programmed: Nanos) {
-        for _ in 0..self.waiting {
-            self.buffer.release(programmed);
-        }
-        self.waiting = 0;
-        self.waiting_ready = Nanos::ZERO;
     }
 
     /// Programs what waits for its flash page to be full, as it is.
@@ -311,7 +332,18 @@ impl FlashDrive {
         self.plan.clear();
         self.mapping.pad(&mut self.plan);
         let end = self.nand.book(self.now, self.waiting_ready.max(self.now), &self.plan);
-        self.release_waiting(end);
+        self.settle(end);
+    }
+
+    /// Frees the slots of the pages that waited for their flash page, which is programmed then.
+    #[inline]
+    fn settle(&mut self, programmed: Nanos) {
+        for &waiting in &self.waiting {
+            self.unsettled.note(self.now, waiting, programmed);
+            self.buffer.release(programmed);
+        }
+        self.waiting.clear();
+        self.waiting_ready = Nanos::ZERO;
     }
 
     /// Does what a drive that is asked nothing does until `until`.
@@ -336,7 +368,7 @@ impl FlashDrive {
             Some(place) => self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors),
             None => partial.arrived,
         };
-        self.program(partial.page, ready);
+        self.program(partial.page, partial.sectors, ready);
     }
 
     /// Cuts a request at the boundaries of pages.
@@ -402,7 +434,21 @@ impl Drive for FlashDrive {
             pages_programmed: self.nand.pages_programmed,
             pages_moved: self.mapping.moved(),
             blocks_erased: self.nand.blocks_erased,
+            energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
+            throttled: self.thermal_at_now().map_or(Nanos::ZERO, |thermal| thermal.throttled()),
             ..self.counters
+        }
+    }
+
+    fn health(&self) -> Health {
+        let thermal = self.thermal_at_now();
+        Health {
+            power_on: self.now,
+            busy: self.meter.busy(self.now),
+            power_cycles: 1 + self.counters.unsafe_shutdowns,
+            temperature: thermal.map(|thermal| thermal.temperature()),
+            temperature_max: thermal.map(|thermal| thermal.temperature_max()),
+            wear: None,
         }
     }
 
@@ -416,8 +462,12 @@ impl Drive for FlashDrive {
         }
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
-        self.waiting = 0;
+        self.waiting.clear();
         self.waiting_ready = Nanos::ZERO;
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        self.lose_power(now)
     }
 
     #[inline]
@@ -449,9 +499,14 @@ impl Clone for FlashDrive {
             map_cache: self.map_cache.clone(),
             map_base: self.map_base,
             nand: self.nand.clone(),
+            written_to: self.written_to,
             counters: self.counters,
+            meter: self.meter,
+            thermal: self.thermal,
+            pace: self.pace,
+            unsettled: self.unsettled.clone(),
             plan: Vec::new(),
-            waiting: self.waiting,
+            waiting: self.waiting.clone(),
             waiting_ready: self.waiting_ready,
         }
     }
@@ -470,8 +525,13 @@ impl Clone for FlashDrive {
         self.map_cache.clone_from(&other.map_cache);
         self.map_base = other.map_base;
         self.nand.clone_from(&other.nand);
+        self.written_to = other.written_to;
         self.counters = other.counters;
-        self.waiting = other.waiting;
+        self.waiting.clone_from(&other.waiting);
         self.waiting_ready = other.waiting_ready;
+        self.meter = other.meter;
+        self.thermal = other.thermal;
+        self.pace = other.pace;
+        self.unsettled.clone_from(&other.unsettled);
     }
 }

@@ -1,6 +1,6 @@
 //! How long flash takes for what was decided.
 
-use block::{Nanos, Rate, SECTOR};
+use block::{Bytes, Nanos, Rate, SECTOR};
 
 use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
@@ -84,13 +84,21 @@ impl Nand {
             dies: (0..geometry.dies()).map(die).collect(),
             channels: vec![Channel::new(geometry.dies_per_channel); geometry.channels as usize],
             die_of_unit: (0..geometry.units()).map(|unit| geometry.die_of(Unit(unit)).0).collect(),
-            transfer: (0..=geometry.page.sectors()).map(|n| times.channel.time_for(SECTOR.times(n))).collect(),
-            fill: times.channel.time_for(geometry.page.times(u64::from(geometry.program_pages))),
+            transfer: transfers(times.channel, geometry.page.sectors()),
+            fill: fill(times.channel, geometry.page, geometry.program_pages),
             program_pages: geometry.program_pages,
             pages_read: 0,
             pages_programmed: 0,
             blocks_erased: 0,
         }
+    }
+
+    /// What is booked from now on takes these times; what is booked already keeps its own.
+    pub fn set_times(&mut self, times: NandTimes) {
+        let page = SECTOR.times(self.transfer.len() as u64 - 1);
+        self.transfer = transfers(times.channel, page.sectors());
+        self.fill = fill(times.channel, page, self.program_pages);
+        self.times = times;
     }
 
     /// Reads `sectors` of a page of `unit`, starting at `ready` at the earliest; when they are with the controller.
@@ -204,6 +212,16 @@ impl NandTimes {
             Cells::Single => self.single,
         }
     }
+}
+
+/// What a flash page of so many logical ones takes on the channel.
+fn fill(channel: Rate, page: Bytes, pages: u32) -> Nanos {
+    channel.time_for(page.times(u64::from(pages)))
+}
+
+/// What each number of sectors up to a page's worth takes on the channel.
+fn transfers(channel: Rate, page_sectors: u64) -> Vec<Nanos> {
+    (0..=page_sectors).map(|sectors| channel.time_for(SECTOR.times(sectors))).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod change;
 mod embedded;
 pub(crate) mod fields;
+pub(crate) mod power;
 pub(crate) mod units;
 
 use block::{Bytes, Nanos, Rate};
@@ -14,6 +15,7 @@ use self::embedded::EMBEDDED;
 use self::units::{some_duration, some_rate};
 use crate::Device;
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
+use crate::smart::{AttributeSet, Identity, IdentityTable};
 
 /// A drive as its file describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,6 +173,20 @@ impl Preset {
         facts
     }
 
+    /// Who the drive says it is: what its file's `[smart]` table has, or else its title.
+    pub fn identity(&self) -> Identity {
+        #[derive(Deserialize)]
+        struct Part {
+            smart: Option<IdentityTable>,
+        }
+        let plain = Identity::new(&self.name, &self.title, self.capacity(), AttributeSet::default());
+        let part: Part = toml::from_str(&self.text).expect("the file was read before");
+        match part.smart {
+            Some(table) => plain.with(table),
+            None => plain,
+        }
+    }
+
     /// The drive itself, as it leaves the factory.
     pub fn build(&self) -> Device {
         match &self.spec {
@@ -248,6 +264,16 @@ mod tests {
         let packages = Bytes::from_gib(4).times(20);
         assert!(raw.get().abs_diff(packages.get()) < packages.get() / 2000, "{raw} in twenty packages of 4 GiB");
         assert_eq!(spec.queue_depth, 32);
+    }
+
+    #[test]
+    fn a_drive_says_who_it_is_as_its_file_has_it() {
+        let identity = Preset::find("x25-m").unwrap().identity();
+        assert_eq!((&*identity.model, &*identity.device), ("INTEL SSDSA2MH080G1GC", "sim:x25-m"));
+        assert_eq!((identity.capacity.sectors(), identity.attributes), (156_301_488, AttributeSet::IntelX25));
+        let good = EMBEDDED.iter().find(|(name, _)| *name == "x25-m").unwrap().1;
+        let silent = Preset::parse(good.split("[smart]").next().unwrap()).unwrap();
+        assert_eq!((&silent.identity().model, silent.identity().attributes), (&silent.title, AttributeSet::Generic));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Quantities with their units in a drive's file.
 
-use block::{Bytes, Nanos, ParseError, Rate, parse_bytes, parse_duration, parse_rate, parse_share};
+use block::{
+    Bytes, Energy, Nanos, ParseError, Power, Rate, Temperature, parse_bytes, parse_duration, parse_energy,
+    parse_heat_capacity, parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
+};
 use serde::{Deserialize, Deserializer};
 
 fn read<'de, D: Deserializer<'de>, T>(
@@ -43,4 +46,34 @@ pub fn some_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 /// An amount of data that may be left out.
 pub fn some_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
     bytes(deserializer).map(Some)
+}
+
+/// A power.
+pub fn power<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Power, D::Error> {
+    read(deserializer, parse_power)
+}
+
+/// A power that may be left out.
+pub fn some_power<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Power>, D::Error> {
+    power(deserializer).map(Some)
+}
+
+/// An energy.
+pub fn energy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Energy, D::Error> {
+    read(deserializer, parse_energy)
+}
+
+/// A temperature.
+pub fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Temperature, D::Error> {
+    read(deserializer, parse_temperature)
+}
+
+/// A thermal resistance, in thousandths of a kelvin a watt.
+pub fn thermal_resistance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    read(deserializer, parse_thermal_resistance)
+}
+
+/// A heat capacity, in thousandths of a joule a kelvin.
+pub fn heat_capacity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    read(deserializer, parse_heat_capacity)
 }

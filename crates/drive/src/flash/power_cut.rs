@@ -1,0 +1,142 @@
+//! What a flash drive loses when its power is cut, and how it comes back.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use block::{Lba, Nanos};
+
+use super::buffer::Buffer;
+use super::mapping::Lpn;
+use super::{FlashDrive, Link};
+use crate::{Drive, Lost};
+
+/// Pages that were handed to flash lately, in the order in which that was decided.
+///
+/// Once decided, the map points to a page's new place; only this knows that it is not there yet.
+#[derive(Clone, Debug, Default)]
+pub struct Unsettled {
+    entries: VecDeque<Entry>,
+    /// How many there may be before those that have settled are looked for.
+    entries_max: usize,
+}
+
+/// A page that waits in the buffer for its flash page to be programmed.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The page.
+    pub page: Lpn,
+    /// A bit for each sector that the host wrote; the others were read from flash.
+    pub sectors: u64,
+    /// Whether an older copy is in flash.
+    pub is_kept: bool,
+}
+
+/// A page on its way from the buffer to flash.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    page: Waiting,
+    /// When it is in flash.
+    programmed: Nanos,
+}
+
+impl Unsettled {
+    /// Notes a page that is in flash from `programmed` on.
+    #[inline]
+    pub fn note(&mut self, now: Nanos, page: Waiting, programmed: Nanos) {
+        if self.entries.len() >= self.entries_max {
+            self.settle(now);
+        }
+        self.entries.push_back(Entry { page, programmed });
+    }
+
+    /// Forgets the pages that are in flash, up to the first that is not: a newer copy of that may be among
+    /// those after it.
+    #[cold]
+    fn settle(&mut self, now: Nanos) {
+        while self.entries.front().is_some_and(|entry| entry.programmed <= now) {
+            self.entries.pop_front();
+        }
+        self.entries_max = (2 * self.entries.len()).max(256);
+    }
+}
+
+/// What is lost of a page.
+struct Loss {
+    sectors: u64,
+    is_kept: bool,
+}
+
+impl FlashDrive {
+    /// What [`Drive::cut_power`] promises.
+    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+        assert!(now >= self.now, "power is cut at {now}, before {} which the drive has reached", self.now);
+        self.warm_up(now);
+        self.now = now;
+        let lost = if self.spec.power.capacitor { self.save() } else { self.forget(now) };
+        let unanswered = self.queue.clear();
+        self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
+        self.unsettled.entries.clear();
+        self.waiting.clear();
+        self.waiting_ready = Nanos::ZERO;
+        self.link = Link::new(self.spec.link, self.spec.geometry.page);
+        self.meter.restart(now, self.spec.power.boot);
+        self.firmware_free = now + self.spec.power.boot;
+        self.counters.unsafe_shutdowns += 1;
+        Lost { unanswered, ..lost }
+    }
+
+    /// Writes out what is in the buffer on what the capacitor holds.
+    fn save(&mut self) -> Lost {
+        while let Some(partial) = self.buffer.take_partial() {
+            self.complete_page(partial);
+        }
+        self.pad();
+        Lost::default()
+    }
+
+    /// Takes back what had not been programmed.
+    fn forget(&mut self, now: Nanos) -> Lost {
+        let mut losses: BTreeMap<Lpn, Loss> = BTreeMap::new();
+        let mut torn = 0;
+        for entry in &self.unsettled.entries {
+            if entry.programmed <= now {
+                // A newer copy that was faster: what was lost before it does not matter.
+                losses.remove(&entry.page.page);
+                continue;
+            }
+            torn += u32::from(entry.programmed - now <= self.spec.nand.program);
+            lose(&mut losses, entry.page);
+        }
+        for &waiting in &self.waiting {
+            lose(&mut losses, waiting);
+        }
+        while let Some(partial) = self.buffer.take_partial() {
+            losses.entry(partial.page).or_insert(Loss { sectors: 0, is_kept: true }).sectors |= partial.sectors;
+        }
+        for (&page, _) in losses.iter().filter(|(_, loss)| !loss.is_kept) {
+            self.mapping.trim(page);
+        }
+        Lost { sectors: runs(&losses, self.page_sectors, Lba::at(self.shape().capacity)), torn, unanswered: 0 }
+    }
+}
+
+/// Adds what is lost of a page.
+fn lose(losses: &mut BTreeMap<Lpn, Loss>, lost: Waiting) {
+    losses.entry(lost.page).or_insert(Loss { sectors: 0, is_kept: lost.is_kept }).sectors |= lost.sectors;
+}
+
+/// The lost sectors of all pages, put together where they touch.
+fn runs(losses: &BTreeMap<Lpn, Loss>, page_sectors: u32, end: Lba) -> Vec<(Lba, Lba)> {
+    let mut runs: Vec<(Lba, Lba)> = Vec::new();
+    for (page, loss) in losses {
+        let first = u64::from(page.0) * u64::from(page_sectors);
+        for sector in (0..page_sectors).filter(|&sector| loss.sectors >> sector & 1 == 1) {
+            let (from, until) = (Lba::new(first + u64::from(sector)), Lba::new(first + u64::from(sector) + 1));
+            match runs.last_mut() {
+                Some((_, last)) if *last == from => *last = until,
+                _ if from < end => runs.push((from, until)),
+                _ => {}
+            }
+        }
+    }
+    runs
+}

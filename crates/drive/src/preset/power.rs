@@ -1,0 +1,136 @@
+//! The tables of a drive's file that say what it consumes and how warm it gets.
+
+use block::{Energy, Nanos, Power, Temperature};
+
+use super::units::{energy, heat_capacity, power, share, some_duration, some_power, temperature, thermal_resistance};
+use super::{PresetError, require, table};
+use crate::energy::{LowPower, PowerSpec};
+use crate::thermal::{STEP, ThermalSpec, Throttle};
+
+table!(
+    pub(crate) PowerTable {
+        #[serde(default, deserialize_with = "power")]
+        idle: Power,
+        #[serde(default, deserialize_with = "power")]
+        active: Power,
+        #[serde(default, deserialize_with = "energy")]
+        page_read: Energy,
+        #[serde(default, deserialize_with = "energy")]
+        page_program: Energy,
+        #[serde(default, deserialize_with = "energy")]
+        block_erase: Energy,
+        #[serde(default, deserialize_with = "energy")]
+        byte_sent: Energy,
+        #[serde(default, deserialize_with = "some_power")]
+        light: Option<Power>,
+        #[serde(default, deserialize_with = "some_duration")]
+        light_after: Option<Nanos>,
+        #[serde(default, deserialize_with = "some_duration")]
+        light_exit: Option<Nanos>,
+        #[serde(default, deserialize_with = "some_power")]
+        deep: Option<Power>,
+        #[serde(default, deserialize_with = "some_duration")]
+        deep_after: Option<Nanos>,
+        #[serde(default, deserialize_with = "some_duration")]
+        deep_exit: Option<Nanos>,
+        #[serde(default)]
+        capacitor: bool,
+        #[serde(default, deserialize_with = "some_duration")]
+        boot: Option<Nanos>,
+    }
+);
+
+table!(
+    pub(crate) ThermalTable {
+        #[serde(deserialize_with = "temperature")]
+        ambient: Temperature,
+        #[serde(deserialize_with = "thermal_resistance")]
+        resistance: u64,
+        #[serde(deserialize_with = "heat_capacity")]
+        heat_capacity: u64,
+        #[serde(deserialize_with = "temperature")]
+        warm: Temperature,
+        #[serde(deserialize_with = "share")]
+        warm_pace: u64,
+        #[serde(deserialize_with = "temperature")]
+        hot: Temperature,
+        #[serde(deserialize_with = "share")]
+        hot_pace: u64,
+        #[serde(deserialize_with = "temperature")]
+        hysteresis: Temperature,
+    }
+);
+
+impl PowerTable {
+    /// What it says.
+    ///
+    /// # Errors
+    /// If a state of sleep lacks a part or the deeper one begins first.
+    pub fn spec(&self) -> Result<PowerSpec, PresetError> {
+        let light = sleep("light", self.light, self.light_after, self.light_exit)?;
+        let deep = sleep("deep", self.deep, self.deep_after, self.deep_exit)?;
+        require(
+            self.light.is_none() || self.deep.is_none() || light.after < deep.after,
+            || format!("power.light_after is {}, power.deep_after {}", light.after, deep.after),
+            "the lighter sleep begins first",
+        )?;
+        Ok(PowerSpec {
+            idle: self.idle,
+            active: self.active,
+            read: self.page_read,
+            program: self.page_program,
+            erase: self.block_erase,
+            byte: self.byte_sent,
+            sleep: [light, deep],
+            capacitor: self.capacitor,
+            boot: self.boot.unwrap_or_default(),
+        })
+    }
+}
+
+/// A state of sleep, or one that never begins if the table has none of it.
+fn sleep(name: &str, power: Option<Power>, after: Option<Nanos>, exit: Option<Nanos>) -> Result<LowPower, PresetError> {
+    match (power, after, exit) {
+        (Some(power), Some(after), Some(exit)) => Ok(LowPower { after, power, exit }),
+        (None, None, None) => Ok(LowPower::default()),
+        _ => Err(PresetError::Numbers {
+            found: format!("power has only some of {name}, {name}_after and {name}_exit"),
+            right: "a state of sleep needs its power, after which time it begins and how long waking takes",
+        }),
+    }
+}
+
+impl ThermalTable {
+    /// What it says.
+    ///
+    /// # Errors
+    /// If it warms up too fast to be followed, or its paces are not in order.
+    pub fn spec(&self) -> Result<ThermalSpec, PresetError> {
+        let product = u128::from(self.resistance) * u128::from(self.heat_capacity);
+        let steps = product / u128::from(STEP.as_nanos() / 1_000);
+        require(
+            (10..=u128::from(u32::MAX)).contains(&steps),
+            || format!("thermal.resistance times thermal.heat_capacity is {steps} tenths of a second"),
+            "it is the time in which the drive warms up, from a second to some years",
+        )?;
+        require(
+            self.ambient < self.warm && self.warm <= self.hot,
+            || format!("thermal has ambient {}, warm {} and hot {}", self.ambient, self.warm, self.hot),
+            "ambient < warm ≤ hot",
+        )?;
+        let whole_percent = |pace: u64| pace.is_multiple_of(10_000) && (100..=10_000).contains(&(pace / 10_000));
+        require(
+            whole_percent(self.warm_pace) && whole_percent(self.hot_pace) && self.warm_pace <= self.hot_pace,
+            || format!("thermal has paces of {} and {} millionths", self.warm_pace, self.hot_pace),
+            "100% ≤ warm_pace ≤ hot_pace ≤ 10000%, in whole percent of the time that everything takes when cool",
+        )?;
+        let throttle = |at, pace: u64| Throttle { at, pace: (pace / 10_000) as u32 };
+        Ok(ThermalSpec {
+            ambient: self.ambient,
+            resistance: self.resistance,
+            capacity: self.heat_capacity,
+            throttle: [throttle(self.warm, self.warm_pace), throttle(self.hot, self.hot_pace)],
+            hysteresis: self.hysteresis,
+        })
+    }
+}
