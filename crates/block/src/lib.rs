@@ -6,13 +6,17 @@
 mod bytes;
 mod nanos;
 mod parse;
+mod power;
 mod rate;
 mod request;
 mod seed;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use nanos::Nanos;
-pub use parse::{ParseError, parse_bytes, parse_count, parse_duration, parse_percent, parse_rate, parse_share};
+pub use parse::{
+    ParseError, parse_bytes, parse_count, parse_duration, parse_percent, parse_power, parse_rate, parse_share,
+};
+pub use power::{Energy, Power};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use crate::{Bytes, Nanos, Rate};
+use crate::{Bytes, Nanos, Power, Rate};
 
 /// Why a text is not the quantity that was asked for.
 #[non_exhaustive]
@@ -67,6 +67,7 @@ const TIME_EXAMPLE: &str = "a duration looks like `10s`, `500ms`, `2m` or `1h`; 
 const COUNT_EXAMPLE: &str = "a count looks like `10000`, `10k` or `1m`";
 const RATE_EXAMPLE: &str = "a rate looks like `250 MB/s` or `1.2 GB/s`";
 const SHARE_EXAMPLE: &str = "a share looks like `7.3%`";
+const POWER_EXAMPLE: &str = "a power looks like `2.4 W` or `150 mW`";
 const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
 
 /// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
@@ -173,6 +174,21 @@ pub fn parse_share(text: &str) -> Result<u64, ParseError> {
     scaled(text, number, 10_000, "millionths", "1e15 %", SHARE_EXAMPLE)
 }
 
+/// Reads a power: `2.4 W`, `150 mW`, `500 uW`.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_power(text: &str) -> Result<Power, ParseError> {
+    let (number, unit) = split(text, POWER_EXAMPLE)?;
+    let factor = match unit {
+        "uW" | "µW" => 1,
+        "mW" => 1_000,
+        "W" => 1_000_000,
+        _ => return Err(unknown_unit(text, unit, "uW, mW, W")),
+    };
+    scaled(text, number, factor, "microwatts", "18e12 W", POWER_EXAMPLE).map(Power::from_microwatts)
+}
+
 /// Cuts a trimmed text into its number and its unit.
 fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), ParseError> {
     let text = text.trim();
@@ -270,6 +286,13 @@ mod tests {
         assert!(parse_rate("3 Gb/s").unwrap_err().to_string().contains("unknown unit `Gb/s`"));
         assert_eq!(parse_share("7.34%"), Ok(73_400));
         assert!(parse_share("7.34").is_err());
+    }
+
+    #[test]
+    fn power_reads_as_data_sheets_have_it() {
+        assert_eq!(parse_power("2.4 W"), Ok(Power::from_milliwatts(2_400)));
+        assert_eq!(parse_power("62.5mW"), Ok(Power::from_microwatts(62_500)));
+        assert!(parse_power("2 VA").unwrap_err().to_string().contains("use one of uW, mW, W"));
     }
 
     #[test]
