@@ -12,7 +12,7 @@ pub enum Device {
     /// Flash.
     Flash(FlashDrive),
     /// A host with drives.
-    Rig(Box<Rig>),
+    Rig(Rig),
 }
 
 /// Calls a method of whichever drive it is.

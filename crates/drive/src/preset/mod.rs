@@ -189,7 +189,7 @@ impl Preset {
     pub fn build(&self) -> Device {
         match &self.spec {
             Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
-            Spec::Rig(spec) => Device::Rig(Box::new(Rig::new(spec.clone()))),
+            Spec::Rig(spec) => Device::Rig(Rig::new(spec.clone())),
         }
     }
 }

@@ -113,14 +113,14 @@ impl RigFile {
             bandwidth: table.bandwidth,
         });
         require(
-            controllers.count <= array.drives,
-            || format!("{} controllers have {} drives", controllers.count, array.drives),
-            "each has one or more",
-        )?;
-        require(
             array.level.takes(array.drives) && array.drives <= 1024,
             || format!("{} is asked of {} drives", array.level, array.drives),
             array.level.wants(),
+        )?;
+        require(
+            controllers.count <= array.drives,
+            || format!("{} controllers have {} drives", controllers.count, array.drives),
+            "each has one or more",
         )?;
         let member = self.member()?;
         let stripe = array.stripe.unwrap_or(Bytes::ZERO);

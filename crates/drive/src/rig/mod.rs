@@ -54,8 +54,8 @@ impl RigSpec {
             let command = controllers.command;
             facts.push(("controller", format!("{} × {command} a command, {bandwidth} of data", controllers.count)));
         }
-        let stripe = if self.level == Level::None { String::new() } else { format!(", stripes of {}", self.stripe) };
-        facts.push(("array", format!("{} × sim:{}{stripe}, {}", self.drives, self.member.name, self.level)));
+        let stripe = if !self.level.stripes() { String::new() } else { format!(" in stripes of {}", self.stripe) };
+        facts.push(("array", format!("{} × sim:{}, {}{stripe}", self.drives, self.member.name, self.level)));
         facts
     }
 }
@@ -81,8 +81,8 @@ pub struct Rig {
 enum Event {
     /// A processor has handed a command over.
     HandedOver(u32),
-    /// A command of a flight is done with, and the next one's turn has come.
-    Next(u32),
+    /// The command before it is done with, and this one's turn has come.
+    Turn(u32),
 }
 
 /// A request under way.
@@ -146,14 +146,14 @@ impl Rig {
         }
         match self.agenda.take(until) {
             Some((at, Event::HandedOver(command))) => self.hand_over(at, command),
-            Some((at, Event::Next(flight))) => self.begin_command(at, flight),
+            Some((at, Event::Turn(command))) => self.begin(at, command),
             None => return false,
         }
         true
     }
 
-    /// Has a processor hand over the next command of a flight.
-    fn begin_command(&mut self, now: Nanos, number: u32) {
+    /// Makes the next command of what is left of a flight.
+    fn cut(&mut self, number: u32) -> u32 {
         let flight = self.flights.at(number);
         let most = match (flight.rest.op, self.spec.host.transfer) {
             (Op::Read | Op::Write, Some(most)) => most.sectors().min(u64::from(u32::MAX)) as u32,
@@ -163,7 +163,12 @@ impl Rig {
         flight.rest.lba = request.end();
         flight.rest.sectors -= request.sectors;
         flight.under_way += 1;
-        let command = self.commands.put(Command { flight: number, request });
+        self.commands.put(Command { flight: number, request })
+    }
+
+    /// Has a processor hand a command over.
+    fn begin(&mut self, now: Nanos, command: u32) {
+        let request = self.commands.at(command).request;
         let at = self.host.submit(now, &request);
         match at > now {
             true => self.agenda.note(at, Event::HandedOver(command)),
@@ -187,7 +192,8 @@ impl Rig {
         flight.end = flight.end.max(end);
         flight.under_way -= 1;
         if flight.rest.sectors > 0 {
-            self.agenda.note(end, Event::Next(number));
+            let next = self.cut(number);
+            self.agenda.note(end, Event::Turn(next));
         } else if flight.under_way == 0 {
             let (end, tag) = (flight.end, flight.tag);
             self.flights.free(number);
@@ -207,12 +213,13 @@ impl Drive for Rig {
         self.now = now;
         self.counters.count(&request);
         let flight = self.flights.put(Flight { tag, rest: request, under_way: 0, end: now });
-        self.begin_command(now, flight);
-        for _ in 1..self.spec.host.at_once {
-            if self.flights.at(flight).rest.sectors == 0 {
+        for _ in 0..self.spec.host.at_once {
+            let command = self.cut(flight);
+            let is_last = self.flights.at(flight).rest.sectors == 0;
+            self.begin(now, command);
+            if is_last {
                 break;
             }
-            self.begin_command(now, flight);
         }
     }
 
