@@ -24,6 +24,9 @@ impl<T> Agenda<T> {
     #[inline]
     pub fn note(&mut self, at: Nanos, what: T) {
         let mut index = self.due.len();
+        if index == 0 || self.due[index - 1].0 <= at {
+            return self.due.push_back((at, what));
+        }
         while index > 0 && self.due[index - 1].0 > at {
             index -= 1;
         }

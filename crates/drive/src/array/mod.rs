@@ -25,6 +25,8 @@ pub struct Array {
     members: Vec<Device>,
     /// Before this nothing completes in each member; later than any time if nothing is in flight there.
     due: Vec<Nanos>,
+    /// The member for which that is earliest, and when.
+    first: (u32, Nanos),
     /// Commands on their way to each member or in it.
     in_flight: Vec<u32>,
     controllers: Vec<Controller>,
@@ -74,6 +76,7 @@ impl Array {
         Self {
             layout,
             due: vec![Nanos::MAX; count],
+            first: (0, Nanos::MAX),
             in_flight: vec![0; count],
             now: members.iter().map(Drive::now).max().expect("an array has a member"),
             counters: Counters { page: members[0].counters().page, ..Counters::default() },
@@ -98,7 +101,7 @@ impl Array {
     /// as they are.
     #[inline]
     fn advance(&mut self, until: Nanos) -> bool {
-        let (member, due) = self.next_member();
+        let (member, due) = self.first;
         if due <= until.min(self.agenda.next()) && due < Nanos::MAX {
             self.take(member, due);
             return true;
@@ -111,30 +114,36 @@ impl Array {
         true
     }
 
-    /// The member that may complete something first, and when.
+    /// Notes before when nothing completes in a member to which something happened.
     #[inline]
-    fn next_member(&self) -> (usize, Nanos) {
-        let mut first = (0, self.due[0]);
-        for (member, &due) in self.due.iter().enumerate().skip(1) {
-            if due < first.1 {
-                first = (member, due);
+    fn note_due(&mut self, member: u32) {
+        let due = self.members[member as usize].next_event().unwrap_or(Nanos::MAX);
+        self.due[member as usize] = due;
+        if due < self.first.1 {
+            self.first = (member, due);
+        } else if member == self.first.0 {
+            self.first = (0, self.due[0]);
+            for (member, &due) in (0..).zip(&self.due) {
+                if due < self.first.1 {
+                    self.first = (member, due);
+                }
             }
         }
-        first
     }
 
     /// Asks a member for what it completes up to `due`.
-    fn take(&mut self, member: usize, due: Nanos) {
-        let completion = self.members[member].complete(due);
-        self.due[member] = self.members[member].next_event().unwrap_or(Nanos::MAX);
+    #[inline]
+    fn take(&mut self, member: u32, due: Nanos) {
+        let completion = self.members[member as usize].complete(due);
+        self.note_due(member);
         let Some(Completion { at, tag }) = completion else {
-            assert!(self.due[member] > due, "member {member} did what it had to do up to {due}");
+            assert!(self.due[member as usize] > due, "member {member} did what it had to do up to {due}");
             return;
         };
-        self.in_flight[member] -= 1;
+        self.in_flight[member as usize] -= 1;
         let Command { flight, request, .. } = *self.commands.at(tag.0);
         self.commands.free(tag.0);
-        let end = match (request.op, self.controller(member as u32)) {
+        let end = match (request.op, self.controller(member)) {
             (Op::Read, Some(controller)) => controller.transfer(at, at, request.bytes()),
             _ => at,
         };
@@ -214,9 +223,8 @@ impl Array {
     #[inline]
     fn arrive(&mut self, at: Nanos, number: u32) {
         let Command { member, request, .. } = *self.commands.at(number);
-        let device = &mut self.members[member as usize];
-        device.submit(at, Tag(number), request);
-        self.due[member as usize] = device.next_event().unwrap_or(Nanos::MAX);
+        self.members[member as usize].submit(at, Tag(number), request);
+        self.note_due(member);
     }
 
     /// The controller to which a member was dealt.
@@ -256,7 +264,7 @@ impl Drive for Array {
 
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        let next = self.next_member().1.min(self.agenda.next()).min(self.done.next());
+        let next = self.first.1.min(self.agenda.next()).min(self.done.next());
         (next < Nanos::MAX).then_some(next)
     }
 
@@ -287,26 +295,26 @@ impl Drive for Array {
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
     }
 
-    /// Hands each member its share of them, so that it can have their table entries at hand together.
+    /// Tells each member of its share together, by where they begin, so that their loads overlap.
     fn expect(&self, soon: &[Request]) {
+        const BATCH: usize = 32;
         if let [only] = &self.members[..] {
             return only.expect(soon);
         }
-        const BATCH: usize = 32;
         for batch in soon.chunks(BATCH) {
-            let mut places = [(0, Request::FLUSH); BATCH];
-            for (place, request) in places.iter_mut().zip(batch) {
+            let mut places = [Request::FLUSH; BATCH];
+            let mut order = [(u32::MAX, 0); BATCH];
+            for (index, request) in batch.iter().enumerate() {
                 if let Some(Step { member, op, lba, sectors }) = self.layout.pieces(request).next() {
-                    *place = (member, Request { op, lba, sectors, ..*request });
+                    places[index] = Request { op, lba, sectors, ..*request };
+                    order[index] = (member, index);
                 }
             }
-            for (member, device) in self.members.iter().enumerate() {
-                let (mut share, mut count) = ([Request::FLUSH; BATCH], 0);
-                for &(_, request) in places[..batch.len()].iter().filter(|(of, _)| *of == member as u32) {
-                    share[count] = request;
-                    count += 1;
-                }
-                device.expect(&share[..count]);
+            order.sort_unstable();
+            for share in order.chunk_by(|(one, _), (other, _)| one == other).filter(|share| share[0].0 < u32::MAX) {
+                let mut theirs = [Request::FLUSH; BATCH];
+                share.iter().zip(&mut theirs).for_each(|((_, index), place)| *place = places[*index]);
+                self.members[share[0].0 as usize].expect(&theirs[..share.len()]);
             }
         }
     }
@@ -318,6 +326,7 @@ impl Clone for Array {
             layout: self.layout,
             members: self.members.clone(),
             due: self.due.clone(),
+            first: self.first,
             in_flight: self.in_flight.clone(),
             controllers: self.controllers.clone(),
             agenda: self.agenda.clone(),
@@ -335,6 +344,7 @@ impl Clone for Array {
         self.layout = other.layout;
         self.members.clone_from(&other.members);
         self.due.clone_from(&other.due);
+        self.first = other.first;
         self.in_flight.clone_from(&other.in_flight);
         self.controllers.clone_from(&other.controllers);
         self.agenda.clone_from(&other.agenda);
