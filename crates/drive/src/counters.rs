@@ -2,11 +2,12 @@
 
 use std::ops::{Add, Sub};
 
-use block::{Bytes, Nanos};
+use block::{Bytes, Nanos, Op, Request};
 use serde::{Deserialize, Serialize};
 
 /// What a drive has done since it was made, or between two such readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counters {
     /// Requests by kind: read, write, trim, flush.
     pub requests: [u64; 4],
@@ -33,6 +34,12 @@ pub struct Counters {
     /// Times that power was cut without notice.
     #[serde(default)]
     pub unsafe_shutdowns: u64,
+    /// How long the host's processors worked for requests, summed over them.
+    pub host_busy: Nanos,
+    /// How long the controllers' processors worked for commands, summed over them.
+    pub controller_commands_busy: Nanos,
+    /// How long the controllers moved data, summed over them.
+    pub controller_data_busy: Nanos,
     /// The size of a flash page, so that pages can be compared with bytes.
     pub page: Bytes,
 }
@@ -42,6 +49,24 @@ impl Counters {
     pub fn write_amplification(&self) -> Option<f64> {
         let programmed = self.page.times(self.pages_programmed).get();
         (self.host_written > Bytes::ZERO).then(|| programmed as f64 / self.host_written.get() as f64)
+    }
+
+    /// Counts a request that was taken.
+    #[inline]
+    pub(crate) fn count(&mut self, request: &Request) {
+        self.requests[request.op as usize] += 1;
+        match request.op {
+            Op::Read => self.host_read += request.bytes(),
+            Op::Write => self.host_written += request.bytes(),
+            Op::Trim => self.host_trimmed += request.bytes(),
+            Op::Flush => {}
+        }
+    }
+
+    /// What was done inside, for what was asked of the whole.
+    pub(crate) fn asked_as(self, whole: &Self) -> Self {
+        let Self { requests, host_read, host_written, host_trimmed, .. } = *whole;
+        Self { requests, host_read, host_written, host_trimmed, ..self }
     }
 }
 
@@ -64,6 +89,7 @@ impl Add for Counters {
 impl Counters {
     fn with(self, other: Self, op: impl Fn(u64, u64) -> u64) -> Self {
         let bytes = |mine: Bytes, other: Bytes| Bytes::new(op(mine.get(), other.get()));
+        let time = |mine: Nanos, other: Nanos| Nanos::from_nanos(op(mine.as_nanos(), other.as_nanos()));
         Self {
             requests: std::array::from_fn(|i| op(self.requests[i], other.requests[i])),
             host_read: bytes(self.host_read, other.host_read),
@@ -74,8 +100,11 @@ impl Counters {
             pages_moved: op(self.pages_moved, other.pages_moved),
             blocks_erased: op(self.blocks_erased, other.blocks_erased),
             energy_nj: op(self.energy_nj, other.energy_nj),
-            throttled: Nanos::from_nanos(op(self.throttled.as_nanos(), other.throttled.as_nanos())),
+            throttled: time(self.throttled, other.throttled),
             unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),
+            host_busy: time(self.host_busy, other.host_busy),
+            controller_commands_busy: time(self.controller_commands_busy, other.controller_commands_busy),
+            controller_data_busy: time(self.controller_data_busy, other.controller_data_busy),
             page: self.page,
         }
     }

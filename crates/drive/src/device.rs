@@ -3,6 +3,7 @@
 use block::{Completion, Nanos, Request, Tag};
 
 use crate::flash::FlashDrive;
+use crate::rig::Rig;
 use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// Any of the simulated drives.
@@ -10,6 +11,8 @@ use crate::{Counters, Drive, Health, Lost, Shape};
 pub enum Device {
     /// Flash.
     Flash(FlashDrive),
+    /// A host with drives.
+    Rig(Rig),
 }
 
 /// Calls a method of whichever drive it is.
@@ -17,6 +20,7 @@ macro_rules! each {
     ($device:expr, $drive:ident => $call:expr) => {
         match $device {
             Device::Flash($drive) => $call,
+            Device::Rig($drive) => $call,
         }
     };
 }
@@ -71,12 +75,15 @@ impl Clone for Device {
     fn clone(&self) -> Self {
         match self {
             Self::Flash(drive) => Self::Flash(drive.clone()),
+            Self::Rig(rig) => Self::Rig(rig.clone()),
         }
     }
 
     fn clone_from(&mut self, other: &Self) {
         match (self, other) {
             (Self::Flash(mine), Self::Flash(other)) => mine.clone_from(other),
+            (Self::Rig(mine), Self::Rig(other)) => mine.clone_from(other),
+            (mine, other) => *mine = other.clone(),
         }
     }
 }

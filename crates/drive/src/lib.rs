@@ -3,6 +3,8 @@
 //! A drive reads no clock, no file and no environment, and holds no data, only where data is. The
 //! same submissions at the same times give the same answers, bit for bit, on every machine.
 
+mod agenda;
+pub mod array;
 mod calendar;
 mod counters;
 mod device;
@@ -13,6 +15,8 @@ mod link;
 mod lost;
 pub mod preset;
 mod queue;
+pub mod rig;
+mod slab;
 pub mod smart;
 mod thermal;
 mod wear;

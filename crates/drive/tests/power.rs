@@ -7,7 +7,7 @@ use block::{Lba, Nanos, Op, Request, Tag};
 
 /// The X25-M with changes.
 fn drive(changes: &str) -> FlashDrive {
-    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec;
+    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec else { panic!("it is flash") };
     FlashDrive::new(spec)
 }
 

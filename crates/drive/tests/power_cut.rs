@@ -9,7 +9,7 @@ use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
 
 /// The X25-M's parts around 1 GiB.
 fn drive(changes: &str) -> FlashDrive {
-    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec;
+    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec else { panic!("it is flash") };
     let capacity = Bytes::from_gib(1);
     FlashDrive::new(FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec })
 }

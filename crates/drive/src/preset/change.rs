@@ -10,15 +10,13 @@ pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, Pres
     let mut file: Toml = toml::from_str(text)?;
     for change in changes.split('&') {
         let refuse = |why| PresetError::Change { change: change.to_owned(), why };
-        let (name, value) =
-            change.split_once('=').ok_or_else(|| refuse("a change has the form name=value".to_owned()))?;
-        let (table, field) = resolve(name.trim(), tables).map_err(refuse)?;
+        let (table, field, value) = part(change, tables).map_err(refuse)?;
         let entry = file.entry(table).or_insert_with(|| {
             // A table that the file lacks is the user's own doing.
             Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
         });
         let entry = entry.as_table_mut().ok_or_else(|| refuse(format!("`{table}` is not a table of the file")))?;
-        let value = typed(value.trim(), entry.get(field));
+        let value = typed(value, entry.get(field));
         entry.insert(field.to_owned(), value);
     }
     Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
@@ -32,6 +30,13 @@ pub fn refused(changes: &str, error: &PresetError) -> PresetError {
         other => other.to_string(),
     };
     PresetError::Change { change: changes.to_owned(), why }
+}
+
+/// The table, field and value that a change means.
+pub fn part<'a>(change: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str, &'a str), String> {
+    let (name, value) = change.split_once('=').ok_or_else(|| "a change has the form name=value".to_owned())?;
+    let (table, field) = resolve(name.trim(), tables)?;
+    Ok((table, field, value.trim()))
 }
 
 /// The table and field that `name` means.

@@ -1,14 +1,24 @@
 //! The drives that come with the program.
 
-/// Puts drives' files into the program under the files' names.
+/// Puts files into the program under their names.
 macro_rules! embed {
-    ($($kind:literal / $name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../../../drives/", $kind, "/", $name, ".toml")))),*]
+    ($($folder:literal / $name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../../../", $folder, "/", $name, ".toml")))),*]
     };
 }
 
 /// Every drive that comes with the program: its name and its file.
-pub const EMBEDDED: &[(&str, &str)] = embed!["flash" / "x25-m",];
+pub const EMBEDDED: &[(&str, &str)] = embed!["drives/flash" / "x25-e-64", "drives/flash" / "x25-m",];
+
+/// Every rig that comes with the program: its name and its file.
+pub const RIGS: &[(&str, &str)] = embed![
+    "rigs" / "lenovo-x220i",
+    "rigs" / "sata-3g-desktop",
+    "rigs" / "sata-6g-desktop",
+    "rigs" / "solid-data-host",
+    "rigs" / "toms-x25e-1",
+    "rigs" / "toms-x25e-16",
+];
 
 #[cfg(test)]
 mod tests {
@@ -22,6 +32,15 @@ mod tests {
         for file in files {
             let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
             assert!(EMBEDDED.iter().any(|(known, _)| *known == name), "{} is not in EMBEDDED", file.display());
+        }
+    }
+
+    #[test]
+    fn every_rig_is_embedded() {
+        for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rigs")).unwrap() {
+            let file = file.unwrap().path();
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            assert!(RIGS.iter().any(|(known, _)| *known == name), "{} is not in RIGS", file.display());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Simulated drives as files: a drive is a TOML table whose every part names its source.
 
-mod change;
+pub(crate) mod change;
 mod embedded;
 pub(crate) mod fields;
 pub(crate) mod power;
@@ -11,10 +11,11 @@ pub(crate) use fields::table;
 use serde::Deserialize;
 use thiserror::Error;
 
-use self::embedded::EMBEDDED;
+use self::embedded::{EMBEDDED, RIGS};
 use self::units::{some_duration, some_rate};
 use crate::Device;
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
+use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
 
 /// A drive as its file describes it.
@@ -37,10 +38,12 @@ pub struct Preset {
 pub enum Spec {
     /// Flash.
     Flash(FlashSpec),
+    /// A host with drives.
+    Rig(RigSpec),
 }
 
-/// What a drive's maker promises.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// What a drive's maker promises; of a rig, nothing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rated {
     /// Where the figures are from.
@@ -105,12 +108,13 @@ struct Head {
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Flash,
+    Rig,
 }
 
 impl Preset {
-    /// All drives that come with the program.
+    /// All drives that come with the program, then all rigs.
     pub fn all() -> impl Iterator<Item = Self> {
-        EMBEDDED.iter().map(|(_, text)| Self::parse(text).expect("a test reads every embedded drive"))
+        embedded().map(|(_, text)| Self::parse(text).expect("a test reads every embedded drive"))
     }
 
     /// The drive that comes with the program under this name, with changes after a `?`:
@@ -120,9 +124,9 @@ impl Preset {
     /// If there is none; the message has the nearest name. If a change names nothing in the drive or makes no drive.
     pub fn find(name: &str) -> Result<Self, PresetError> {
         let (name, changes) = name.split_once('?').unwrap_or((name, ""));
-        match EMBEDDED.iter().find(|(known, _)| *known == name) {
+        match embedded().find(|(known, _)| *known == name) {
             Some((_, text)) => Self::parse(text)?.changed(changes),
-            None => Err(unknown(name, EMBEDDED.iter().map(|(known, _)| *known))),
+            None => Err(unknown(name, embedded().map(|(known, _)| *known))),
         }
     }
 
@@ -138,12 +142,17 @@ impl Preset {
                 let spec = Spec::Flash(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
+            Kind::Rig => {
+                let file: RigFile = toml::from_str(text)?;
+                let spec = Spec::Rig(file.spec()?);
+                (file.name, file.title, Rated::default(), spec)
+            }
         };
         Ok(Self { name, title, rated, spec, text: text.to_owned() })
     }
 
     /// This drive with `changes` made to its file: `capacity.spare=12%&nand.read=25us`. The table's name may
-    /// be left out where only one table has such a field.
+    /// be left out where only one table has such a field. `drive.nand.read=25us` changes the drives of a rig.
     ///
     /// # Errors
     /// If one names nothing in the drive or makes no drive.
@@ -151,7 +160,10 @@ impl Preset {
         if changes.is_empty() {
             return Ok(self);
         }
-        let text = change::apply(&self.text, changes, self.spec.tables())?;
+        let text = match self.spec {
+            Spec::Rig(_) => rig::change(&self.text, changes)?,
+            _ => change::apply(&self.text, changes, self.spec.tables())?,
+        };
         let mut changed = Self::parse(&text).map_err(|error| change::refused(changes, &error))?;
         changed.name = format!("{}?{changes}", self.name);
         Ok(changed)
@@ -161,6 +173,7 @@ impl Preset {
     pub fn capacity(&self) -> Bytes {
         match &self.spec {
             Spec::Flash(spec) => spec.capacity,
+            Spec::Rig(spec) => spec.layout().capacity(),
         }
     }
 
@@ -168,6 +181,7 @@ impl Preset {
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {
             Spec::Flash(spec) => spec.facts(),
+            Spec::Rig(spec) => spec.facts(),
         };
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
@@ -191,6 +205,7 @@ impl Preset {
     pub fn build(&self) -> Device {
         match &self.spec {
             Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
+            Spec::Rig(spec) => Device::Rig(Rig::new(spec.clone())),
         }
     }
 }
@@ -209,11 +224,17 @@ impl Rated {
 
 impl Spec {
     /// The tables of such a drive's file with their fields.
-    fn tables(&self) -> &'static [fields::Table] {
+    pub(crate) fn tables(&self) -> &'static [fields::Table] {
         match self {
             Self::Flash(_) => FlashFile::TABLES,
+            Self::Rig(_) => RigFile::TABLES,
         }
     }
+}
+
+/// Every drive and every rig that comes with the program: its name and its file.
+fn embedded() -> impl Iterator<Item = &'static (&'static str, &'static str)> + Clone {
+    EMBEDDED.iter().chain(RIGS)
 }
 
 /// The error that `name` is none of `known`.
@@ -244,13 +265,15 @@ mod tests {
     use super::*;
 
     fn flash(name: &str) -> FlashSpec {
-        let Spec::Flash(spec) = Preset::find(name).unwrap().spec;
-        spec
+        match Preset::find(name).unwrap().spec {
+            Spec::Flash(spec) => spec,
+            other => panic!("{name} is {other:?}"),
+        }
     }
 
     #[test]
     fn every_embedded_drive_reads_and_has_its_own_name() {
-        for (name, text) in EMBEDDED {
+        for (name, text) in embedded() {
             assert_eq!(Preset::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")).name, *name);
         }
     }

@@ -1,0 +1,357 @@
+//! Several drives as one, behind their controllers.
+
+mod controller;
+mod layout;
+#[cfg(test)]
+mod tests;
+
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
+use controller::Controller;
+pub use controller::ControllerSpec;
+pub use layout::{Layout, Level, Step};
+
+use crate::agenda::Agenda;
+use crate::slab::Slab;
+use crate::{Counters, Device, Drive, Shape};
+
+/// Several simulated drives as one.
+///
+/// A request becomes commands to members. Each passes its controller, waits in the member's own queue if that is
+/// full, and is done when its data is back through the controller. The request is done with the last of them. A
+/// write for which old data must be read is done in two rounds.
+#[derive(Debug)]
+pub struct Array {
+    layout: Layout,
+    members: Vec<Device>,
+    /// Before this nothing completes in each member; later than any time if nothing is in flight there.
+    due: Vec<Nanos>,
+    /// The member for which that is earliest, and when.
+    first: (u32, Nanos),
+    /// Commands on their way to each member or in it.
+    in_flight: Vec<u32>,
+    controllers: Vec<Controller>,
+    agenda: Agenda<Event>,
+    flights: Slab<Flight>,
+    commands: Slab<Command>,
+    done: Agenda<Tag>,
+    now: Nanos,
+    counters: Counters,
+    steps: Vec<Step>,
+}
+
+/// What happens inside the array.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A command reaches its member.
+    Arrive(u32),
+    /// All that a flight had to read is there.
+    Second(u32),
+}
+
+/// A request of the host under way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    tag: Tag,
+    request: Request,
+    /// Commands of this round that are not done.
+    left: u32,
+    /// When the last of those that are done was.
+    end: Nanos,
+    /// Whether what is to be written was read for.
+    second: bool,
+}
+
+/// A command to a member under way.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    flight: u32,
+    member: u32,
+    request: Request,
+}
+
+impl Array {
+    /// An array of `members` laid out as `layout` has it, dealt in turn to controllers of this kind.
+    pub fn new(layout: Layout, members: Vec<Device>, controllers: ControllerSpec) -> Self {
+        let count = members.len();
+        Self {
+            layout,
+            due: vec![Nanos::MAX; count],
+            first: (0, Nanos::MAX),
+            in_flight: vec![0; count],
+            now: members.iter().map(Drive::now).max().expect("an array has a member"),
+            counters: Counters { page: members[0].counters().page, ..Counters::default() },
+            members,
+            controllers: vec![Controller::new(controllers); controllers.count as usize],
+            agenda: Agenda::default(),
+            flights: Slab::default(),
+            commands: Slab::default(),
+            done: Agenda::default(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The drives that it is made of.
+    pub fn members(&self) -> &[Device] {
+        &self.members
+    }
+
+    /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
+    ///
+    /// What members complete goes before what reaches them at the same time, so that it finds their queues
+    /// as they are.
+    #[inline]
+    fn advance(&mut self, until: Nanos) -> bool {
+        let (member, due) = self.first;
+        if due <= until.min(self.agenda.next()) && due < Nanos::MAX {
+            self.take(member, due);
+            return true;
+        }
+        let Some((at, event)) = self.agenda.take(until) else { return false };
+        match event {
+            Event::Arrive(command) => self.arrive(at, command),
+            Event::Second(flight) => self.begin_second(at, flight),
+        }
+        true
+    }
+
+    /// Notes before when nothing completes in a member to which something happened.
+    #[inline]
+    fn note_due(&mut self, member: u32) {
+        let due = self.members[member as usize].next_event().unwrap_or(Nanos::MAX);
+        self.due[member as usize] = due;
+        if due < self.first.1 {
+            self.first = (member, due);
+        } else if member == self.first.0 {
+            self.first = (0, self.due[0]);
+            for (member, &due) in (0..).zip(&self.due) {
+                if due < self.first.1 {
+                    self.first = (member, due);
+                }
+            }
+        }
+    }
+
+    /// Asks a member for what it completes up to `due`.
+    #[inline]
+    fn take(&mut self, member: u32, due: Nanos) {
+        let completion = self.members[member as usize].complete(due);
+        self.note_due(member);
+        let Some(Completion { at, tag }) = completion else {
+            assert!(self.due[member as usize] > due, "member {member} did what it had to do up to {due}");
+            return;
+        };
+        self.in_flight[member as usize] -= 1;
+        let Command { flight, request, .. } = *self.commands.at(tag.0);
+        self.commands.free(tag.0);
+        let end = match (request.op, self.controller(member)) {
+            (Op::Read, Some(controller)) => controller.transfer(at, at, request.bytes()),
+            _ => at,
+        };
+        self.finish(at, flight, end);
+    }
+
+    /// Notes that one command of a flight is done at `end`, which was decided at `now`.
+    fn finish(&mut self, now: Nanos, number: u32, end: Nanos) {
+        let flight = self.flights.at(number);
+        flight.left -= 1;
+        flight.end = flight.end.max(end);
+        let (tag, end) = (flight.tag, flight.end);
+        if flight.left > 0 {
+            return;
+        }
+        self.steps.clear();
+        if !flight.second {
+            self.layout.second(&flight.request, &mut self.steps);
+        }
+        if self.steps.is_empty() {
+            self.flights.free(number);
+            self.done.note(end, tag);
+        } else if end > now {
+            self.agenda.note(end, Event::Second(number));
+        } else {
+            self.begin_second(now, number);
+        }
+    }
+
+    /// Writes what was read for.
+    fn begin_second(&mut self, now: Nanos, number: u32) {
+        let flight = self.flights.at(number);
+        flight.second = true;
+        self.steps.clear();
+        self.layout.second(&flight.request, &mut self.steps);
+        self.issue(now, number);
+    }
+
+    /// Sends the commands that are in `steps` on their way.
+    fn issue(&mut self, now: Nanos, number: u32) {
+        let flight = self.flights.at(number);
+        flight.left = self.steps.len() as u32;
+        let whole = flight.request;
+        for index in 0..self.steps.len() {
+            let Step { member, op, lba, sectors } = self.steps[index];
+            let member = if op == Op::Read { self.least_busy(member) } else { member };
+            let request = Request { op, lba, sectors, ..whole };
+            self.in_flight[member as usize] += 1;
+            let command = self.commands.put(Command { flight: number, member, request });
+            let at = match self.controller(member) {
+                Some(controller) => {
+                    let passed = controller.command(now);
+                    let data = if op == Op::Write { request.bytes() } else { Bytes::ZERO };
+                    controller.transfer(now, passed, data)
+                }
+                None => now,
+            };
+            match at > now {
+                true => self.agenda.note(at, Event::Arrive(command)),
+                false => self.arrive(now, command),
+            }
+        }
+    }
+
+    /// Of the members that have the data that `first` has, the one with the fewest commands in flight.
+    #[inline]
+    fn least_busy(&self, first: u32) -> u32 {
+        match self.layout.copies() {
+            1 => first,
+            copies => (first..first + copies)
+                .min_by_key(|&member| self.in_flight[member as usize])
+                .expect("there is at least one copy"),
+        }
+    }
+
+    /// Hands a command to its member.
+    #[inline]
+    fn arrive(&mut self, at: Nanos, number: u32) {
+        let Command { member, request, .. } = *self.commands.at(number);
+        self.members[member as usize].submit(at, Tag(number), request);
+        self.note_due(member);
+    }
+
+    /// The controller to which a member was dealt.
+    #[inline]
+    fn controller(&mut self, member: u32) -> Option<&mut Controller> {
+        let count = self.controllers.len() as u32;
+        (count > 0).then(|| &mut self.controllers[(member % count) as usize])
+    }
+}
+
+impl Drive for Array {
+    fn shape(&self) -> Shape {
+        let shapes = || self.members.iter().map(Drive::shape);
+        Shape {
+            capacity: self.layout.capacity(),
+            block: shapes().map(|shape| shape.block).max().expect("an array has a member"),
+            queue_depth: shapes().map(|shape| shape.queue_depth).sum(),
+        }
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        assert!(now >= self.now, "submitted at {now} to an array that has reached {}", self.now);
+        let end = Lba::at(self.layout.capacity());
+        assert!(request.end() <= end, "sector {} is beyond the array's {}", request.end().get(), end.get());
+        while self.advance(now) {}
+        self.now = now;
+        self.counters.count(&request);
+        self.steps.clear();
+        self.layout.first(&request, &mut self.steps);
+        if self.steps.is_empty() {
+            self.done.note(now, tag);
+            return;
+        }
+        let flight = self.flights.put(Flight { tag, request, left: 0, end: now, second: false });
+        self.issue(now, flight);
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        let next = self.first.1.min(self.agenda.next()).min(self.done.next());
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        while self.advance(until.min(self.done.next())) {}
+        let (at, tag) = self.done.take(until)?;
+        self.now = self.now.max(at);
+        Some(Completion { at, tag })
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn counters(&self) -> Counters {
+        let members = self.members.iter().map(Drive::counters).reduce(|sum, member| sum + member);
+        let mut counters = members.expect("an array has a member").asked_as(&self.counters);
+        for controller in &self.controllers {
+            counters.controller_commands_busy += controller.commands_busy;
+            counters.controller_data_busy += controller.data_busy;
+        }
+        counters
+    }
+
+    fn purge(&mut self) {
+        assert!(self.flights.is_empty() && self.done.is_empty(), "an array is purged only when nothing is in flight");
+        self.members.iter_mut().for_each(Drive::purge);
+        self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
+    }
+
+    /// Tells each member of its share together, by where they begin, so that their loads overlap.
+    fn expect(&self, soon: &[Request]) {
+        const BATCH: usize = 32;
+        if let [only] = &self.members[..] {
+            return only.expect(soon);
+        }
+        for batch in soon.chunks(BATCH) {
+            let mut places = [Request::FLUSH; BATCH];
+            let mut order = [(u32::MAX, 0); BATCH];
+            for (index, request) in batch.iter().enumerate() {
+                if let Some(Step { member, op, lba, sectors }) = self.layout.pieces(request).next() {
+                    places[index] = Request { op, lba, sectors, ..*request };
+                    order[index] = (member, index);
+                }
+            }
+            order.sort_unstable();
+            for share in order.chunk_by(|(one, _), (other, _)| one == other).filter(|share| share[0].0 < u32::MAX) {
+                let mut theirs = [Request::FLUSH; BATCH];
+                share.iter().zip(&mut theirs).for_each(|((_, index), place)| *place = places[*index]);
+                self.members[share[0].0 as usize].expect(&theirs[..share.len()]);
+            }
+        }
+    }
+}
+
+impl Clone for Array {
+    fn clone(&self) -> Self {
+        Self {
+            layout: self.layout,
+            members: self.members.clone(),
+            due: self.due.clone(),
+            first: self.first,
+            in_flight: self.in_flight.clone(),
+            controllers: self.controllers.clone(),
+            agenda: self.agenda.clone(),
+            flights: self.flights.clone(),
+            commands: self.commands.clone(),
+            done: self.done.clone(),
+            now: self.now,
+            counters: self.counters,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Copies into the members' memory.
+    fn clone_from(&mut self, other: &Self) {
+        self.layout = other.layout;
+        self.members.clone_from(&other.members);
+        self.due.clone_from(&other.due);
+        self.first = other.first;
+        self.in_flight.clone_from(&other.in_flight);
+        self.controllers.clone_from(&other.controllers);
+        self.agenda.clone_from(&other.agenda);
+        self.flights.clone_from(&other.flights);
+        self.commands.clone_from(&other.commands);
+        self.done.clone_from(&other.done);
+        self.now = other.now;
+        self.counters = other.counters;
+    }
+}

@@ -1,0 +1,218 @@
+//! A rig as its file describes it.
+
+use std::collections::BTreeMap;
+
+use block::{Bytes, Nanos, Power, Rate};
+use serde::Deserialize;
+use toml::{Table as Toml, Value};
+
+use super::{HostSpec, RigSpec};
+use crate::array::{ControllerSpec, Level};
+use crate::preset::fields::Table;
+use crate::preset::units::{duration, power, some_bytes, some_rate};
+use crate::preset::{Preset, PresetError, Spec, change, require, table};
+
+/// A rig's file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RigFile {
+    pub name: String,
+    pub title: String,
+    #[serde(rename = "kind")]
+    _kind: String,
+    host: HostTable,
+    controller: Option<ControllerTable>,
+    array: ArrayTable,
+    #[serde(default)]
+    drive: DriveTable,
+    power: Option<PowerTable>,
+}
+
+table!(HostTable {
+    cpus: u32,
+    #[serde(deserialize_with = "duration")]
+    submit: Nanos,
+    #[serde(deserialize_with = "duration")]
+    complete: Nanos,
+    #[serde(default, deserialize_with = "some_rate")]
+    copy: Option<Rate>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    transfer: Option<Bytes>,
+    #[serde(default)]
+    at_once: Option<u32>,
+});
+
+table!(ControllerTable {
+    count: u32,
+    #[serde(deserialize_with = "duration")]
+    command: Nanos,
+    #[serde(default, deserialize_with = "some_rate")]
+    bandwidth: Option<Rate>,
+});
+
+table!(ArrayTable {
+    level: Level,
+    drive: String,
+    drives: u32,
+    #[serde(default, deserialize_with = "some_bytes")]
+    stripe: Option<Bytes>,
+});
+
+table!(PowerTable {
+    #[serde(deserialize_with = "power")]
+    idle: Power,
+    #[serde(deserialize_with = "power")]
+    cpu: Power,
+});
+
+/// What is other in this rig's drives than in the drive's own file, by name: `"link.rate" = "300 MB/s"`.
+#[derive(Default, Deserialize)]
+struct DriveTable {
+    #[serde(rename = "source")]
+    _source: String,
+    #[serde(flatten)]
+    changes: BTreeMap<String, Value>,
+}
+
+/// The part of a rig's file that names its drive.
+#[derive(Deserialize)]
+struct DriveOf {
+    array: NamedDrive,
+}
+
+#[derive(Deserialize)]
+struct NamedDrive {
+    drive: String,
+}
+
+impl RigFile {
+    /// The tables of the file with their fields.
+    pub const TABLES: &[Table] = &[
+        ("host", HostTable::FIELDS),
+        ("controller", ControllerTable::FIELDS),
+        ("array", ArrayTable::FIELDS),
+        ("power", PowerTable::FIELDS),
+    ];
+
+    /// The rig itself.
+    ///
+    /// # Errors
+    /// If the numbers do not make a rig, or its drive cannot be had.
+    pub fn spec(&self) -> Result<RigSpec, PresetError> {
+        let (host, array) = (&self.host, &self.array);
+        require((1..=256).contains(&host.cpus), || format!("host.cpus is {}", host.cpus), "a host has 1 to 256")?;
+        let transfer = host.transfer.unwrap_or(Bytes::from_sectors(1));
+        require(
+            transfer.is_multiple_of(block::SECTOR) && transfer > Bytes::ZERO && host.at_once != Some(0),
+            || format!("host.transfer is {transfer}, host.at_once {}", host.at_once.unwrap_or(u32::MAX)),
+            "a transfer is whole sectors of 512 B, and one command or more is under way at once",
+        )?;
+        let controllers = self.controller.as_ref().map_or(ControllerSpec::default(), |table| ControllerSpec {
+            count: table.count,
+            command: table.command,
+            bandwidth: table.bandwidth,
+        });
+        require(
+            array.level.takes(array.drives) && array.drives <= 1024,
+            || format!("{} is asked of {} drives", array.level, array.drives),
+            array.level.wants(),
+        )?;
+        require(
+            controllers.count <= array.drives,
+            || format!("{} controllers have {} drives", controllers.count, array.drives),
+            "each has one or more",
+        )?;
+        let member = self.member()?;
+        let stripe = array.stripe.unwrap_or(Bytes::ZERO);
+        require(
+            !array.level.stripes()
+                || stripe.is_multiple_of(block::SECTOR) && (block::SECTOR..=member.capacity()).contains(&stripe),
+            || format!("array.stripe is {stripe} on drives of {}", member.capacity()),
+            "a stripe is whole sectors of 512 B, and no larger than the drive",
+        )?;
+        Ok(RigSpec {
+            host: HostSpec {
+                cpus: host.cpus,
+                submit: host.submit,
+                complete: host.complete,
+                copy: host.copy,
+                transfer: host.transfer,
+                at_once: host.at_once.unwrap_or(u32::MAX),
+                idle: self.power.as_ref().map_or(Power::ZERO, |table| table.idle),
+                cpu: self.power.as_ref().map_or(Power::ZERO, |table| table.cpu),
+            },
+            controllers,
+            level: array.level,
+            drives: array.drives,
+            stripe,
+            member: Box::new(member),
+        })
+    }
+
+    /// The rig's drive, with what is other in it here.
+    fn member(&self) -> Result<Preset, PresetError> {
+        let member = drive(&self.array.drive)?;
+        let written = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let changes = self.drive.changes.iter().map(|(name, value)| format!("{name}={}", written(value)));
+        let changes = changes.collect::<Vec<_>>().join("&");
+        // Two names of one field could otherwise contradict each other.
+        let short = self.drive.changes.keys().find(|name| !name.contains('.'));
+        require(
+            short.is_none(),
+            || format!("[drive] has `{}`", short.map_or("", |name| name)),
+            "table and field: link.rate",
+        )?;
+        member.changed(&changes)
+    }
+}
+
+/// The drive of this name, which must not be a rig.
+fn drive(name: &str) -> Result<Preset, PresetError> {
+    let member = Preset::find(name)?;
+    let single = !matches!(member.spec, Spec::Rig(_));
+    require(single, || format!("array.drive is `{name}`, a rig"), "a rig is made of drives")?;
+    Ok(member)
+}
+
+/// The file `text` with `changes` made: to the rig's own fields, or after `drive.` to those of its drive.
+pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
+    let (inner, own): (Vec<&str>, Vec<&str>) =
+        changes.split('&').partition(|change| change.trim_start().starts_with("drive."));
+    let text = match own.is_empty() {
+        true => text.to_owned(),
+        false => change::apply(text, &own.join("&"), RigFile::TABLES).map_err(|error| hint(text, error))?,
+    };
+    if inner.is_empty() {
+        return Ok(text);
+    }
+    let DriveOf { array } = toml::from_str(&text)?;
+    let member = drive(&array.drive)?;
+    let mut file: Toml = toml::from_str(&text)?;
+    let entry = file.entry("drive").or_insert_with(|| {
+        Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
+    });
+    for change in inner {
+        let refuse = |why| PresetError::Change { change: change.to_owned(), why };
+        let rest = change.trim_start().trim_start_matches("drive.");
+        let (table, field, value) = change::part(rest, member.spec.tables()).map_err(refuse)?;
+        let table_of_rig =
+            entry.as_table_mut().ok_or_else(|| refuse("`drive` is not a table of the file".to_owned()))?;
+        table_of_rig.insert(format!("{table}.{field}"), Value::String(value.to_owned()));
+    }
+    Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
+}
+
+/// Adds to the error that the rig has no such field that its drive has.
+fn hint(text: &str, error: PresetError) -> PresetError {
+    let drive = toml::from_str(text).ok().and_then(|file: DriveOf| drive(&file.array.drive).ok());
+    match (error, drive) {
+        (PresetError::Change { change, why }, Some(drive)) => {
+            let why = match change::part(&change, drive.spec.tables()) {
+                Ok((table, field, _)) => format!("the rig has no such field; its drive has `drive.{table}.{field}`"),
+                Err(_) => why,
+            };
+            PresetError::Change { change, why }
+        }
+        (error, _) => error,
+    }
+}

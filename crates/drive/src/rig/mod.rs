@@ -1,0 +1,293 @@
+//! What limits drives from outside: a host, its controllers, and how its drives are put together.
+
+mod file;
+mod host;
+mod limit;
+#[cfg(test)]
+mod tests;
+
+use block::{Bytes, Completion, Nanos, Op, Request, Tag};
+pub(crate) use file::{RigFile, change};
+use host::Host;
+pub use host::HostSpec;
+pub use limit::{Limit, Part};
+
+use crate::agenda::Agenda;
+use crate::array::{Array, ControllerSpec, Layout, Level};
+use crate::preset::Preset;
+use crate::slab::Slab;
+use crate::{Counters, Device, Drive, Shape};
+
+/// All that a rig is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigSpec {
+    /// The computer.
+    pub host: HostSpec,
+    /// Its controllers.
+    pub controllers: ControllerSpec,
+    /// How the drives are put together.
+    pub level: Level,
+    /// How many.
+    pub drives: u32,
+    /// How much goes to one drive before the next one's turn.
+    pub stripe: Bytes,
+    /// Each of them.
+    pub member: Box<Preset>,
+}
+
+impl RigSpec {
+    /// Where data is.
+    pub fn layout(&self) -> Layout {
+        Layout::new(self.level, self.drives, self.stripe, self.member.capacity())
+    }
+
+    /// What the rig is made of, in labelled lines for people.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let (host, controllers) = (&self.host, &self.controllers);
+        let transfer = host.transfer.map_or("of any size".to_owned(), |most| format!("of up to {most}"));
+        let mut facts = vec![
+            ("capacity", self.layout().capacity().to_string()),
+            ("host", format!("{} processors, {} + {} a command {transfer}", host.cpus, host.submit, host.complete)),
+        ];
+        if controllers.count > 0 {
+            let bandwidth = controllers.bandwidth.map_or("no bound".to_owned(), |rate| rate.to_string());
+            let command = controllers.command;
+            facts.push(("controller", format!("{} × {command} a command, {bandwidth} of data", controllers.count)));
+        }
+        let stripe = if !self.level.stripes() { String::new() } else { format!(" in stripes of {}", self.stripe) };
+        facts.push(("array", format!("{} × sim:{}, {}{stripe}", self.drives, self.member.name, self.level)));
+        facts
+    }
+}
+
+/// A simulated host with simulated drives, which is a drive to what runs on it.
+#[derive(Debug)]
+pub struct Rig {
+    spec: RigSpec,
+    host: Host,
+    array: Array,
+    /// Before this nothing completes in the array; later than any time if nothing is in flight there.
+    array_due: Nanos,
+    agenda: Agenda<Event>,
+    flights: Slab<Flight>,
+    commands: Slab<Command>,
+    done: Agenda<Tag>,
+    now: Nanos,
+    counters: Counters,
+}
+
+/// What happens inside the host.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A processor has handed a command over.
+    HandedOver(u32),
+    /// The command before it is done with, and this one's turn has come.
+    Turn(u32),
+}
+
+/// A request under way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    tag: Tag,
+    /// What was not made into commands yet.
+    rest: Request,
+    under_way: u32,
+    /// When the last of the commands that are done was.
+    end: Nanos,
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    flight: u32,
+    request: Request,
+}
+
+impl Rig {
+    /// An idle rig whose drives are as they leave the factory, time at zero.
+    pub fn new(spec: RigSpec) -> Self {
+        let members = (0..spec.drives).map(|_| spec.member.build()).collect();
+        let array = Array::new(spec.layout(), members, spec.controllers);
+        Self {
+            host: Host::new(spec.host),
+            now: array.now(),
+            array,
+            array_due: Nanos::MAX,
+            agenda: Agenda::default(),
+            flights: Slab::default(),
+            commands: Slab::default(),
+            done: Agenda::default(),
+            counters: Counters::default(),
+            spec,
+        }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    /// The drives in it.
+    pub fn drives(&self) -> &[Device] {
+        self.array.members()
+    }
+
+    /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
+    #[inline]
+    fn advance(&mut self, until: Nanos) -> bool {
+        let limit = until.min(self.agenda.next());
+        if self.array_due <= limit && self.array_due < Nanos::MAX {
+            let completion = self.array.complete(limit);
+            self.array_due = self.array.next_event().unwrap_or(Nanos::MAX);
+            if let Some(Completion { at, tag }) = completion {
+                self.finish(at, tag.0);
+            }
+            return true;
+        }
+        match self.agenda.take(until) {
+            Some((at, Event::HandedOver(command))) => self.hand_over(at, command),
+            Some((at, Event::Turn(command))) => self.begin(at, command),
+            None => return false,
+        }
+        true
+    }
+
+    /// Makes the next command of what is left of a flight.
+    fn cut(&mut self, number: u32) -> u32 {
+        let flight = self.flights.at(number);
+        let most = match (flight.rest.op, self.spec.host.transfer) {
+            (Op::Read | Op::Write, Some(most)) => most.sectors().min(u64::from(u32::MAX)) as u32,
+            _ => u32::MAX,
+        };
+        let request = Request { sectors: flight.rest.sectors.min(most), ..flight.rest };
+        flight.rest.lba = request.end();
+        flight.rest.sectors -= request.sectors;
+        flight.under_way += 1;
+        self.commands.put(Command { flight: number, request })
+    }
+
+    /// Has a processor hand a command over.
+    fn begin(&mut self, now: Nanos, command: u32) {
+        let request = self.commands.at(command).request;
+        let at = self.host.submit(now, &request);
+        match at > now {
+            true => self.agenda.note(at, Event::HandedOver(command)),
+            false => self.hand_over(now, command),
+        }
+    }
+
+    #[inline]
+    fn hand_over(&mut self, at: Nanos, command: u32) {
+        let request = self.commands.at(command).request;
+        self.array.submit(at, Tag(command), request);
+        self.array_due = self.array.next_event().unwrap_or(Nanos::MAX);
+    }
+
+    /// A command is done at `now`; its request is when a processor has seen to that of every command.
+    fn finish(&mut self, now: Nanos, command: u32) {
+        let Command { flight: number, request } = *self.commands.at(command);
+        self.commands.free(command);
+        let end = self.host.complete(now, &request);
+        let flight = self.flights.at(number);
+        flight.end = flight.end.max(end);
+        flight.under_way -= 1;
+        if flight.rest.sectors > 0 {
+            let next = self.cut(number);
+            self.agenda.note(end, Event::Turn(next));
+        } else if flight.under_way == 0 {
+            let (end, tag) = (flight.end, flight.tag);
+            self.flights.free(number);
+            self.done.note(end, tag);
+        }
+    }
+}
+
+impl Drive for Rig {
+    fn shape(&self) -> Shape {
+        self.array.shape()
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        assert!(now >= self.now, "submitted at {now} to a rig that has reached {}", self.now);
+        while self.advance(now) {}
+        self.now = now;
+        self.counters.count(&request);
+        let flight = self.flights.put(Flight { tag, rest: request, under_way: 0, end: now });
+        for _ in 0..self.spec.host.at_once {
+            let command = self.cut(flight);
+            let is_last = self.flights.at(flight).rest.sectors == 0;
+            self.begin(now, command);
+            if is_last {
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        let next = self.array_due.min(self.agenda.next()).min(self.done.next());
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        while self.advance(until.min(self.done.next())) {}
+        let (at, tag) = self.done.take(until)?;
+        self.now = self.now.max(at);
+        Some(Completion { at, tag })
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn counters(&self) -> Counters {
+        let inside = self.array.counters();
+        Counters {
+            host_busy: self.host.busy,
+            energy_nj: inside.energy_nj + self.host.energy(self.now).as_nanojoules(),
+            ..inside.asked_as(&self.counters)
+        }
+    }
+
+    fn purge(&mut self) {
+        assert!(self.flights.is_empty() && self.done.is_empty(), "a rig is purged only when nothing is in flight");
+        self.array.purge();
+        self.now = self.now.max(self.array.now());
+    }
+
+    #[inline]
+    fn expect(&self, soon: &[Request]) {
+        self.array.expect(soon);
+    }
+}
+
+impl Clone for Rig {
+    fn clone(&self) -> Self {
+        Self {
+            spec: self.spec.clone(),
+            host: self.host.clone(),
+            array: self.array.clone(),
+            array_due: self.array_due,
+            agenda: self.agenda.clone(),
+            flights: self.flights.clone(),
+            commands: self.commands.clone(),
+            done: self.done.clone(),
+            now: self.now,
+            counters: self.counters,
+        }
+    }
+
+    /// Copies into the memory of the drives.
+    fn clone_from(&mut self, other: &Self) {
+        self.spec.clone_from(&other.spec);
+        self.host.clone_from(&other.host);
+        self.array.clone_from(&other.array);
+        self.array_due = other.array_due;
+        self.agenda.clone_from(&other.agenda);
+        self.flights.clone_from(&other.flights);
+        self.commands.clone_from(&other.commands);
+        self.done.clone_from(&other.done);
+        self.now = other.now;
+        self.counters = other.counters;
+    }
+}

@@ -1,0 +1,171 @@
+//! What a host, its largest transfer and its controllers cost, by arithmetic; and rigs as files.
+
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+
+use super::{Limit, Part, Rig, RigSpec};
+use crate::Drive;
+use crate::preset::{Preset, Spec};
+
+fn micros(us: u64) -> Nanos {
+    Nanos::from_micros(us)
+}
+
+fn spec(name: &str) -> RigSpec {
+    match Preset::find(name).unwrap_or_else(|error| panic!("{error}")).spec {
+        Spec::Rig(spec) => spec,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// A rig that costs nothing beside its four small drives, which answer in a microsecond or two.
+const FREE: &str = "toms-x25e-16?drives=4&host.cpus=2&submit=0us&host.complete=0us&count=0&drive.capacity.user=64MiB\
+                    &drive.spare=60%&drive.controller.command=1us&drive.retire=0us&drive.link.command=0us";
+
+fn rig(changes: &str) -> Rig {
+    Rig::new(spec(&format!("{FREE}{changes}")))
+}
+
+/// A read that no other drive's turn comes into: the `index`-th chunk.
+fn read(index: u64, kib: u64) -> Request {
+    Request::new(Op::Read, Lba::at(Bytes::from_kib(64).times(index)), Bytes::from_kib(kib).sectors() as u32)
+}
+
+/// Submits `count` reads of 4 KiB, each to the next drive, all at once; when the last is done.
+fn burst(rig: &mut Rig, count: u64) -> Nanos {
+    (0..count).for_each(|index| rig.submit(Nanos::ZERO, Tag(0), read(index, 4)));
+    let ends: Vec<Nanos> = std::iter::from_fn(|| rig.complete(Nanos::MAX)).map(|completion| completion.at).collect();
+    assert_eq!(ends.len() as u64, count);
+    ends[ends.len() - 1]
+}
+
+#[test]
+fn processors_serve_so_many_requests_a_second_and_no_more() {
+    let mut rig = rig("&submit=30us&host.complete=20us");
+    assert_eq!(burst(&mut rig, 100), micros(100 * (30 + 20) / 2), "two processors, never idle");
+    let counters = rig.counters();
+    assert_eq!(counters.host_busy, micros(100 * 50));
+    let limit = rig.spec().limit(&counters, micros(2_500));
+    assert_eq!((limit, limit.to_string()), (Limit { part: Part::Host, busy: 100 }, "host CPU, 100 % busy".to_owned()));
+}
+
+#[test]
+fn a_lone_request_waits_for_its_own_processor_time_only() {
+    let bare = burst(&mut rig(""), 1);
+    assert_eq!(burst(&mut rig("&submit=30us&host.complete=20us"), 1), bare + micros(50));
+    let copied = burst(&mut rig("&host.copy=1024 MB/s"), 1);
+    assert_eq!(copied, bare + micros(4), "4 KiB are copied when they are there");
+}
+
+#[test]
+fn a_controller_passes_on_one_command_at_a_time() {
+    let bare = burst(&mut rig(""), 1);
+    let mut one = rig("&count=1&controller.command=40us&bandwidth=100 GB/s");
+    let moved = Nanos::from_nanos(41);
+    assert_eq!(burst(&mut one, 100), micros(100 * 40) + bare + moved);
+    assert_eq!(one.counters().controller_commands_busy, micros(100 * 40));
+    let limit = one.spec().limit(&one.counters(), one.now());
+    assert_eq!(limit.part, Part::Controllers);
+    let mut two = rig("&count=2&controller.command=40us&bandwidth=100 GB/s");
+    assert_eq!(burst(&mut two, 100), micros(50 * 40) + bare + moved, "drives are dealt evenly");
+}
+
+#[test]
+fn a_controller_moves_so_much_data_a_second_and_no_more() {
+    let bare = burst(&mut rig(""), 1);
+    let mut one = rig("&count=1&controller.command=0us&bandwidth=102400 kB/s");
+    assert_eq!(burst(&mut one, 64), bare + micros(64 * 40), "never idle from the first data on");
+    let limit = one.spec().limit(&one.counters(), one.now());
+    assert_eq!((limit.part, limit.busy), (Part::Bandwidth, 99));
+    let written = Request::new(Op::Write, Lba::new(0), 8);
+    let mut free = rig("");
+    let (mut bounded, began) = (rig("&count=1&controller.command=0us&bandwidth=102400 kB/s"), Nanos::ZERO);
+    bounded.submit(began, Tag(0), written);
+    free.submit(began, Tag(0), written);
+    let (slow, fast) = (bounded.complete(Nanos::MAX).unwrap().at, free.complete(Nanos::MAX).unwrap().at);
+    assert_eq!(slow, fast + micros(40), "a write's data passes the controller first");
+}
+
+#[test]
+fn a_rig_that_waits_for_its_drives_says_so() {
+    let mut rig = rig("&submit=1us&host.complete=1us&drive.controller.command=100us");
+    burst(&mut rig, 64);
+    assert_eq!(rig.spec().limit(&rig.counters(), rig.now()).to_string(), "drives");
+}
+
+const SINGLE: &str = "solid-data-host?submit=2us&host.complete=3us";
+
+#[test]
+fn a_large_request_is_several_commands() {
+    let alone = |kib| {
+        let mut rig = Rig::new(spec(SINGLE));
+        rig.submit(Nanos::ZERO, Tag(7), read(0, kib));
+        let done = rig.complete(Nanos::MAX).unwrap();
+        assert_eq!((done.tag, rig.complete(Nanos::MAX)), (Tag(7), None), "it completes once");
+        let reads = rig.drives()[0].counters().requests[0];
+        assert_eq!((rig.counters().requests[0], rig.counters().host_busy), (1, micros(5 * reads)));
+        (done.at, reads)
+    };
+    let (whole, part) = (alone(64), alone(32));
+    assert_eq!((whole.1, part.1), (1, 1));
+    assert_eq!(alone(160), (whole.0 + whole.0 + part.0, 3), "one after the other");
+    let mut beside = Rig::new(spec(&format!("{SINGLE}&at_once=3")));
+    beside.submit(Nanos::ZERO, Tag(0), read(0, 160));
+    assert!(beside.complete(Nanos::MAX).unwrap().at < alone(160).0, "side by side");
+    assert_eq!(beside.drives()[0].counters().requests[0], 3);
+}
+
+#[test]
+fn a_trim_is_never_cut() {
+    let mut rig = Rig::new(spec(SINGLE));
+    rig.submit(Nanos::ZERO, Tag(0), Request::new(Op::Trim, Lba::new(0), 1 << 20));
+    rig.complete(Nanos::MAX);
+    assert_eq!(rig.drives()[0].counters().requests, [0, 0, 1, 0]);
+}
+
+#[test]
+fn a_host_uses_power_for_being_on_and_for_working() {
+    let mut rig = Rig::new(spec(&format!("{SINGLE}&power.idle=10W&power.cpu=5W")));
+    let drive = |rig: &Rig| rig.drives()[0].counters().energy_nj;
+    rig.submit(Nanos::ZERO, Tag(0), read(0, 4));
+    let at = rig.complete(Nanos::MAX).unwrap().at;
+    assert_eq!(
+        rig.counters().energy_nj,
+        10 * at.as_nanos() + 5 * 5_000 + drive(&rig),
+        "a watt is a nanojoule a nanosecond"
+    );
+}
+
+#[test]
+fn both_a_rig_and_its_drives_are_changed_by_name() {
+    let changed = spec("toms-x25e-16?host.cpus=8&drive.nand.read=20us&drive.spare=50%&level=raid5");
+    assert_eq!(changed.host.cpus, 8);
+    let Spec::Flash(drive) = &changed.member.spec else { panic!("an X25-E is flash") };
+    assert_eq!(drive.nand.read, micros(20));
+    assert_eq!(changed.layout().capacity(), Bytes::new(64_023_257_088).round_down(Bytes::from_kib(64)).times(15));
+    assert_eq!(Preset::find("toms-x25e-16?cpus=8").unwrap().name, "toms-x25e-16?cpus=8");
+    let port = spec("sata-3g-desktop?array.drive=x25-e-64&drive.rate=150 MB/s");
+    let Spec::Flash(drive) = &port.member.spec else { panic!("an X25-E is flash") };
+    assert_eq!(drive.link.rate.get(), 150_000_000, "over what the rig's file changes");
+}
+
+#[test]
+fn a_change_that_is_none_is_explained() {
+    for (name, words) in [
+        ("toms-x25e-16?hots.cpus=8", "did you mean `host.cpus`?"),
+        ("toms-x25e-16?drive.nand.reed=1us", "did you mean `nand.read`?"),
+        ("toms-x25e-16?nand.read=1us", "its drive has `drive.nand.read`"),
+        ("toms-x25e-16?level=raid6", "unknown variant `raid6`"),
+        ("toms-x25e-16?drives=0", "one drive or more"),
+        ("toms-x25e-16?level=raid10&drives=15", "an even number of drives"),
+        ("toms-x25e-16?count=17", "17 controllers have 16 drives"),
+        ("toms-x25e-16?stripe=100B", "a stripe is whole sectors"),
+        ("toms-x25e-16?cpus=0", "a host has 1 to 256"),
+        ("toms-x25e-16?array.drive=x25e-64", "did you mean `x25-e-64`?"),
+        ("toms-x25e-16?array.drive=toms-x25e-1", "a rig is made of drives"),
+        ("toms-x25e-16?drive.spare=0.001%", "raise capacity.spare"),
+        ("solid-data-hots", "did you mean `solid-data-host`?"),
+    ] {
+        let said = Preset::find(name).unwrap_err().to_string();
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}
