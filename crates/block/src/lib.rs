@@ -6,13 +6,18 @@
 mod bytes;
 mod nanos;
 mod parse;
+mod power;
 mod rate;
 mod request;
 mod seed;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use nanos::Nanos;
-pub use parse::{ParseError, parse_bytes, parse_count, parse_duration, parse_percent, parse_rate, parse_share};
+pub use parse::{
+    ParseError, parse_bytes, parse_count, parse_duration, parse_energy, parse_heat_capacity, parse_percent,
+    parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
+};
+pub use power::{Energy, Power, Temperature};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;

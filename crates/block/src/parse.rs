@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use crate::{Bytes, Nanos, Rate};
+use crate::{Bytes, Energy, Nanos, Power, Rate, Temperature};
 
 /// Why a text is not the quantity that was asked for.
 #[non_exhaustive]
@@ -67,6 +67,11 @@ const TIME_EXAMPLE: &str = "a duration looks like `10s`, `500ms`, `2m` or `1h`; 
 const COUNT_EXAMPLE: &str = "a count looks like `10000`, `10k` or `1m`";
 const RATE_EXAMPLE: &str = "a rate looks like `250 MB/s` or `1.2 GB/s`";
 const SHARE_EXAMPLE: &str = "a share looks like `7.3%`";
+const POWER_EXAMPLE: &str = "a power looks like `2.4 W` or `150 mW`";
+const ENERGY_EXAMPLE: &str = "an energy looks like `75 uJ` or `4 nJ`";
+const TEMPERATURE_EXAMPLE: &str = "a temperature looks like `70 C`";
+const RESISTANCE_EXAMPLE: &str = "a thermal resistance looks like `12 K/W`";
+const CAPACITY_EXAMPLE: &str = "a heat capacity looks like `30 J/K`";
 const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
 
 /// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
@@ -173,6 +178,74 @@ pub fn parse_share(text: &str) -> Result<u64, ParseError> {
     scaled(text, number, 10_000, "millionths", "1e15 %", SHARE_EXAMPLE)
 }
 
+/// Reads a power: `2.4 W`, `150 mW`, `500 uW`.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_power(text: &str) -> Result<Power, ParseError> {
+    let (number, unit) = split(text, POWER_EXAMPLE)?;
+    let factor = match unit {
+        "uW" | "µW" => 1,
+        "mW" => 1_000,
+        "W" => 1_000_000,
+        _ => return Err(unknown_unit(text, unit, "uW, mW, W")),
+    };
+    scaled(text, number, factor, "microwatts", "18e12 W", POWER_EXAMPLE).map(Power::from_microwatts)
+}
+
+/// Reads an energy: `75 uJ`, `4.5 nJ`; a part of a picojoule is refused.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_energy(text: &str) -> Result<Energy, ParseError> {
+    let (number, unit) = split(text, ENERGY_EXAMPLE)?;
+    let factor = match unit {
+        "pJ" => 1,
+        "nJ" => 1_000,
+        "uJ" | "µJ" => 1_000_000,
+        "mJ" => 1_000_000_000,
+        "J" => 1_000_000_000_000,
+        _ => return Err(unknown_unit(text, unit, "pJ, nJ, uJ, mJ, J")),
+    };
+    scaled(text, number, factor, "picojoules", "18e6 J", ENERGY_EXAMPLE).map(Energy::from_picojoules)
+}
+
+/// Reads a temperature: `70 C`, not below zero.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_temperature(text: &str) -> Result<Temperature, ParseError> {
+    let (number, unit) = split(text, TEMPERATURE_EXAMPLE)?;
+    if !matches!(unit, "C" | "°C") {
+        return Err(unknown_unit(text, unit, "C"));
+    }
+    scaled(text, number, 1_000_000, "microdegrees", "18e12 C", TEMPERATURE_EXAMPLE).map(Temperature::from_microdegrees)
+}
+
+/// Reads a thermal resistance: `12 K/W`; in thousandths.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_thermal_resistance(text: &str) -> Result<u64, ParseError> {
+    let (number, unit) = split(text, RESISTANCE_EXAMPLE)?;
+    if unit != "K/W" {
+        return Err(unknown_unit(text, unit, "K/W"));
+    }
+    scaled(text, number, 1_000, "thousandths of a kelvin a watt", "18e15 K/W", RESISTANCE_EXAMPLE)
+}
+
+/// Reads a heat capacity: `30 J/K`; in thousandths.
+///
+/// # Errors
+/// Says what was found and what would be right.
+pub fn parse_heat_capacity(text: &str) -> Result<u64, ParseError> {
+    let (number, unit) = split(text, CAPACITY_EXAMPLE)?;
+    if unit != "J/K" {
+        return Err(unknown_unit(text, unit, "J/K"));
+    }
+    scaled(text, number, 1_000, "thousandths of a joule a kelvin", "18e15 J/K", CAPACITY_EXAMPLE)
+}
+
 /// Cuts a trimmed text into its number and its unit.
 fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), ParseError> {
     let text = text.trim();
@@ -270,6 +343,27 @@ mod tests {
         assert!(parse_rate("3 Gb/s").unwrap_err().to_string().contains("unknown unit `Gb/s`"));
         assert_eq!(parse_share("7.34%"), Ok(73_400));
         assert!(parse_share("7.34").is_err());
+    }
+
+    #[test]
+    fn power_energy_and_heat_read_as_data_sheets_have_them() {
+        assert_eq!(parse_power("2.4 W"), Ok(Power::from_milliwatts(2_400)));
+        assert_eq!(parse_power("62.5mW"), Ok(Power::from_microwatts(62_500)));
+        assert_eq!(parse_energy("74.25 uJ"), Ok(Energy::from_picojoules(74_250_000)));
+        assert_eq!(parse_temperature("70 C"), Ok(Temperature::from_celsius(70)));
+        assert_eq!((parse_thermal_resistance("12.5 K/W"), parse_heat_capacity("30 J/K")), (Ok(12_500), Ok(30_000)));
+        for (found, units) in [
+            (parse_power("2 VA").map(|_| ()), "uW, mW, W"),
+            (parse_energy("2 Wh").map(|_| ()), "pJ, nJ, uJ, mJ, J"),
+            (parse_temperature("70 F").map(|_| ()), "use one of C"),
+            (parse_thermal_resistance("12 W/K").map(|_| ()), "K/W"),
+            (parse_heat_capacity("30 J").map(|_| ()), "J/K"),
+            (parse_temperature("-5 C").map(|_| ()), "negative"),
+            (parse_energy("0.5 pJ").map(|_| ()), "whole number of picojoules"),
+        ] {
+            let said = found.unwrap_err().to_string();
+            assert!(said.contains(units), "{said}");
+        }
     }
 
     #[test]
