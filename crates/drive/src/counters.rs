@@ -24,15 +24,20 @@ pub struct Counters {
     pub pages_moved: u64,
     /// Flash blocks erased.
     pub blocks_erased: u64,
+    /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
+    #[serde(default)]
+    pub energy_nj: u64,
     /// The size of a flash page, so that pages can be compared with bytes.
     pub page: Bytes,
 }
 
 impl Counters {
-    /// Data programmed into flash for each byte that the host wrote; none where it wrote nothing.
+    /// Data programmed into flash for each byte that the host wrote; none where it wrote nothing or there is no
+    /// flash.
     pub fn write_amplification(&self) -> Option<f64> {
         let programmed = self.page.times(self.pages_programmed).get();
-        (self.host_written > Bytes::ZERO).then(|| programmed as f64 / self.host_written.get() as f64)
+        (self.host_written > Bytes::ZERO && self.page > Bytes::ZERO)
+            .then(|| programmed as f64 / self.host_written.get() as f64)
     }
 }
 
@@ -64,6 +69,7 @@ impl Counters {
             pages_programmed: op(self.pages_programmed, other.pages_programmed),
             pages_moved: op(self.pages_moved, other.pages_moved),
             blocks_erased: op(self.blocks_erased, other.blocks_erased),
+            energy_nj: op(self.energy_nj, other.energy_nj),
             page: self.page,
         }
     }

@@ -2,14 +2,21 @@
 
 use block::{Completion, Nanos, Request, Tag};
 
+use crate::disk::DiskDrive;
+use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
 use crate::{Counters, Drive, Shape};
 
 /// Any of the simulated drives.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are few devices, and one is asked all the time")]
 pub enum Device {
     /// Flash.
     Flash(FlashDrive),
+    /// Platters that turn.
+    Disk(DiskDrive),
+    /// Memory that forgets without power.
+    Dram(DramDrive),
 }
 
 /// Calls a method of whichever drive it is.
@@ -17,6 +24,8 @@ macro_rules! each {
     ($device:expr, $drive:ident => $call:expr) => {
         match $device {
             Device::Flash($drive) => $call,
+            Device::Disk($drive) => $call,
+            Device::Dram($drive) => $call,
         }
     };
 }
@@ -63,12 +72,15 @@ impl Clone for Device {
     fn clone(&self) -> Self {
         match self {
             Self::Flash(drive) => Self::Flash(drive.clone()),
+            Self::Disk(drive) => Self::Disk(drive.clone()),
+            Self::Dram(drive) => Self::Dram(drive.clone()),
         }
     }
 
     fn clone_from(&mut self, other: &Self) {
         match (self, other) {
             (Self::Flash(mine), Self::Flash(other)) => mine.clone_from(other),
+            (mine, other) => *mine = other.clone(),
         }
     }
 }

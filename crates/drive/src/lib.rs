@@ -6,6 +6,8 @@
 mod calendar;
 mod counters;
 mod device;
+pub mod disk;
+pub mod dram;
 pub mod flash;
 mod link;
 pub mod preset;

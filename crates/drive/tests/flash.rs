@@ -9,7 +9,7 @@ use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 
 /// The X25-M's parts around a smaller capacity, so that it is soon full.
 fn small(capacity: Bytes) -> FlashSpec {
-    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec;
+    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec else { panic!("it is flash") };
     FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec }
 }
 
@@ -111,7 +111,7 @@ fn bytes_are_conserved() {
 }
 
 fn x25_m() -> FlashDrive {
-    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec;
+    let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec else { panic!("it is flash") };
     FlashDrive::new(spec)
 }
 

@@ -8,7 +8,15 @@ macro_rules! embed {
 }
 
 /// Every drive that comes with the program: its name and its file.
-pub const EMBEDDED: &[(&str, &str)] = embed!["flash" / "x25-m",];
+pub const EMBEDDED: &[(&str, &str)] = embed![
+    "disk" / "maxtor-160",
+    "disk" / "nearline-7200",
+    "disk" / "raptor-150",
+    "disk" / "seagate-7200.11",
+    "disk" / "st320lt020",
+    "dram" / "solid-data-dram",
+    "flash" / "x25-m",
+];
 
 #[cfg(test)]
 mod tests {

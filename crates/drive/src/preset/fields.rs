@@ -5,11 +5,11 @@ pub type Table = (&'static str, &'static [&'static str]);
 
 /// Declares a table of a drive's file: every one has a `source`, which is required but not used further.
 macro_rules! table {
-    ($(#[$outer:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty,)* }) => {
+    ($(#[$outer:meta])* $vis:vis $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty,)* }) => {
         $(#[$outer])*
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct $name {
+        $vis struct $name {
             #[serde(rename = "source")]
             _source: String,
             $($(#[$attribute])* $field: $kind,)*
@@ -17,7 +17,7 @@ macro_rules! table {
 
         impl $name {
             /// The names of the fields beside `source`.
-            const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+            $vis const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
         }
     };
 }

@@ -3,6 +3,7 @@
 mod change;
 mod embedded;
 pub(crate) mod fields;
+pub(crate) mod link;
 pub(crate) mod units;
 
 use block::{Bytes, Nanos, Rate};
@@ -13,6 +14,8 @@ use thiserror::Error;
 use self::embedded::EMBEDDED;
 use self::units::{some_duration, some_rate};
 use crate::Device;
+use crate::disk::{DiskDrive, DiskFile, DiskSpec};
+use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
 
 /// A drive as its file describes it.
@@ -35,6 +38,10 @@ pub struct Preset {
 pub enum Spec {
     /// Flash.
     Flash(FlashSpec),
+    /// Platters that turn.
+    Disk(DiskSpec),
+    /// Memory that forgets without power.
+    Dram(DramSpec),
 }
 
 /// What a drive's maker promises.
@@ -103,6 +110,8 @@ struct Head {
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Flash,
+    Disk,
+    Dram,
 }
 
 impl Preset {
@@ -136,6 +145,16 @@ impl Preset {
                 let spec = Spec::Flash(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
+            Kind::Disk => {
+                let file: DiskFile = toml::from_str(text)?;
+                let spec = Spec::Disk(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
+            Kind::Dram => {
+                let file: DramFile = toml::from_str(text)?;
+                let spec = Spec::Dram(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
         };
         Ok(Self { name, title, rated, spec, text: text.to_owned() })
     }
@@ -159,6 +178,8 @@ impl Preset {
     pub fn capacity(&self) -> Bytes {
         match &self.spec {
             Spec::Flash(spec) => spec.capacity,
+            Spec::Disk(spec) => spec.capacity(),
+            Spec::Dram(spec) => spec.capacity,
         }
     }
 
@@ -166,6 +187,8 @@ impl Preset {
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {
             Spec::Flash(spec) => spec.facts(),
+            Spec::Disk(spec) => spec.facts(),
+            Spec::Dram(spec) => spec.facts(),
         };
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
@@ -175,6 +198,8 @@ impl Preset {
     pub fn build(&self) -> Device {
         match &self.spec {
             Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
+            Spec::Disk(spec) => Device::Disk(DiskDrive::new(*spec)),
+            Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
         }
     }
 }
@@ -196,6 +221,8 @@ impl Spec {
     fn tables(&self) -> &'static [fields::Table] {
         match self {
             Self::Flash(_) => FlashFile::TABLES,
+            Self::Disk(_) => DiskFile::TABLES,
+            Self::Dram(_) => DramFile::TABLES,
         }
     }
 }
@@ -228,7 +255,7 @@ mod tests {
     use super::*;
 
     fn flash(name: &str) -> FlashSpec {
-        let Spec::Flash(spec) = Preset::find(name).unwrap().spec;
+        let Spec::Flash(spec) = Preset::find(name).unwrap().spec else { panic!("{name} is not flash") };
         spec
     }
 

@@ -1,6 +1,6 @@
 //! Quantities with their units in a drive's file.
 
-use block::{Bytes, Nanos, ParseError, Rate, parse_bytes, parse_duration, parse_rate, parse_share};
+use block::{Bytes, Nanos, ParseError, Power, Rate, parse_bytes, parse_duration, parse_power, parse_rate, parse_share};
 use serde::{Deserialize, Deserializer};
 
 fn read<'de, D: Deserializer<'de>, T>(
@@ -38,4 +38,9 @@ pub fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ra
 /// A length of time that may be left out.
 pub fn some_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanos>, D::Error> {
     duration(deserializer).map(Some)
+}
+
+/// A power.
+pub fn power<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Power, D::Error> {
+    read(deserializer, parse_power)
 }
