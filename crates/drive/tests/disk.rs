@@ -435,6 +435,27 @@ fn the_laptop_disk_is_as_slow_as_the_review_beside_the_intel_520_has_it() {
 }
 
 #[test]
+fn a_disk_that_cannot_be_is_explained() {
+    for (change, words) in [
+        ("rpm=0", "1,000 to 50,000"),
+        ("heads=0", "1 to 64 heads"),
+        ("inner=200 MB/s", "at least as many sectors as inner"),
+        ("zones=1&capacity=1 MB", "takes 1 tracks a surface"),
+        ("read_average=19 ms", "lies near the middle"),
+        ("head_switch=1 s", "less than a revolution"),
+        ("link.rate=100 MB/s", "faster than the platters"),
+        ("segments=0", "1 to 4,096 segments"),
+        ("standby_after=1 ms", "after a second"),
+        ("idle=1 VA", "unknown unit `VA`"),
+        ("seek=1 W&spin_down=1 s", "there is no `spin_down`"),
+    ] {
+        let said = Preset::find(&format!("st320lt020?{change}")).map_err(|error| error.to_string());
+        assert!(said.as_ref().is_err_and(|said| said.contains(words)), "{change}: {said:?}");
+    }
+    assert!(Preset::find("st320lt020?cache.write=0 B&standby_after=60 s").is_ok());
+}
+
+#[test]
 #[should_panic(expected = "beyond the disk's")]
 fn a_request_beyond_the_end_is_our_own_bug() {
     let mut drive = disk("maxtor-160");

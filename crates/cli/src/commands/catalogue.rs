@@ -35,7 +35,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
     match &arguments.which {
         None => {
             let lines: String =
-                Preset::all().map(|preset| format!("sim:{:<10} {}\n", preset.name, preset.title)).collect();
+                Preset::all().map(|preset| format!("sim:{:<16} {}\n", preset.name, preset.title)).collect();
             say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
         }
         Some(Named::Show { name }) => say(&describe(&Preset::find(name.strip_prefix("sim:").unwrap_or(name))?)),

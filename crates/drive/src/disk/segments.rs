@@ -37,16 +37,18 @@ impl Segments {
     pub fn claim(&mut self, first: Lba) -> usize {
         let first = first.get();
         self.uses += 1;
-        let continues =
-            |segment: &Segment| segment.first < segment.end && (segment.first..=segment.end).contains(&first);
-        let index = self.segments.iter().position(continues).unwrap_or_else(|| {
-            let oldest = (0..self.segments.len()).min_by_key(|&index| self.segments[index].used);
-            let oldest = oldest.expect("the file's reader checks that there is a segment");
-            self.segments[oldest] = Segment { first, end: first, used: 0 };
-            oldest
-        });
-        self.segments[index].used = self.uses;
-        index
+        let (mut claimed, mut least) = (0, u64::MAX);
+        for (index, segment) in self.segments.iter().enumerate() {
+            if segment.first <= first && first <= segment.end && segment.first < segment.end {
+                self.segments[index].used = self.uses;
+                return index;
+            }
+            if segment.used < least {
+                (claimed, least) = (index, segment.used);
+            }
+        }
+        self.segments[claimed] = Segment { first, end: first, used: self.uses };
+        claimed
     }
 
     /// Notes that a segment now reaches up to `end`; what no longer fits is lost at its beginning.
