@@ -45,10 +45,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Data programmed into flash for each byte that the host wrote; none where it wrote nothing.
+    /// Data programmed into flash for each byte that the host wrote; none where it wrote nothing or there is no
+    /// flash.
     pub fn write_amplification(&self) -> Option<f64> {
         let programmed = self.page.times(self.pages_programmed).get();
-        (self.host_written > Bytes::ZERO).then(|| programmed as f64 / self.host_written.get() as f64)
+        (self.host_written > Bytes::ZERO && self.page > Bytes::ZERO)
+            .then(|| programmed as f64 / self.host_written.get() as f64)
     }
 
     /// Counts a request that was taken.

@@ -2,17 +2,24 @@
 
 use block::{Completion, Nanos, Request, Tag};
 
+use crate::disk::DiskDrive;
+use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
 use crate::rig::Rig;
 use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// Any of the simulated drives.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are few devices, and one is asked all the time")]
 pub enum Device {
     /// Flash.
     Flash(FlashDrive),
     /// A host with drives.
     Rig(Rig),
+    /// Platters that turn.
+    Disk(DiskDrive),
+    /// Memory that forgets without power.
+    Dram(DramDrive),
 }
 
 /// Calls a method of whichever drive it is.
@@ -21,6 +28,8 @@ macro_rules! each {
         match $device {
             Device::Flash($drive) => $call,
             Device::Rig($drive) => $call,
+            Device::Disk($drive) => $call,
+            Device::Dram($drive) => $call,
         }
     };
 }
@@ -76,6 +85,8 @@ impl Clone for Device {
         match self {
             Self::Flash(drive) => Self::Flash(drive.clone()),
             Self::Rig(rig) => Self::Rig(rig.clone()),
+            Self::Disk(drive) => Self::Disk(drive.clone()),
+            Self::Dram(drive) => Self::Dram(drive.clone()),
         }
     }
 

@@ -8,6 +8,8 @@ pub mod array;
 mod calendar;
 mod counters;
 mod device;
+pub mod disk;
+pub mod dram;
 mod energy;
 pub mod flash;
 mod health;

@@ -5,12 +5,13 @@ use serde::Deserialize;
 
 use super::collection::START_MIN;
 use super::{CellTimes, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, Policy, SlcSpec};
+use crate::PowerSpec;
 use crate::preset::fields::Table;
+use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration};
 use crate::preset::{PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
-use crate::{LinkTimes, PowerSpec};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -131,17 +132,6 @@ table!(BufferTable {
     partial: Bytes,
 });
 
-table!(LinkTable {
-    #[serde(deserialize_with = "rate")]
-    rate: Rate,
-    #[serde(deserialize_with = "bytes")]
-    frame: Bytes,
-    #[serde(deserialize_with = "duration")]
-    frame_overhead: Nanos,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-});
-
 impl MapTable {
     fn spec(&self, page: Bytes) -> Result<MapCacheSpec, PresetError> {
         let Self { cache: size, entry, extent, .. } = *self;
@@ -229,11 +219,7 @@ impl FlashFile {
             || format!("geometry has {units:?} channels, dies and planes"),
             "each is 1 to 1,024",
         )?;
-        require(
-            self.controller.queue_depth > 0 && self.link.frame > Bytes::ZERO,
-            || "controller.queue_depth or link.frame is zero".to_owned(),
-            "both are at least 1",
-        )?;
+        require(self.controller.queue_depth > 0, || "controller.queue_depth is zero".to_owned(), "it is at least 1")?;
         let buffer = (self.buffer.size.div(table.page), self.buffer.partial.div(table.page));
         require(
             buffer.1 >= 1 && buffer.1 < buffer.0 && buffer.0 <= 1 << 24,
@@ -266,12 +252,7 @@ impl FlashFile {
         Ok(FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
-            link: LinkTimes {
-                rate: self.link.rate,
-                frame: self.link.frame,
-                frame_overhead: self.link.frame_overhead,
-                command: self.link.command,
-            },
+            link: self.link.times()?,
             command: self.controller.command,
             retire: self.controller.retire,
             write: self.controller.write,

@@ -8,7 +8,16 @@ macro_rules! embed {
 }
 
 /// Every drive that comes with the program: its name and its file.
-pub const EMBEDDED: &[(&str, &str)] = embed!["drives/flash" / "x25-e-64", "drives/flash" / "x25-m",];
+pub const EMBEDDED: &[(&str, &str)] = embed![
+    "drives/disk" / "maxtor-160",
+    "drives/disk" / "nearline-7200",
+    "drives/disk" / "raptor-150",
+    "drives/disk" / "seagate-7200.11",
+    "drives/disk" / "st320lt020",
+    "drives/dram" / "solid-data-dram",
+    "drives/flash" / "x25-e-64",
+    "drives/flash" / "x25-m",
+];
 
 /// Every rig that comes with the program: its name and its file.
 pub const RIGS: &[(&str, &str)] = embed![

@@ -3,6 +3,7 @@
 pub(crate) mod change;
 mod embedded;
 pub(crate) mod fields;
+pub(crate) mod link;
 pub(crate) mod power;
 pub(crate) mod units;
 
@@ -14,6 +15,8 @@ use thiserror::Error;
 use self::embedded::{EMBEDDED, RIGS};
 use self::units::{some_duration, some_rate};
 use crate::Device;
+use crate::disk::{DiskDrive, DiskFile, DiskSpec};
+use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
 use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
@@ -40,6 +43,10 @@ pub enum Spec {
     Flash(FlashSpec),
     /// A host with drives.
     Rig(RigSpec),
+    /// Platters that turn.
+    Disk(DiskSpec),
+    /// Memory that forgets without power.
+    Dram(DramSpec),
 }
 
 /// What a drive's maker promises; of a rig, nothing.
@@ -109,6 +116,8 @@ struct Head {
 enum Kind {
     Flash,
     Rig,
+    Disk,
+    Dram,
 }
 
 impl Preset {
@@ -147,6 +156,16 @@ impl Preset {
                 let spec = Spec::Rig(file.spec()?);
                 (file.name, file.title, Rated::default(), spec)
             }
+            Kind::Disk => {
+                let file: DiskFile = toml::from_str(text)?;
+                let spec = Spec::Disk(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
+            Kind::Dram => {
+                let file: DramFile = toml::from_str(text)?;
+                let spec = Spec::Dram(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
         };
         Ok(Self { name, title, rated, spec, text: text.to_owned() })
     }
@@ -174,6 +193,8 @@ impl Preset {
         match &self.spec {
             Spec::Flash(spec) => spec.capacity,
             Spec::Rig(spec) => spec.layout().capacity(),
+            Spec::Disk(spec) => spec.capacity(),
+            Spec::Dram(spec) => spec.capacity,
         }
     }
 
@@ -182,6 +203,8 @@ impl Preset {
         let mut facts = match &self.spec {
             Spec::Flash(spec) => spec.facts(),
             Spec::Rig(spec) => spec.facts(),
+            Spec::Disk(spec) => spec.facts(),
+            Spec::Dram(spec) => spec.facts(),
         };
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
@@ -206,6 +229,8 @@ impl Preset {
         match &self.spec {
             Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
             Spec::Rig(spec) => Device::Rig(Rig::new(spec.clone())),
+            Spec::Disk(spec) => Device::Disk(DiskDrive::new(*spec)),
+            Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
         }
     }
 }
@@ -228,6 +253,8 @@ impl Spec {
         match self {
             Self::Flash(_) => FlashFile::TABLES,
             Self::Rig(_) => RigFile::TABLES,
+            Self::Disk(_) => DiskFile::TABLES,
+            Self::Dram(_) => DramFile::TABLES,
         }
     }
 }

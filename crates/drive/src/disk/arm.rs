@@ -1,0 +1,204 @@
+//! The arm with its heads above the turning platters.
+
+use block::{Lba, Nanos};
+
+use super::layout::{Layout, Place};
+use super::seek::SeekCurve;
+use super::spindle::{Spindle, Work};
+
+/// The arm: where it is, until when it is busy, and what it does meanwhile unasked.
+///
+/// Platters turn without a pause, so their angle is the time modulo a revolution, and how long a sector takes to
+/// come round is arithmetic, never chance.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    layout: Layout,
+    read_curve: SeekCurve,
+    write_curve: SeekCurve,
+    head_switch: Nanos,
+    cylinder: u32,
+    head: u32,
+    /// Where it would go on, for a sweep over what is to be written.
+    next: Lba,
+    free: Nanos,
+    ahead: Option<Ahead>,
+    moves: u64,
+}
+
+/// Reading on without having been asked, until something else is.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// The segment of the cache that the data goes into.
+    segment: usize,
+    passing: Passing,
+    /// The sector at which it ends.
+    limit: Lba,
+}
+
+/// How the arm gets to a sector: it moves, then waits for the sector to come round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Approach {
+    /// Time to move and settle.
+    pub moving: Nanos,
+    /// Time until the sector comes.
+    pub waiting: Nanos,
+}
+
+impl Approach {
+    /// Both together.
+    #[inline]
+    pub fn total(self) -> Nanos {
+        self.moving + self.waiting
+    }
+}
+
+/// Sectors passing under the heads one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// When the first begins to pass.
+    began: Nanos,
+    /// The same in the spiral's time.
+    stream: Nanos,
+}
+
+impl Passing {
+    /// When the last sector before `end` has passed.
+    #[inline]
+    pub fn passed(self, layout: &Layout, end: Lba) -> Nanos {
+        self.began + (layout.passed(end) - self.stream)
+    }
+
+    /// The first sector that has not begun to pass at that time.
+    fn reached(self, layout: &Layout, at: Nanos) -> Lba {
+        layout.reached(self.stream + at.since(self.began))
+    }
+}
+
+impl Arm {
+    /// An arm at the first cylinder.
+    pub fn new(layout: Layout, read_curve: SeekCurve, write_curve: SeekCurve, head_switch: Nanos) -> Self {
+        Self {
+            layout,
+            read_curve,
+            write_curve,
+            head_switch,
+            cylinder: 0,
+            head: 0,
+            next: Lba::new(0),
+            free: Nanos::ZERO,
+            ahead: None,
+            moves: 0,
+        }
+    }
+
+    /// When it has done what it was asked for.
+    #[inline]
+    pub fn free(&self) -> Nanos {
+        self.free
+    }
+
+    /// Where sectors lie.
+    #[inline]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The sector behind the last one that it transferred.
+    pub fn next(&self) -> Lba {
+        self.next
+    }
+
+    /// How often it has moved to another cylinder because it was asked to.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// How it would get from where it is to `place`, starting at `at`.
+    #[inline]
+    pub fn approach(&self, at: Nanos, place: Place, work: Work) -> Approach {
+        let distance = self.cylinder.abs_diff(place.cylinder);
+        let moving = match distance {
+            0 if self.head == place.head => Nanos::ZERO,
+            0 => self.head_switch,
+            _ if work == Work::Write => self.write_curve.time(distance),
+            _ => self.read_curve.time(distance),
+        };
+        let revolution = self.layout.revolution().as_nanos();
+        let angle = (at + moving).as_nanos() % revolution;
+        let wanted = place.stream.as_nanos() % revolution;
+        let waiting = if wanted < angle { wanted + revolution - angle } else { wanted - angle };
+        Approach { moving, waiting: Nanos::from_nanos(waiting) }
+    }
+
+    /// Goes to `first` and transfers up to `end`; it is free and the platters turn at `at`.
+    pub fn transfer(&mut self, at: Nanos, first: Lba, end: Lba, work: Work, spindle: &mut Spindle) -> Passing {
+        let place = self.layout.place(first);
+        let approach = self.approach(at, place, work);
+        let passing = Passing { began: at + approach.total(), stream: place.stream };
+        self.moves += u64::from(self.cylinder != place.cylinder);
+        self.free = passing.passed(&self.layout, end);
+        self.rest_at(Lba::new(end.get() - 1));
+        self.next = end;
+        spindle.work(Work::Seek, approach.moving, passing.began);
+        spindle.work(work, self.free - passing.began, self.free);
+        passing
+    }
+
+    fn rest_at(&mut self, sector: Lba) {
+        let place = self.layout.place(sector);
+        (self.cylinder, self.head) = (place.cylinder, place.head);
+    }
+
+    /// Reads on from where the last transfer ended into a segment of the cache, up to `limit`.
+    pub fn read_on(&mut self, segment: usize, limit: Lba) {
+        if self.next < limit {
+            let stream = self.layout.place(self.next).stream;
+            let gap = stream - self.layout.passed(self.next);
+            self.ahead = Some(Ahead { segment, passing: Passing { began: self.free + gap, stream }, limit });
+        }
+    }
+
+    /// The segment that is being read ahead into, and up to which sector that has come at `at`.
+    pub fn reading_ahead(&self, at: Nanos) -> Option<(usize, Lba)> {
+        let ahead = self.ahead.as_ref()?;
+        Some((ahead.segment, ahead.passing.reached(&self.layout, at).min(ahead.limit)))
+    }
+
+    /// Lets reading ahead go on up to `limit`. If it has ended, it begins again only when less than `low` is left
+    /// of what it read beyond `used`: each new beginning costs most of a revolution.
+    pub fn read_further(&mut self, at: Nanos, limit: Lba, used: Lba, low: u64, spindle: &mut Spindle) {
+        let Some(mut ahead) = self.ahead else { return };
+        if self.ahead_ends(&ahead) <= at && ahead.limit < limit {
+            if ahead.limit.get() - used.get().min(ahead.limit.get()) >= low {
+                return;
+            }
+            let from = ahead.limit;
+            self.stop(at, spindle);
+            let place = self.layout.place(from);
+            let began = at + self.approach(at, place, Work::Read).total();
+            ahead.passing = Passing { began, stream: place.stream };
+        }
+        self.ahead = Some(Ahead { limit: limit.max(ahead.limit), ..ahead });
+    }
+
+    /// Stops reading ahead, leaving the arm above the sector that would have come next.
+    pub fn stop(&mut self, at: Nanos, spindle: &mut Spindle) {
+        let Some(ahead) = self.ahead else { return };
+        let end = self.ahead_ends(&ahead).min(at);
+        let reached = ahead.passing.reached(&self.layout, at);
+        self.rest_at(if reached < ahead.limit { reached } else { Lba::new(ahead.limit.get() - 1) });
+        spindle.work(Work::Read, end.since(ahead.passing.began), end);
+        self.ahead = None;
+    }
+
+    /// How long it has read ahead since it began to, and when that ends.
+    pub fn time_ahead(&self, at: Nanos) -> Option<(Nanos, Nanos)> {
+        let ahead = self.ahead.as_ref()?;
+        let end = self.ahead_ends(ahead);
+        Some((end.min(at).since(ahead.passing.began), end))
+    }
+
+    fn ahead_ends(&self, ahead: &Ahead) -> Nanos {
+        ahead.passing.passed(&self.layout, ahead.limit)
+    }
+}

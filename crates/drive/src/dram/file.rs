@@ -1,0 +1,77 @@
+//! A DRAM drive as its file describes it.
+
+use block::{Bytes, Nanos, Power, Rate};
+use serde::Deserialize;
+
+use super::DramSpec;
+use crate::preset::fields::Table;
+use crate::preset::units::{bytes, duration, power, rate};
+use crate::preset::{PresetError, Rated, require, table};
+
+/// A DRAM drive's file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramFile {
+    pub name: String,
+    pub title: String,
+    #[serde(rename = "kind")]
+    _kind: String,
+    pub rated: Rated,
+    memory: Memory,
+    service: Service,
+    power: PowerTable,
+}
+
+table!(Memory {
+    #[serde(deserialize_with = "bytes")]
+    capacity: Bytes,
+    queue_depth: u32,
+});
+
+table!(Service {
+    #[serde(deserialize_with = "duration")]
+    read: Nanos,
+    #[serde(deserialize_with = "duration")]
+    write: Nanos,
+    #[serde(deserialize_with = "rate")]
+    read_rate: Rate,
+    #[serde(deserialize_with = "rate")]
+    write_rate: Rate,
+});
+
+table!(PowerTable {
+    #[serde(deserialize_with = "power")]
+    idle: Power,
+    #[serde(deserialize_with = "power")]
+    active: Power,
+});
+
+impl DramFile {
+    /// The tables of the file with their fields.
+    pub const TABLES: &[Table] =
+        &[("memory", Memory::FIELDS), ("service", Service::FIELDS), ("power", PowerTable::FIELDS)];
+
+    /// The drive itself.
+    ///
+    /// # Errors
+    /// If the numbers do not make a drive.
+    pub fn spec(&self) -> Result<DramSpec, PresetError> {
+        let (Memory { capacity, queue_depth, .. }, power) = (&self.memory, &self.power);
+        require(
+            *capacity > Bytes::ZERO && *queue_depth > 0,
+            || format!("memory has {capacity} and a queue of {queue_depth}"),
+            "both are more than nothing",
+        )?;
+        let Service { read, write, read_rate, write_rate, .. } = self.service;
+        Ok(DramSpec {
+            capacity: *capacity,
+            queue_depth: *queue_depth,
+            read,
+            write,
+            read_rate,
+            write_rate,
+            idle: power.idle,
+            active: power.active,
+        })
+    }
+}

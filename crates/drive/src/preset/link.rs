@@ -1,0 +1,32 @@
+//! The table of a drive's file that describes its cable.
+
+use block::{Bytes, Nanos, Rate};
+
+use super::units::{bytes, duration, rate};
+use super::{PresetError, require, table};
+use crate::LinkTimes;
+
+table!(
+    pub(crate) LinkTable {
+        #[serde(deserialize_with = "rate")]
+        rate: Rate,
+        #[serde(deserialize_with = "bytes")]
+        frame: Bytes,
+        #[serde(deserialize_with = "duration")]
+        frame_overhead: Nanos,
+        #[serde(deserialize_with = "duration")]
+        command: Nanos,
+    }
+);
+
+impl LinkTable {
+    /// What it says.
+    ///
+    /// # Errors
+    /// If frames carry nothing.
+    pub fn times(&self) -> Result<LinkTimes, PresetError> {
+        let Self { rate, frame, frame_overhead, command, .. } = *self;
+        require(frame > Bytes::ZERO, || "link.frame is zero".to_owned(), "a frame carries at least a byte")?;
+        Ok(LinkTimes { rate, frame, frame_overhead, command })
+    }
+}
