@@ -15,15 +15,19 @@ pub struct LinkTimes {
     pub frame_overhead: Nanos,
     /// What each command costs beside its data: command, set-up and status frames.
     pub command: Nanos,
+    /// Whether both directions carry data at once, as PCIe does and SATA does not.
+    pub duplex: bool,
 }
 
-/// A link that carries one thing at a time, in either direction, as SATA does.
+/// A link that carries one thing at a time in either direction, or in each.
 #[derive(Clone, Debug)]
 pub struct Link {
     times: LinkTimes,
     /// What a number of sectors costs, up to a page's worth.
     by_sectors: Vec<Nanos>,
     calendar: Calendar,
+    /// Of what comes from the host where that has wires of its own.
+    inward: Calendar,
 }
 
 impl Link {
@@ -34,18 +38,36 @@ impl Link {
             let share = times.frame_overhead.as_nanos() * bytes.get() / times.frame.get();
             times.rate.time_for(bytes) + Nanos::from_nanos(share)
         };
-        Self { times, by_sectors: (0..=piece.sectors()).map(cost).collect(), calendar: Calendar::default() }
+        Self {
+            times,
+            by_sectors: (0..=piece.sectors()).map(cost).collect(),
+            calendar: Calendar::default(),
+            inward: Calendar::default(),
+        }
     }
 
-    /// Sends data that is ready at `ready`, with the frames of its command if it is the first of it; when
-    /// it is through.
+    /// Sends to the host data that is ready at `ready`, with the frames of its command if it is the first of
+    /// it; when it is through.
     ///
     /// Those frames go in one with the data. Sent on their own they would need a gap for themselves between
     /// transfers that are booked but have not begun, and which in truth would give way by a microsecond.
     #[inline]
     pub fn send(&mut self, now: Nanos, ready: Nanos, sectors: u32, is_first: bool) -> Nanos {
+        self.calendar.reserve(now, ready, self.cost(sectors, is_first))
+    }
+
+    /// Receives data that the host has at `ready`, likewise.
+    #[inline]
+    pub fn receive(&mut self, now: Nanos, ready: Nanos, sectors: u32, is_first: bool) -> Nanos {
+        let cost = self.cost(sectors, is_first);
+        let calendar = if self.times.duplex { &mut self.inward } else { &mut self.calendar };
+        calendar.reserve(now, ready, cost)
+    }
+
+    #[inline]
+    fn cost(&self, sectors: u32, is_first: bool) -> Nanos {
         let command = if is_first { self.times.command } else { Nanos::ZERO };
-        self.calendar.reserve(now, ready, command + self.by_sectors[sectors as usize])
+        command + self.by_sectors[sectors as usize]
     }
 }
 
@@ -58,6 +80,7 @@ mod tests {
         frame: Bytes::from_kib(8),
         frame_overhead: Nanos::from_micros(1),
         command: Nanos::from_nanos(6_800),
+        duplex: false,
     };
 
     #[test]
@@ -78,5 +101,14 @@ mod tests {
         let first = link.send(Nanos::ZERO, Nanos::ZERO, 8, false);
         let second = link.send(Nanos::ZERO, Nanos::ZERO, 8, false);
         assert_eq!(second.as_nanos(), 2 * first.as_nanos());
+    }
+
+    #[test]
+    fn directions_share_the_wires_or_have_their_own() {
+        for (duplex, times) in [(false, 2), (true, 1)] {
+            let mut link = Link::new(LinkTimes { duplex, ..SATA_3G }, Bytes::from_kib(4));
+            let out = link.send(Nanos::ZERO, Nanos::ZERO, 8, false);
+            assert_eq!(link.receive(Nanos::ZERO, Nanos::ZERO, 8, false).as_nanos(), times * out.as_nanos());
+        }
     }
 }

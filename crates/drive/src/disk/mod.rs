@@ -312,7 +312,7 @@ impl DiskDrive {
         let (mut left, mut first, mut last) = (u64::from(request.sectors), None, at);
         while left > 0 {
             let piece = left.min(LINK_PIECE.sectors());
-            last = self.link.send(at, at, piece as u32, first.is_none());
+            last = self.link.receive(at, at, piece as u32, first.is_none());
             first.get_or_insert(last);
             left -= piece;
         }

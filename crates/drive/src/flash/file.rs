@@ -9,7 +9,7 @@ use crate::PowerSpec;
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration};
+use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 
@@ -106,6 +106,7 @@ table!(SlcTable {
 
 table!(Controller {
     queue_depth: u32,
+    cores: Option<u32>,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
     #[serde(deserialize_with = "duration")]
@@ -114,6 +115,10 @@ table!(Controller {
     write: Nanos,
     #[serde(default, deserialize_with = "duration")]
     page_write: Nanos,
+    #[serde(default, deserialize_with = "some_bytes")]
+    read_ahead: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_share")]
+    compression_floor: Option<u64>,
 });
 
 table!(MapTable {
@@ -219,7 +224,12 @@ impl FlashFile {
             || format!("geometry has {units:?} channels, dies and planes"),
             "each is 1 to 1,024",
         )?;
-        require(self.controller.queue_depth > 0, || "controller.queue_depth is zero".to_owned(), "it is at least 1")?;
+        let cores = self.controller.cores.unwrap_or(1);
+        require(
+            (1..=1 << 16).contains(&self.controller.queue_depth) && (1..=256).contains(&cores),
+            || format!("controller has a queue of {} and {cores} cores", self.controller.queue_depth),
+            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
+        )?;
         let buffer = (self.buffer.size.div(table.page), self.buffer.partial.div(table.page));
         require(
             buffer.1 >= 1 && buffer.1 < buffer.0 && buffer.0 <= 1 << 24,
@@ -253,11 +263,14 @@ impl FlashFile {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
+            cores,
             command: self.controller.command,
             retire: self.controller.retire,
             write: self.controller.write,
             page_write: self.controller.page_write,
             map_cache,
+            read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(table.page) as u32),
+            compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
             buffer_pages: buffer.0 as u32,
             buffer_partial_pages: buffer.1 as u32,
             geometry,

@@ -4,18 +4,23 @@ mod buffer;
 mod candidates;
 mod channel;
 mod collection;
+mod compression;
 mod file;
+mod firmware;
 mod geometry;
 mod map_cache;
 mod mapping;
 mod nand;
 mod power_cut;
+mod read_ahead;
 mod warmth;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::{Buffer, Merged, Partial};
 pub use collection::{CollectionSpec, IdleSpec, Policy};
+use compression::Compression;
 pub(crate) use file::FlashFile;
+use firmware::{Core, Firmware};
 pub use geometry::Geometry;
 use geometry::Unit;
 use map_cache::MapCache;
@@ -25,6 +30,7 @@ use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::{CellTimes, NandTimes};
 use power_cut::{Unsettled, Waiting};
+use read_ahead::ReadAhead;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
@@ -39,7 +45,9 @@ pub struct FlashSpec {
     pub queue_depth: u32,
     /// The cable.
     pub link: LinkTimes,
-    /// What the controller's firmware takes for each command before flash can begin, one at a time.
+    /// Processors of the controller, each with one command at a time.
+    pub cores: u32,
+    /// What the firmware takes for each command before flash can begin.
     pub command: Nanos,
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
@@ -50,6 +58,10 @@ pub struct FlashSpec {
     pub page_write: Nanos,
     /// The part of the page map in the controller's memory; none where all of it is.
     pub map_cache: Option<MapCacheSpec>,
+    /// Pages read beyond the last where reads come in order.
+    pub read_ahead: u32,
+    /// What is always left of compressed data, in percent; none where nothing is compressed.
+    pub compression: Option<u32>,
     /// Pages of the write buffer.
     pub buffer_pages: u32,
     /// Of those, how many may hold pages that were written in part.
@@ -101,8 +113,9 @@ pub struct FlashDrive {
     spec: FlashSpec,
     page_sectors: u32,
     now: Nanos,
-    /// When the firmware is free for the next command.
-    firmware_free: Nanos,
+    firmware: Firmware,
+    read_ahead: ReadAhead,
+    compression: Option<Compression>,
     link: Link,
     queue: CommandQueue,
     buffer: Buffer,
@@ -146,7 +159,9 @@ impl FlashDrive {
         Self {
             page_sectors,
             now: Nanos::ZERO,
-            firmware_free: Nanos::ZERO,
+            firmware: Firmware::new(spec.cores),
+            read_ahead: ReadAhead::new(spec.read_ahead),
+            compression: spec.compression.map(Compression::new),
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
@@ -176,11 +191,12 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let ready = self.firmware_free.max(awake) + self.paced(self.spec.command);
-        self.firmware_free = ready + self.paced(self.spec.retire);
+        let (core, start) = self.firmware.begin(awake);
+        let ready = start + self.paced(self.spec.command);
+        self.firmware.hold(core, ready + self.paced(self.spec.retire));
         let at = match request.op {
             Op::Read => self.read(ready, request),
-            Op::Write => self.write(ready, request),
+            Op::Write => self.write(core, ready, request),
             Op::Trim => self.trim(ready, request),
             Op::Flush => self.flush(ready),
         };
@@ -193,19 +209,41 @@ impl FlashDrive {
         self.counters.host_read += request.bytes();
         let mut done = ready;
         let mut found = ready;
+        let follows = self.read_ahead.follows(request);
         for (index, piece) in self.pieces(request).enumerate() {
             // The first page is looked up by itself, so that flash can begin; then the rest together.
             if index <= 1 || self.starts_region(piece.page) {
                 found = self.look_up(found, piece.page);
             }
-            let fetched = match self.mapping.place_of(piece.page) {
-                Some(place) if self.spec.reads_first => self.nand.read_first(self.now, found, place, piece.sectors),
-                Some(place) => self.nand.read(self.now, found, place, piece.sectors),
-                None => found,
+            let fetched = match self.read_ahead.take(piece.page) {
+                Some(there) => there.max(found),
+                None => self.fetch(found, piece.page, piece.sectors),
             };
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
         }
+        if follows {
+            self.fetch_ahead(found, Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32));
+        }
         done
+    }
+
+    /// Reads sectors of a page, if it was ever written; when they are with the controller.
+    #[inline]
+    fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
+        let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
+        match self.mapping.place_of(page) {
+            Some(place) if self.spec.reads_first => self.nand.read_first(self.now, ready, place, sectors),
+            Some(place) => self.nand.read(self.now, ready, place, sectors),
+            None => ready,
+        }
+    }
+
+    /// Reads the pages that will be asked for if reads go on after `last`.
+    fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) {
+        for page in self.read_ahead.wanted(last, self.map_base).map(Lpn) {
+            let there = self.fetch(ready, page, self.page_sectors);
+            self.read_ahead.add(page, there);
+        }
     }
 
     /// When it is known where `page` is kept, if the question is asked at `ready`.
@@ -251,15 +289,18 @@ impl FlashDrive {
         found
     }
 
-    fn write(&mut self, ready: Nanos, request: Request) -> Nanos {
+    fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
         let ready = self.claim_map(ready, request);
         let handling = self.handling(request);
         let mut done = ready + self.paced(handling);
-        self.firmware_free = self.firmware_free.max(done + self.paced(self.spec.retire));
+        self.firmware.hold(core, done + self.paced(self.spec.retire));
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
-            let arrived = self.link.send(self.now, slot_free.max(ready), piece.sectors, index == 0);
+            let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
+            if let Some(compression) = &mut self.compression {
+                compression.note(request.entropy);
+            }
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
                 self.program(piece.page, u64::MAX, arrived);
@@ -272,7 +313,7 @@ impl FlashDrive {
             }
             done = done.max(arrived);
         }
-        done
+        if request.durable { self.harden(done) } else { done }
     }
 
     /// What the firmware takes for a write beside what every command takes.
@@ -297,14 +338,19 @@ impl FlashDrive {
     }
 
     fn flush(&mut self, ready: Nanos) -> Nanos {
+        let durable = self.harden(ready);
+        self.link.send(self.now, durable, 0, true)
+    }
+
+    /// Has all that was written in flash; when it is.
+    fn harden(&mut self, ready: Nanos) -> Nanos {
         while let Some(partial) = self.buffer.take_partial() {
             self.complete_page(partial);
         }
         if !self.waiting.is_empty() {
             self.pad();
         }
-        let durable = self.buffer.drained().max(ready);
-        self.link.send(self.now, durable, 0, true)
+        if self.spec.power.capacitor { ready } else { self.buffer.drained().max(ready) }
     }
 
     /// Gives `sectors` of a page that were written, as bits, to flash. The page is in a slot of the buffer and
@@ -319,7 +365,11 @@ impl FlashDrive {
     #[inline]
     fn put(&mut self, page: Lpn, ready: Nanos) {
         self.plan.clear();
-        let full = self.mapping.write(page, &mut self.plan);
+        let mut full = self.mapping.write(page, &mut self.plan);
+        if let Some(compression) = &mut self.compression {
+            // What fills no flash page yet is as good as written: it goes with what comes next.
+            full = compression.shrink(&mut self.plan) || full;
+        }
         self.waiting_ready = self.waiting_ready.max(ready);
         let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
         if full {
@@ -455,7 +505,7 @@ impl Drive for FlashDrive {
     fn purge(&mut self) {
         assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
         self.now = self.now.max(self.buffer.drained());
-        self.firmware_free = self.now;
+        self.firmware.restart(self.now);
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
@@ -491,7 +541,9 @@ impl Clone for FlashDrive {
             spec: self.spec,
             page_sectors: self.page_sectors,
             now: self.now,
-            firmware_free: self.firmware_free,
+            firmware: self.firmware.clone(),
+            read_ahead: self.read_ahead.clone(),
+            compression: self.compression,
             link: self.link.clone(),
             queue: self.queue.clone(),
             buffer: self.buffer.clone(),
@@ -517,7 +569,9 @@ impl Clone for FlashDrive {
         self.spec = other.spec;
         self.page_sectors = other.page_sectors;
         self.now = other.now;
-        self.firmware_free = other.firmware_free;
+        self.firmware.clone_from(&other.firmware);
+        self.read_ahead.clone_from(&other.read_ahead);
+        self.compression = other.compression;
         self.link.clone_from(&other.link);
         self.queue.clone_from(&other.queue);
         self.buffer.clone_from(&other.buffer);

@@ -79,7 +79,7 @@ impl FlashDrive {
         self.waiting_ready = Nanos::ZERO;
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
         self.meter.restart(now, self.spec.power.boot);
-        self.firmware_free = now + self.spec.power.boot;
+        self.firmware.restart(now + self.spec.power.boot);
         self.counters.unsafe_shutdowns += 1;
         Lost { unanswered, ..lost }
     }

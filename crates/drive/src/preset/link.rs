@@ -16,6 +16,8 @@ table!(
         frame_overhead: Nanos,
         #[serde(deserialize_with = "duration")]
         command: Nanos,
+        #[serde(default)]
+        duplex: bool,
     }
 );
 
@@ -25,8 +27,8 @@ impl LinkTable {
     /// # Errors
     /// If frames carry nothing.
     pub fn times(&self) -> Result<LinkTimes, PresetError> {
-        let Self { rate, frame, frame_overhead, command, .. } = *self;
+        let Self { rate, frame, frame_overhead, command, duplex, .. } = *self;
         require(frame > Bytes::ZERO, || "link.frame is zero".to_owned(), "a frame carries at least a byte")?;
-        Ok(LinkTimes { rate, frame, frame_overhead, command })
+        Ok(LinkTimes { rate, frame, frame_overhead, command, duplex })
     }
 }

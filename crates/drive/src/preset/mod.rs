@@ -38,6 +38,7 @@ pub struct Preset {
 
 /// What a drive is made of.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there are as many as a command line names")]
 pub enum Spec {
     /// Flash.
     Flash(FlashSpec),

@@ -33,6 +33,11 @@ pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
     read(deserializer, parse_share)
 }
 
+/// A share that may be left out.
+pub fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    share(deserializer).map(Some)
+}
+
 /// A rate that may be left out.
 pub fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rate>, D::Error> {
     rate(deserializer).map(Some)
