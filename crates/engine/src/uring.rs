@@ -46,6 +46,15 @@ pub(crate) struct Content {
     pub compressible: u8,
 }
 
+/// What of a buffer is new in every write, so that no two writes are alike.
+#[derive(Clone, Copy)]
+struct Fresh {
+    seed: Seed,
+    /// All random words of a page, of which there are so many; none for the first word alone. What does not
+    /// compress by itself needs no more; what does would compress further beside others like it.
+    random: Option<u64>,
+}
+
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
 pub(crate) struct Ring<'f> {
     ring: IoUring,
@@ -56,8 +65,8 @@ pub(crate) struct Ring<'f> {
     depth: u32,
     in_flight: u32,
     writes: u64,
-    /// What the stamps of the buffers are drawn from; none where all that is written is zeroes.
-    stamps: Option<Seed>,
+    /// What is new in every write: none where all that is written is zeroes.
+    fresh: Option<Fresh>,
     /// What a flush asks for.
     flush: types::FsyncFlags,
     file: PhantomData<BorrowedFd<'f>>,
@@ -75,10 +84,12 @@ impl<'f> Ring<'f> {
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
-        let stamps = content.filter(|content| random_words(content.compressible) > 0);
-        let stamps = stamps.map(|content| content.seed.split("stamps"));
+        let fresh = content.filter(|content| random_words(content.compressible) > 0).map(|content| Fresh {
+            seed: content.seed.split("stamps"),
+            random: (content.compressible > 0).then_some(random_words(content.compressible)),
+        });
         let flush = types::FsyncFlags::empty();
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, stamps, flush, file: PhantomData })
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, fresh, flush, file: PhantomData })
     }
 
     /// The same with flushes that leave out the metadata that data does not need.
@@ -94,10 +105,10 @@ impl<'f> Ring<'f> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
         assert!(request.op == Op::Trim || request.bytes() <= self.block, "every buffer holds one block");
         if request.op == Op::Write
-            && let Some(stamps) = self.stamps
+            && let Some(fresh) = self.fresh
         {
             self.writes += 1;
-            self.buffers.stamp(tag, request.bytes(), stamps.number(self.writes));
+            self.buffers.refresh(tag, request.bytes(), fresh.seed.number(self.writes), fresh.random);
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
         // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
@@ -211,16 +222,23 @@ const fn random_words(compressible: u8) -> u64 {
     (512 * (100 - compressible as u64) + 50) / 100
 }
 
-/// Whether word number `index` of a buffer is one of the `random` in its page: they are spread evenly over the
-/// page's eight sectors, so that requests of one sector compress like those of many, and stand first in each.
-const fn is_random(index: u64, random: u64) -> bool {
-    let (sector, word) = (index / 64 % 8, index % 64);
-    word < (sector + 1) * random / 8 - sector * random / 8
-}
-
 #[derive(Clone)]
 #[repr(C, align(4096))]
 struct Page([u64; 512]);
+
+impl Page {
+    /// Makes `random` of the words random, the first of them number `first` of `seed`'s, and leaves the others.
+    ///
+    /// They are spread evenly over the page's eight sectors, so that requests of one sector compress like those of
+    /// many, and stand first in each.
+    fn fill(&mut self, seed: Seed, first: u64, random: u64) {
+        for (sector, words) in (0..8).zip(self.0.chunks_exact_mut(64)) {
+            let count = (sector + 1) * random / 8 - sector * random / 8;
+            let numbers = (first + 64 * sector..).map(|index| seed.number(index).get());
+            words[..count as usize].iter_mut().zip(numbers).for_each(|(word, number)| *word = number);
+        }
+    }
+}
 
 /// Memory of one block a tag, each starting a page of its own.
 struct Buffers {
@@ -240,10 +258,7 @@ impl Buffers {
         pages.resize(count, Page([0; 512]));
         if let Some(Content { seed, compressible }) = content {
             let random = random_words(compressible);
-            let words = pages.iter_mut().flat_map(|page| page.0.iter_mut());
-            words.zip(0..).filter(|(_, index)| is_random(*index, random)).for_each(|(word, index)| {
-                *word = seed.number(index).get();
-            });
+            pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| page.fill(seed, first, random));
         }
         Some(Self { first: pages.as_mut_ptr(), pages, each })
     }
@@ -258,13 +273,18 @@ impl Buffers {
         (0..depth).map(slice).collect()
     }
 
-    /// Makes every page of a request differ from all that was written before, so that nothing can be deduplicated.
-    fn stamp(&mut self, tag: Tag, length: Bytes, mark: Seed) {
+    /// Makes every page of a request differ from all that was written before, so that nothing can be deduplicated:
+    /// all of its `random` words, or its first alone.
+    fn refresh(&mut self, tag: Tag, length: Bytes, mark: Seed, random: Option<u64>) {
         let pages = length.round_up(PAGE).div(PAGE) as usize;
         for index in 0..pages.min(self.each) {
             let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
             // SAFETY: `submit` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
-            unsafe { (*page).0[0] = mark.get().wrapping_add(index as u64) };
+            let page = unsafe { &mut *page };
+            match random {
+                Some(random) => page.fill(mark, 512 * index as u64, random),
+                None => page.0[0] = mark.get().wrapping_add(index as u64),
+            }
         }
     }
 }
@@ -311,13 +331,32 @@ mod tests {
     fn the_share_of_zeroes_is_what_was_asked_for_in_every_page_and_nearly_in_every_sector() {
         for compressible in [0, 1, 46, 50, 99, 100] {
             let random = random_words(compressible);
-            let counts: Vec<u64> = (0..8)
-                .map(|sector| (0..64).filter(|word| is_random(sector * 64 + word, random)).count() as u64)
-                .collect();
+            let mut page = Page([0; 512]);
+            page.fill(Seed::new(7), 0, random);
+            let words = |sector: &[u64]| sector.iter().filter(|&&word| word != 0).count() as u64;
+            let counts: Vec<u64> = page.0.chunks(64).map(words).collect();
             assert_eq!(counts.iter().sum::<u64>(), random);
             assert!((random as f64 / 512.0 - f64::from(100 - compressible) / 100.0).abs() <= 0.5 / 512.0);
             assert!(counts.iter().all(|&count| count.abs_diff(random / 8) <= 1), "{compressible} %: {counts:?}");
         }
+    }
+
+    #[test]
+    fn what_compresses_shares_nothing_with_what_was_written_before() {
+        let file = tempfile::tempfile().unwrap();
+        let content = Content { compressible: 50, ..CONTENT };
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content)).unwrap();
+        let mut done = Vec::new();
+        for place in 0..8 {
+            ring.submit(Tag(0), write(place * 16, 16)).unwrap();
+            ring.wait(&mut done).unwrap();
+        }
+        let mut bytes = vec![0; 65_536];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let mut words: Vec<&[u8]> = bytes.chunks(8).filter(|word| word.iter().any(|byte| *byte != 0)).collect();
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), 65_536 / 8 / 2);
     }
 
     #[test]
@@ -334,7 +373,7 @@ mod tests {
         assert_eq!(moved, [Ok(65_536), Ok(512), Ok(0)]);
         let mut bytes = vec![1; 66_048];
         file.read_exact_at(&mut bytes, 0).unwrap();
-        assert!(bytes.iter().all(|byte| *byte == 0), "zeroes are zeroes, without a stamp");
+        assert!(bytes.iter().all(|byte| *byte == 0), "zeroes are zeroes, with nothing fresh");
     }
 
     #[test]
