@@ -48,7 +48,8 @@ pub(crate) fn amount(bytes: Bytes) -> String {
 /// A time without rounding: `2s`, `500ms`, `7us`, `30ns`.
 fn duration(time: Nanos) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-    let (unit, size) = units.into_iter().find(|(_, size)| time.as_nanos().is_multiple_of(*size)).expect("ns divide all");
+    let (unit, size) =
+        units.into_iter().find(|(_, size)| time.as_nanos().is_multiple_of(*size)).expect("ns divide all");
     format!("{}{unit}", time.as_nanos() / size)
 }
 
