@@ -39,11 +39,13 @@ enum Command {
     /// Run a whole review and write its report
     Review(review::Arguments),
     /// Run one workload; options are named as fio's are
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// List the simulated drives, or describe one
     Drives(catalogue::Drives),
     /// List the plans, or show one
     Plans(catalogue::Plans),
+    /// List the access profiles
+    Profiles,
     /// List the runs in the store
     Runs,
     /// Show the figures of a run
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
+        Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
         Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),

@@ -77,6 +77,64 @@ fn reads_of_a_new_file_find_it_written() {
 }
 
 #[test]
+fn an_access_specification_comes_back_in_every_format() {
+    let place = Place::new();
+    let run = |target: &str, format: &str| {
+        place.succeeds(&[
+            "run",
+            target,
+            "--profile=file-server",
+            "--numjobs=1",
+            "--size=64m",
+            "--direct=0",
+            "--number_ios=2000",
+            "--ba=4k",
+            "--buffer_compress_percentage=50",
+            "--fdatasync=32",
+            "--norandommap",
+            "--format",
+            format,
+        ])
+    };
+    for target in ["sim:x25-m", "./served.bin"] {
+        let ours = json(&run(target, "json"));
+        let split = "512/10:1k/5:2k/5:4k/60:8k/2:16k/4:32k/4:64k/10";
+        assert_eq!(ours["workload"]["options"]["bssplit"], split, "{target}");
+        assert_eq!((&ours["workload"]["bs"], &ours["workload"]["rwmixread"]), (&Value::Null, &Value::from(80)));
+        let requests = |of: &str| ours[of]["requests"].as_u64().unwrap();
+        assert_eq!(requests("read") + requests("write"), 2000);
+        assert_eq!(requests("flush"), (requests("write") - 1) / 32);
+        let fio = json(&run(target, "fio"));
+        let options = &fio["jobs"][0]["job options"];
+        assert_eq!((&options["bssplit"], &options["blockalign"]), (&Value::from(split), &Value::from("4k")));
+        assert_eq!(fio["jobs"][0]["sync"]["total_ios"], requests("flush"));
+        assert!(run(target, "csv").contains("buffer_compress_percentage=50 fdatasync=32"));
+        assert!(run(target, "text").contains("512 B 10 %"));
+    }
+}
+
+/// What gzip leaves of a file that was written with content of a given compressibility.
+#[test]
+fn written_data_compresses_as_it_was_asked_to() {
+    let place = Place::new();
+    if tool("gzip").is_none() {
+        return skip("gzip is missing");
+    }
+    for (option, least, most) in [
+        ("--buffer_compress_percentage=0", 0.99, 1.01),
+        ("--buffer_compress_percentage=46", 0.53, 0.56),
+        ("--buffer_compress_percentage=90", 0.09, 0.13),
+        ("--zero_buffers", 0.0, 0.01),
+    ] {
+        let file = place.path("content.bin").display().to_string();
+        place.succeeds(&["run", &file, "--rw=write", "--bs=64k", "--size=4m", "--direct=0", option]);
+        let packed = std::process::Command::new("gzip").args(["-c", &file]).output().unwrap().stdout.len();
+        let left = packed as f64 / f64::from(4 << 20);
+        assert!((least..=most).contains(&left), "{option}: gzip leaves {left:.3}");
+    }
+}
+
+#[test]
 fn a_failure_is_one_document_too_and_the_exit_code_tells() {
     let place = Place::new();
     for format in ["json", "fio"] {
@@ -99,6 +157,12 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
         (&["run", "--iodepth=99999999", "--number_ios=1"], &["iodepth"]),
         (&["run", "--runtime=-5"], &["-5"]),
         (&["run", "--rwmixread=101"], &["100 %"]),
+        (&["run", "./new.bin", "--rw=write", "--size=1m", "--bssplit=4k/60:8k/30"], &["must make 100 %"]),
+        (&["run", "--random_distribution=zipf"], &["try zipf:1.2"]),
+        (&["run", "--profile=databse"], &["did you mean `database`?"]),
+        (&["run", "--norandommap=0"], &["leave it out"]),
+        (&["run", "--rw=write", "--fsync=1", "--fdatasync=1", "--number_ios=1"], &["give one of them"]),
+        (&["run", "--rate_iops=10", "--thinktime=5", "--number_ios=1"], &["not both"]),
         (&["run", "./new.bin", "--rw=write"], &["size"]),
         (&["run", "./new.bin", "--rw=write", "--size=900p"], &["free"]),
         (&["run", "./precious.txt", "--rw=write", "--size=1m"], &["--overwrite"]),

@@ -29,6 +29,11 @@ impl<'t> Discards<'t> {
         self.waiting.push_back((tag, request));
     }
 
+    /// Whether nothing has been pushed that is still to be done.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Does the first trim and adds it to `done`.
     pub fn wait(&mut self, done: &mut Vec<Done>) {
         let (tag, request) = self.waiting.pop_front().expect("a worker waits only for what it has pushed");

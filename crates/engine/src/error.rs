@@ -69,6 +69,8 @@ pub enum RealError {
     Invalid(#[from] Invalid),
     #[error("block size {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
     UnalignedBlock { found: Bytes, unit: Bytes },
+    #[error("alignment {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
+    UnalignedPlaces { found: Bytes, unit: Bytes },
     #[error("offset {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
     UnalignedOffset { found: Bytes, unit: Bytes },
     #[error("block size {found} is more than the {max} that one real request can hold; try 1m")]

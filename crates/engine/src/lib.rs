@@ -9,6 +9,7 @@ mod guard;
 mod kernel;
 mod measurement;
 mod mounts;
+mod pace;
 mod real;
 mod signature;
 mod target;

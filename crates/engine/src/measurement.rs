@@ -36,6 +36,8 @@ pub struct Measurement {
     pub write: Flow,
     /// What was trimmed.
     pub trim: Flow,
+    /// Flushes, which move no data and are counted apart.
+    pub flush: Flow,
     /// One entry a [`TICK`] of the time counted; the last may cover less.
     pub series: Vec<Tick>,
     /// The host's processor time; none on a virtual clock.
@@ -51,7 +53,7 @@ pub struct Flow {
     pub requests: u64,
     /// How much data they moved.
     pub bytes: Bytes,
-    /// How long each took, from submission to completion.
+    /// How long each took, from submission to completion; from when it came where requests come at a rate.
     pub latency: Histogram,
 }
 
@@ -140,6 +142,7 @@ impl Measurement {
             read: Flow::default(),
             write: Flow::default(),
             trim: Flow::default(),
+            flush: Flow::default(),
             series: Vec::new(),
             cpu: None,
             drive: None,
@@ -153,7 +156,7 @@ impl Measurement {
             Op::Read => self.read.record(bytes, latency),
             Op::Write => self.write.record(bytes, latency),
             Op::Trim => self.trim.record(bytes, latency),
-            Op::Flush => return,
+            Op::Flush => return self.flush.record(bytes, latency),
         }
         let tick = (at.as_nanos() / TICK.as_nanos()) as usize;
         if tick >= self.series.len() {
@@ -168,6 +171,7 @@ impl Measurement {
         self.read.merge(&other.read);
         self.write.merge(&other.write);
         self.trim.merge(&other.trim);
+        self.flush.merge(&other.flush);
         if other.series.len() > self.series.len() {
             self.series.resize(other.series.len(), Tick::default());
         }
@@ -182,6 +186,7 @@ impl Measurement {
         self.read.merge(&next.read);
         self.write.merge(&next.write);
         self.trim.merge(&next.trim);
+        self.flush.merge(&next.flush);
         self.series.extend(&next.series);
         self.elapsed += next.elapsed;
         if let Some(next) = next.cpu {
@@ -195,7 +200,7 @@ impl Measurement {
         };
     }
 
-    /// Requests of all kinds.
+    /// Requests of all kinds but flushes.
     pub const fn requests(&self) -> u64 {
         self.read.requests + self.write.requests + self.trim.requests
     }
@@ -205,7 +210,7 @@ impl Measurement {
         self.read.bytes + self.write.bytes + self.trim.bytes
     }
 
-    /// Latencies of all kinds of requests together.
+    /// Latencies of all kinds of requests but flushes together.
     pub fn latency(&self) -> Histogram {
         let mut all = self.read.latency.clone();
         all.merge(&self.write.latency);

@@ -32,9 +32,10 @@ pub struct Progress {
 
 /// Runs `workload` on `target` and tells `watch` of its progress about four times a second, from this thread.
 ///
-/// A closed loop: each worker is a thread with an io_uring of its own that keeps its queue depth in flight.
-/// Latency runs from submission to the moment the worker takes up the completion, which is also when it submits
-/// the next request. A time limit ends the measurement with the first completion at or after it, as on a
+/// Each worker is a thread with an io_uring of its own. In a closed loop it keeps its queue depth in flight, and
+/// latency runs from submission to the moment the worker takes up the completion, which is also when it submits
+/// the next request. Where requests come at a rate, latency runs from when they came: waiting for room in the
+/// queue, and a worker that wakes late, are part of it. A time limit ends the measurement with the first completion at or after it, as on a
 /// simulated drive, so that neither a slow stream is cut short nor a stall at the end forgotten; what is still in
 /// flight then is waited for but not counted. Processor time is that of the whole process while requests are
 /// counted, for the kernel does some of the work in threads of its own that are charged to the process.
@@ -80,8 +81,11 @@ pub fn run_real(
 fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     workload.span(target.capacity())?;
     let unit = target.block();
-    if !workload.block.is_multiple_of(unit) {
-        return Err(RealError::UnalignedBlock { found: workload.block, unit });
+    if let Some(found) = workload.unfit(unit) {
+        return Err(match workload.align == Some(found) {
+            true => RealError::UnalignedPlaces { found, unit },
+            false => RealError::UnalignedBlock { found, unit },
+        });
     }
     if !workload.offset.is_multiple_of(unit) {
         return Err(RealError::UnalignedOffset { found: workload.offset, unit });
@@ -92,15 +96,16 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     if matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim) {
         return Ok(());
     }
-    if workload.block > BLOCK_MAX {
-        return Err(RealError::BlockTooLarge { found: workload.block, max: BLOCK_MAX });
+    let block = workload.block_max();
+    if block > BLOCK_MAX {
+        return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
     if buffers(workload) > memory_available() { Err(memory_error(workload)) } else { Ok(()) }
 }
 
 /// The memory of all requests that may be in flight.
 fn buffers(workload: &Workload) -> Bytes {
-    workload.block.round_up(PAGE).times(u64::from(workload.queue_depth) * u64::from(workload.workers))
+    workload.block_max().round_up(PAGE).times(u64::from(workload.queue_depth) * u64::from(workload.workers))
 }
 
 /// More memory is asked for than there is.
@@ -217,7 +222,7 @@ impl Run<'_> {
 
     fn progress(&self, began: Instant) -> Progress {
         let requests = self.shared.requests.load(Ordering::Relaxed);
-        let bytes = self.shared.workload.block.times(requests);
+        let bytes = Bytes::new(self.shared.bytes.load(Ordering::Relaxed));
         Progress { requests, bytes, elapsed: Nanos::from_std(began.elapsed()) }
     }
 }

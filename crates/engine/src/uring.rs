@@ -4,6 +4,7 @@
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
 
 use block::{Bytes, Op, Request, Seed, Tag};
 use io_uring::squeue::Entry;
@@ -36,6 +37,24 @@ pub(crate) enum SetupError {
     Kernel(Errno),
 }
 
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    /// What it follows from.
+    pub seed: Seed,
+    /// What compression can take away of it, in percent.
+    pub compressible: u8,
+}
+
+/// What of a buffer is new in every write, so that no two writes are alike.
+#[derive(Clone, Copy)]
+struct Fresh {
+    seed: Seed,
+    /// All random words of a page, of which there are so many; none for the first word alone. What does not
+    /// compress by itself needs no more; what does would compress further beside others like it.
+    random: Option<u64>,
+}
+
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
 pub(crate) struct Ring<'f> {
     ring: IoUring,
@@ -46,15 +65,17 @@ pub(crate) struct Ring<'f> {
     depth: u32,
     in_flight: u32,
     writes: u64,
-    /// What the stamps of the buffers are drawn from.
-    stamps: Seed,
+    /// What is new in every write: none where all that is written is zeroes.
+    fresh: Option<Fresh>,
+    /// What a flush asks for.
+    flush: types::FsyncFlags,
     file: PhantomData<BorrowedFd<'f>>,
 }
 
 impl<'f> Ring<'f> {
-    /// A queue for `depth` requests of `block` bytes to `file`, to be used by this thread only. What is written
-    /// is random, does not compress, and follows from `content`; none if nothing will be written.
-    pub fn new(file: BorrowedFd<'f>, depth: u32, block: Bytes, content: Option<Seed>) -> Result<Self, SetupError> {
+    /// A queue for `depth` requests of at most `block` bytes to `file`, to be used by this thread only. `content`
+    /// is none if nothing will be written.
+    pub fn new(file: BorrowedFd<'f>, depth: u32, block: Bytes, content: Option<Content>) -> Result<Self, SetupError> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
         let ring = set_up(depth).map_err(|error| SetupError::Kernel(errno(&error)))?;
@@ -63,8 +84,18 @@ impl<'f> Ring<'f> {
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
-        let stamps = content.unwrap_or_default().split("stamps");
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, stamps, file: PhantomData })
+        let fresh = content.filter(|content| random_words(content.compressible) > 0).map(|content| Fresh {
+            seed: content.seed.split("stamps"),
+            random: (content.compressible > 0).then_some(random_words(content.compressible)),
+        });
+        let flush = types::FsyncFlags::empty();
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, fresh, flush, file: PhantomData })
+    }
+
+    /// The same with flushes that leave out the metadata that data does not need.
+    pub fn with_data_flushes(mut self) -> Self {
+        self.flush = types::FsyncFlags::DATASYNC;
+        self
     }
 
     /// Sends a request on its way.
@@ -72,10 +103,12 @@ impl<'f> Ring<'f> {
     /// One call to the kernel a request: a batch would be plugged and leave the drive idle while it is made up.
     pub fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
-        assert!(request.op == Op::Trim || request.bytes() == self.block, "every buffer holds one block");
-        if request.op == Op::Write {
+        assert!(request.op == Op::Trim || request.bytes() <= self.block, "every buffer holds one block");
+        if request.op == Op::Write
+            && let Some(fresh) = self.fresh
+        {
             self.writes += 1;
-            self.buffers.stamp(tag, self.stamps.number(self.writes));
+            self.buffers.refresh(tag, request.bytes(), fresh.seed.number(self.writes), fresh.random);
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
         // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
@@ -86,19 +119,22 @@ impl<'f> Ring<'f> {
     }
 
     fn entry(&self, tag: Tag, request: Request) -> Entry {
-        let (offset, length) = (request.lba.offset().get(), self.block.get() as u32);
+        let (offset, length) = (request.lba.offset().get(), request.bytes().get() as u32);
         let (buffer, index) = (self.buffers.at(tag), tag.0 as u16);
+        let flags = if request.durable { libc::RWF_DSYNC } else { 0 };
         match (request.op, self.registered) {
             (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, length, index).offset(offset).build(),
             (Op::Read, false) => opcode::Read::new(FILE, buffer, length).offset(offset).build(),
-            (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, length, index).offset(offset).build(),
-            (Op::Write, false) => opcode::Write::new(FILE, buffer, length).offset(offset).build(),
+            (Op::Write, true) => {
+                opcode::WriteFixed::new(FILE, buffer, length, index).offset(offset).rw_flags(flags).build()
+            }
+            (Op::Write, false) => opcode::Write::new(FILE, buffer, length).offset(offset).rw_flags(flags).build(),
             (Op::Trim, _) => {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 let length = request.bytes().get();
                 opcode::Fallocate::new(FILE, length).offset(offset).mode(mode.bits() as i32).build()
             }
-            (Op::Flush, _) => opcode::Fsync::new(FILE).build(),
+            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
         }
     }
 
@@ -106,12 +142,39 @@ impl<'f> Ring<'f> {
     pub fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
         assert!(self.in_flight > 0, "waiting for nothing would never end");
         self.enter(1)?;
+        self.reap(done);
+        Ok(())
+    }
+
+    /// Adds to `done` what has been completed within `patience`, if anything; returns with the first of it.
+    ///
+    /// The last part of a wait is spent asking again and again, because to be woken takes the kernel longer.
+    pub fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) -> Result<(), Errno> {
+        const ASK: Duration = Duration::from_micros(80);
+        let sleep = patience.saturating_sub(ASK);
+        if !self.ring.params().is_feature_ext_arg() {
+            // Before Linux 5.11 the kernel waits for completions without a limit of time, or not at all.
+            std::thread::sleep(sleep.min(ASK));
+            self.enter(0)?;
+        } else {
+            let time = types::Timespec::new().sec(sleep.as_secs()).nsec(sleep.subsec_nanos());
+            match self.ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&time)) {
+                Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => {
+                    return Err(errno(&error));
+                }
+                _ => {}
+            }
+        }
+        self.reap(done);
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
         for entry in self.ring.completion() {
             let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
             done.push(Done { tag: Tag(entry.user_data() as u32), result });
             self.in_flight -= 1;
         }
-        Ok(())
     }
 
     /// Submits what was pushed and waits for so many completions.
@@ -154,9 +217,28 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
+/// Of the 512 words of a page, how many are random where so much can be compressed away; the others are zero.
+const fn random_words(compressible: u8) -> u64 {
+    (512 * (100 - compressible as u64) + 50) / 100
+}
+
 #[derive(Clone)]
 #[repr(C, align(4096))]
 struct Page([u64; 512]);
+
+impl Page {
+    /// Makes `random` of the words random, the first of them number `first` of `seed`'s, and leaves the others.
+    ///
+    /// They are spread evenly over the page's eight sectors, so that requests of one sector compress like those of
+    /// many, and stand first in each.
+    fn fill(&mut self, seed: Seed, first: u64, random: u64) {
+        for (sector, words) in (0..8).zip(self.0.chunks_exact_mut(64)) {
+            let count = (sector + 1) * random / 8 - sector * random / 8;
+            let numbers = (first + 64 * sector..).map(|index| seed.number(index).get());
+            words[..count as usize].iter_mut().zip(numbers).for_each(|(word, number)| *word = number);
+        }
+    }
+}
 
 /// Memory of one block a tag, each starting a page of its own.
 struct Buffers {
@@ -168,15 +250,15 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(depth: u32, block: Bytes, content: Option<Seed>) -> Option<Self> {
+    fn new(depth: u32, block: Bytes, content: Option<Content>) -> Option<Self> {
         let each = block.round_up(PAGE).div(PAGE) as usize;
         let count = each.checked_mul(depth as usize)?;
         let mut pages = Vec::new();
         pages.try_reserve_exact(count).ok()?;
         pages.resize(count, Page([0; 512]));
-        if let Some(seed) = content {
-            let words = pages.iter_mut().flat_map(|page| page.0.iter_mut());
-            words.zip(0..).for_each(|(word, index)| *word = seed.number(index).get());
+        if let Some(Content { seed, compressible }) = content {
+            let random = random_words(compressible);
+            pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| page.fill(seed, first, random));
         }
         Some(Self { first: pages.as_mut_ptr(), pages, each })
     }
@@ -191,12 +273,18 @@ impl Buffers {
         (0..depth).map(slice).collect()
     }
 
-    /// Makes every page of a buffer differ from all that was written before, so that nothing can be deduplicated.
-    fn stamp(&mut self, tag: Tag, mark: Seed) {
-        for index in 0..self.each {
+    /// Makes every page of a request differ from all that was written before, so that nothing can be deduplicated:
+    /// all of its `random` words, or its first alone.
+    fn refresh(&mut self, tag: Tag, length: Bytes, mark: Seed, random: Option<u64>) {
+        let pages = length.round_up(PAGE).div(PAGE) as usize;
+        for index in 0..pages.min(self.each) {
             let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
             // SAFETY: `submit` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
-            unsafe { (*page).0[0] = mark.get().wrapping_add(index as u64) };
+            let page = unsafe { &mut *page };
+            match random {
+                Some(random) => page.fill(mark, 512 * index as u64, random),
+                None => page.0[0] = mark.get().wrapping_add(index as u64),
+            }
         }
     }
 }
@@ -210,6 +298,8 @@ mod tests {
 
     use super::*;
 
+    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0 };
+
     fn write(at: u64, sectors: u32) -> Request {
         Request::new(Op::Write, Lba::new(at), sectors)
     }
@@ -217,7 +307,7 @@ mod tests {
     #[test]
     fn every_page_written_differs_and_does_not_repeat_itself() {
         let file = tempfile::tempfile().unwrap();
-        let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(Seed::new(7))).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(CONTENT)).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
             ring.submit(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
@@ -238,9 +328,67 @@ mod tests {
     }
 
     #[test]
+    fn the_share_of_zeroes_is_what_was_asked_for_in_every_page_and_nearly_in_every_sector() {
+        for compressible in [0, 1, 46, 50, 99, 100] {
+            let random = random_words(compressible);
+            let mut page = Page([0; 512]);
+            page.fill(Seed::new(7), 0, random);
+            let words = |sector: &[u64]| sector.iter().filter(|&&word| word != 0).count() as u64;
+            let counts: Vec<u64> = page.0.chunks(64).map(words).collect();
+            assert_eq!(counts.iter().sum::<u64>(), random);
+            assert!((random as f64 / 512.0 - f64::from(100 - compressible) / 100.0).abs() <= 0.5 / 512.0);
+            assert!(counts.iter().all(|&count| count.abs_diff(random / 8) <= 1), "{compressible} %: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn what_compresses_shares_nothing_with_what_was_written_before() {
+        let file = tempfile::tempfile().unwrap();
+        let content = Content { compressible: 50, ..CONTENT };
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content)).unwrap();
+        let mut done = Vec::new();
+        for place in 0..8 {
+            ring.submit(Tag(0), write(place * 16, 16)).unwrap();
+            ring.wait(&mut done).unwrap();
+        }
+        let mut bytes = vec![0; 65_536];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        let mut words: Vec<&[u8]> = bytes.chunks(8).filter(|word| word.iter().any(|byte| *byte != 0)).collect();
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), 65_536 / 8 / 2);
+    }
+
+    #[test]
+    fn requests_of_several_sizes_share_a_queue_and_flushes_need_no_buffer() {
+        let file = tempfile::tempfile().unwrap();
+        let content = Content { compressible: 100, ..CONTENT };
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(64), Some(content)).unwrap().with_data_flushes();
+        let mut done = Vec::new();
+        for request in [write(0, 128), Request { durable: true, ..write(128, 1) }, Request::FLUSH] {
+            ring.submit(Tag(0), request).unwrap();
+            ring.wait(&mut done).unwrap();
+        }
+        let moved: Vec<_> = done.iter().map(|done| done.result).collect();
+        assert_eq!(moved, [Ok(65_536), Ok(512), Ok(0)]);
+        let mut bytes = vec![1; 66_048];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 0), "zeroes are zeroes, with nothing fresh");
+    }
+
+    #[test]
+    fn waiting_for_a_while_ends_without_a_completion() {
+        let file = tempfile::tempfile().unwrap();
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
+        let mut done = Vec::new();
+        ring.wait_for(&mut done, Duration::from_micros(300)).unwrap();
+        assert!(done.is_empty());
+    }
+
+    #[test]
     fn a_dropped_queue_has_finished_what_it_began() {
         let file = tempfile::tempfile().unwrap();
-        let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(Seed::new(7))).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT)).unwrap();
         (0..4).for_each(|tag| ring.submit(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);

@@ -1,16 +1,20 @@
 //! One worker of a workload in real time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Op, Request, Seed, Tag};
 use rustix::io::Errno;
 use workload::{Pattern, Stream, Workload};
 
 use crate::discard::Discards;
+use crate::pace::Pace;
 use crate::real::uring_error;
-use crate::uring::{Done, Ring, SetupError};
+use crate::uring::{Content, Done, Ring, SetupError};
 use crate::{Clock, Measurement, RealError, Target};
+
+/// The longest that a worker sleeps before it looks whether the run has been given up.
+const NAP: Duration = Duration::from_millis(250);
 
 /// What the workers of a run share.
 pub(crate) struct Shared<'r> {
@@ -23,17 +27,18 @@ pub(crate) struct Shared<'r> {
     pub deadline: Nanos,
     /// The first completion at or after the deadline, in nanoseconds: the last that counts.
     pub ended: AtomicU64,
-    /// How many blocks may still be asked for; none without such a limit.
-    pub blocks_left: Option<AtomicU64>,
+    /// How much data may still be asked for; none without such a limit.
+    pub bytes_left: Option<AtomicU64>,
     /// Set when a worker has failed: nothing more is submitted.
     pub failed: AtomicBool,
     /// Requests completed so far, counted or not.
     pub requests: AtomicU64,
+    /// The data that they moved.
+    pub bytes: AtomicU64,
 }
 
 impl<'r> Shared<'r> {
     pub fn new(target: &'r Target, workload: &'r Workload, seed: Seed) -> Self {
-        let limit = workload.stop.bytes.map(|bytes| AtomicU64::new(bytes.div(workload.block)));
         Self {
             target,
             workload,
@@ -41,9 +46,10 @@ impl<'r> Shared<'r> {
             counted_from: workload.ramp,
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
             ended: AtomicU64::new(u64::MAX),
-            blocks_left: limit,
+            bytes_left: workload.stop.bytes.map(|bytes| AtomicU64::new(bytes.get())),
             failed: AtomicBool::new(false),
             requests: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
         }
     }
 
@@ -53,9 +59,9 @@ impl<'r> Shared<'r> {
             && (at < self.deadline || at.as_nanos() <= self.ended.fetch_min(at.as_nanos(), Ordering::Relaxed))
     }
 
-    fn take_block(&self) -> bool {
-        let Some(left) = &self.blocks_left else { return true };
-        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    fn take(&self, bytes: Bytes) -> bool {
+        let Some(left) = &self.bytes_left else { return true };
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes.get())).is_ok()
     }
 }
 
@@ -84,6 +90,21 @@ impl Queue<'_> {
             }
         }
     }
+
+    /// The same, but within `patience` if nothing is completed before.
+    fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) -> Result<(), Errno> {
+        match self {
+            Self::Ring(ring) => ring.wait_for(done, patience),
+            Self::Discards(discards) if discards.is_empty() => {
+                std::thread::sleep(patience);
+                Ok(())
+            }
+            Self::Discards(discards) => {
+                discards.wait(done);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// One worker with its own queue and its own part of the measurement.
@@ -91,7 +112,10 @@ pub(crate) struct Worker<'r> {
     shared: &'r Shared<'r>,
     queue: Queue<'r>,
     stream: Stream,
-    /// When each tag was submitted, and with what.
+    /// The request that is made next, where it had to be looked at before it could be submitted.
+    peeked: Option<Request>,
+    pace: Pace,
+    /// The time that each tag's latency counts from, and what it does.
     flights: Vec<(Nanos, Request)>,
     in_flight: u32,
     requests_left: u64,
@@ -112,6 +136,8 @@ impl<'r> Worker<'r> {
             shared,
             queue,
             stream,
+            peeked: None,
+            pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
             in_flight: 0,
             requests_left: workload.stop.requests.unwrap_or(u64::MAX),
@@ -119,43 +145,122 @@ impl<'r> Worker<'r> {
         })
     }
 
-    /// Keeps the queue full until the workload ends, then waits for the rest.
-    ///
-    /// The moment at which a completion is taken up is also that at which the next request is submitted in its
-    /// place, so one reading of the clock serves both, and the latencies account for all of the time.
+    /// Makes requests until the workload ends, then waits for the rest.
     pub fn run(mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
-        for tag in (0..self.flights.len() as u32).map(Tag) {
-            self.submit(tag, now())?;
-        }
-        let mut done = Vec::with_capacity(self.flights.len());
-        while self.in_flight > 0 {
-            self.queue.wait(&mut done).map_err(uring_error)?;
-            self.shared.requests.fetch_add(done.len() as u64, Ordering::Relaxed);
-            for done in done.drain(..) {
-                let now = now();
-                self.finish(done, now)?;
-                self.submit(done.tag, now)?;
-            }
+        if self.shared.workload.arrival.is_closed() {
+            self.closed(now)?;
+        } else {
+            self.paced(now)?;
         }
         Ok(self.measurement)
     }
 
-    /// Submits the next request, unless a limit has been reached: then none will follow in its place.
-    fn submit(&mut self, tag: Tag, now: Nanos) -> Result<(), RealError> {
-        let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
-        if over || self.requests_left == 0 || !self.shared.take_block() {
-            return Ok(());
+    /// Keeps the queue full.
+    ///
+    /// The moment at which a completion is taken up is also that at which the next request is submitted in its
+    /// place, so one reading of the clock serves both, and the latencies account for all of the time.
+    fn closed(&mut self, now: impl Fn() -> Nanos) -> Result<(), RealError> {
+        for tag in (0..self.flights.len() as u32).map(Tag) {
+            let now = now();
+            self.submit(tag, now, now)?;
         }
-        let request = self.stream.next_request();
-        self.requests_left -= 1;
+        let mut done = Vec::with_capacity(self.flights.len());
+        while self.in_flight > 0 {
+            self.queue.wait(&mut done).map_err(uring_error)?;
+            self.count(&done);
+            for done in done.drain(..) {
+                let now = now();
+                self.finish(done, now)?;
+                self.submit(done.tag, now, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Submits requests as they fall due.
+    fn paced(&mut self, now: impl Fn() -> Nanos) -> Result<(), RealError> {
+        let mut free: Vec<Tag> = (0..self.flights.len() as u32).rev().map(Tag).collect();
+        let mut done = Vec::with_capacity(self.flights.len());
+        loop {
+            match self.pull(&mut free, &now)? {
+                Some(wake) => {
+                    let patience = wake.since(now()).to_std().min(NAP);
+                    self.queue.wait_for(&mut done, patience).map_err(uring_error)?;
+                }
+                None if self.in_flight > 0 => self.queue.wait(&mut done).map_err(uring_error)?,
+                None => break,
+            }
+            self.count(&done);
+            for done in done.drain(..) {
+                let now = now();
+                self.finish(done, now)?;
+                free.push(done.tag);
+                if self.in_flight == 0 {
+                    self.pace.rest(now);
+                }
+            }
+        }
+        // The time in which nothing came, or nobody asked, is part of the measurement.
+        if self.requests_left > 0 && self.shared.deadline < Nanos::MAX {
+            let whole = self.shared.deadline.since(self.shared.counted_from);
+            self.measurement.elapsed = self.measurement.elapsed.max(whole);
+        }
+        Ok(())
+    }
+
+    /// Submits what is due; when more will be, if that is not for a completion to bring about.
+    fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
+        while let Some(&tag) = free.last() {
+            let (is_flush, now) = (self.peek().op == Op::Flush, now());
+            let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+            let since = match self.pace.due() {
+                _ if over || self.requests_left == 0 => return Ok(None),
+                _ if is_flush => now,
+                Some(due) if due <= now => self.pace.take(now),
+                Some(due) => return Ok(Some(due.min(self.shared.deadline))),
+                None => return Ok(None),
+            };
+            if !self.submit(tag, now, since)? {
+                return Ok(None);
+            }
+            free.pop();
+        }
+        Ok(None)
+    }
+
+    /// The request that is made next.
+    fn peek(&mut self) -> Request {
+        *self.peeked.get_or_insert_with(|| self.stream.next_request())
+    }
+
+    fn count(&self, done: &[Done]) {
+        let bytes: Bytes = done.iter().map(|done| self.flights[done.tag.0 as usize].1.bytes()).sum();
+        self.shared.requests.fetch_add(done.len() as u64, Ordering::Relaxed);
+        self.shared.bytes.fetch_add(bytes.get(), Ordering::Relaxed);
+    }
+
+    /// Submits the next request, whose latency counts from `since`, unless a limit has been reached: then none will
+    /// follow in its place, and the answer is no.
+    fn submit(&mut self, tag: Tag, now: Nanos, since: Nanos) -> Result<bool, RealError> {
+        let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+        if over || self.requests_left == 0 {
+            return Ok(false);
+        }
+        let request = self.peeked.take().unwrap_or_else(|| self.stream.next_request());
+        if !self.shared.take(request.bytes()) {
+            self.requests_left = 0;
+            return Ok(false);
+        }
+        self.requests_left -= u64::from(request.op != Op::Flush);
         self.in_flight += 1;
-        self.flights[tag.0 as usize] = (now, request);
-        self.queue.submit(tag, request).map_err(uring_error)
+        self.flights[tag.0 as usize] = (since, request);
+        self.queue.submit(tag, request).map_err(uring_error)?;
+        Ok(true)
     }
 
     fn finish(&mut self, done: Done, now: Nanos) -> Result<(), RealError> {
-        let (submitted, request) = self.flights[done.tag.0 as usize];
+        let (since, request) = self.flights[done.tag.0 as usize];
         self.in_flight -= 1;
         let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
         let path = || self.shared.target.path().to_owned();
@@ -171,7 +276,7 @@ impl<'r> Worker<'r> {
             // What ends at or after the deadline belongs to the last interval of the series, not to one of its own.
             let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
             let from = self.shared.counted_from;
-            self.measurement.record(op, length, within.since(from), now.since(submitted));
+            self.measurement.record(op, length, within.since(from), now.since(since));
             self.measurement.elapsed = now.since(from);
         }
         Ok(())
@@ -181,13 +286,14 @@ impl<'r> Worker<'r> {
 /// The worker's ring. What is written follows from the run's seed; what only reads needs no content.
 fn ring<'r>(shared: &Shared<'r>, index: u32) -> Result<Ring<'r>, RealError> {
     let Shared { target, workload, seed, .. } = *shared;
-    let (depth, block) = (workload.queue_depth, workload.block);
     let trims = matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim);
     // A trim moves no data: its buffers are as small as can be.
-    let buffer = if trims { crate::uring::PAGE } else { block };
-    let content = workload.pattern.changes_data().then(|| seed.split("content").number(u64::from(index)));
-    Ring::new(target.fd(), depth, buffer, content).map_err(|error| match error {
+    let buffer = if trims { crate::uring::PAGE } else { workload.block_max() };
+    let seed = seed.split("content").number(u64::from(index));
+    let content = workload.pattern.changes_data().then_some(Content { seed, compressible: workload.compressible });
+    let ring = Ring::new(target.fd(), workload.queue_depth, buffer, content).map_err(|error| match error {
         SetupError::Memory => crate::real::memory_error(workload),
         SetupError::Kernel(errno) => uring_error(errno),
-    })
+    })?;
+    Ok(if workload.fdatasync > 0 { ring.with_data_flushes() } else { ring })
 }

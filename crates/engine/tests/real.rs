@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use assay_engine::{Access, Clock, Measurement, Progress, Purged, RealError, Target, TargetError, run_real};
 use block::{Bytes, Nanos, Seed};
 use tempfile::TempDir;
-use workload::{Pattern, Stop, Workload};
+use workload::{Arrival, Pattern, Stop, Workload};
 
 const SIZE: Bytes = Bytes::from_mib(8);
 
@@ -118,6 +118,53 @@ fn a_queue_deeper_than_the_kernel_registers_buffers_for_still_works() {
     let workload =
         Workload { pattern: Pattern::RandRw, block: Bytes::new(512), queue_depth: 40_000, stop, ..Workload::default() };
     assert_eq!(measure(&target, &workload).unwrap().requests(), 40_000);
+}
+
+#[test]
+fn an_access_specification_runs_on_a_file_as_on_a_simulated_drive() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &Access { direct: false, ..writing() }).unwrap();
+    let workload = Workload {
+        pattern: Pattern::RandRw,
+        sizes: Some("512/10:4k/60:64k/30".parse().unwrap()),
+        random_percent: 80,
+        fdatasync: 16,
+        durable: true,
+        compressible: 50,
+        queue_depth: 4,
+        stop: Stop::after_requests(500),
+        ..Workload::default()
+    };
+    let measurement = measure(&target, &workload).unwrap();
+    assert_eq!(measurement.requests(), 500);
+    assert_eq!(measurement.flush.requests, (measurement.write.requests - 1) / 16);
+    let mean = measurement.bytes().get() as f64 / 500.0;
+    let expected = workload.block_mean().get() as f64;
+    assert!((mean / expected - 1.0).abs() < 0.3, "{mean} B, expected {expected}");
+}
+
+#[test]
+fn requests_at_a_rate_come_at_that_rate_and_the_idle_end_counts() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &Access { direct: false, ..reading() }).unwrap();
+    let arrival = Arrival { rate: 50, ..Arrival::default() };
+    let stop = Stop::after(Nanos::from_millis(400));
+    let workload = Workload { arrival, workers: 2, stop, ..Workload::default() };
+    let measurement = measure(&target, &workload).unwrap();
+    // The last of them may come too late to be made on a busy machine.
+    assert!((36..=40).contains(&measurement.requests()), "{}", measurement.requests());
+    assert!(measurement.elapsed >= Nanos::from_millis(400), "{}", measurement.elapsed);
+}
+
+#[test]
+fn thinking_takes_its_time() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &Access { direct: false, ..reading() }).unwrap();
+    let arrival = Arrival { think: Nanos::from_millis(10), burst: 4, ..Arrival::default() };
+    let workload = Workload { arrival, queue_depth: 8, stop: Stop::after_requests(40), ..Workload::default() };
+    let measurement = measure(&target, &workload).unwrap();
+    assert_eq!(measurement.requests(), 40);
+    assert!(measurement.elapsed >= Nanos::from_millis(90), "nine pauses between ten bursts: {}", measurement.elapsed);
 }
 
 #[test]

@@ -62,10 +62,9 @@ impl Subject for Real {
 
     /// The time limit, or what the data takes at a rate that most drives reach.
     fn cost(&self, workload: &Workload) -> Nanos {
-        let bytes = workload
-            .stop
-            .bytes
-            .or_else(|| workload.stop.requests.map(|each| workload.block.times(each * u64::from(workload.workers))));
+        let bytes = workload.stop.bytes.or_else(|| {
+            workload.stop.requests.map(|each| workload.block_mean().times(each * u64::from(workload.workers)))
+        });
         let moving = bytes.map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
         let time = workload.stop.time.into_iter().chain(moving).min().unwrap_or_default();
         time + workload.ramp + Nanos::from_millis(20)

@@ -141,8 +141,8 @@ impl<'a> Session<'a> {
         for &(index, measure) in &steps {
             for cell in &measure.cells {
                 let name = &self.plan.steps[index].name;
-                if !cell.workload.block.is_multiple_of(subject.block()) {
-                    self.note(Some(name), Some(&cell.key()), &unaligned(cell.workload.block, subject.block()))?;
+                if let Some(found) = cell.workload.unfit(subject.block()) {
+                    self.note(Some(name), Some(&cell.key()), &unaligned(found, subject.block()))?;
                     continue;
                 }
                 cell.workload.span(subject.capacity()).map_err(|error| LabError::from(error).at(name, &cell.key()))?;

@@ -94,9 +94,14 @@ impl Subject for Simulated {
     /// From the requests that such a drive serves and what each costs to simulate; rough on purpose.
     fn cost(&self, workload: &Workload) -> Nanos {
         let in_flight = f64::from(workload.queue_depth * workload.workers);
-        let block = workload.block.get() as f64;
+        let block = workload.block_mean().get() as f64;
         let by_rate = 250e6 / block;
-        let a_second = (in_flight * 6e3).min(by_rate).min(40e3);
+        let asked = if workload.arrival.is_open() {
+            f64::from(workload.arrival.rate) * f64::from(workload.workers)
+        } else {
+            f64::MAX
+        };
+        let a_second = (in_flight * 6e3).min(by_rate).min(40e3).min(asked);
         let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
         let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
         let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);

@@ -305,3 +305,48 @@ fn every_field_is_documented() {
         assert!(page.contains(&format!("| `{key}` |")), "docs/plans.md does not explain `{key}`");
     }
 }
+
+/// The workloads of a plan's first step that has these lines, with `above` before it.
+fn cells(above: &str, lines: &str) -> Vec<Workload> {
+    let text = format!("name = \"p\"\n{above}\n[[step]]\nname = \"a\"\nruntime = 1\n{lines}\n");
+    measure(&plan(&text, Length::Full), "a").cells.iter().map(|cell| cell.workload.clone()).collect()
+}
+
+fn options(workload: &Workload) -> String {
+    let words = workload.options().into_iter().map(|(name, value)| format!("{name}={value}"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn access_specifications_are_fixed_and_swept() {
+    let swept = cells(
+        "[workload]\nrw = \"randrw\"\nbssplit = \"4k/50:8k/50\"",
+        "percentage_random = 80\nsweep.random_distribution = [\"random\", \"zipf:1.2\"]\nsweep.rate_iops = [500, 1000]",
+    );
+    assert_eq!(
+        swept.iter().map(options).collect::<Vec<_>>(),
+        [
+            "bssplit=4k/50:8k/50 percentage_random=80 rate_iops=500",
+            "bssplit=4k/50:8k/50 percentage_random=80 rate_iops=1000",
+            "bssplit=4k/50:8k/50 percentage_random=80 random_distribution=zipf:1.2 rate_iops=500",
+            "bssplit=4k/50:8k/50 percentage_random=80 random_distribution=zipf:1.2 rate_iops=1000",
+        ]
+    );
+    let sized = cells("[workload]\nbssplit = \"4k/50:8k/50\"", "sweep.bs = [\"512\", \"1m\"]");
+    assert!(sized.iter().all(Workload::is_plain), "a nearer size takes the place of several");
+}
+
+#[test]
+fn a_profile_decides_unless_a_field_beside_it_does() {
+    let above = "[workload]\nrw = \"read\"\nbs = \"1m\"\nnumjobs = 2\niodepth = 8";
+    let profile = &cells(above, "profile = \"workstation\"")[0];
+    assert_eq!((profile.pattern, profile.block, profile.workers), (Pattern::RandRw, Bytes::from_kib(8), 4));
+    assert_eq!((profile.queue_depth, profile.random_percent), (8, 80));
+    let changed = &cells(above, "profile = \"file-server\"\nnumjobs = 1\nbs = \"4k\"")[0];
+    assert_eq!((changed.read_percent, changed.workers, changed.sizes.is_none()), (80, 1, true));
+    let swept = cells(above, "sweep.profile = [\"database\", \"streaming-reads\"]\nnumjobs = 1");
+    assert_eq!(
+        swept.iter().map(|w| (w.pattern, w.workers)).collect::<Vec<_>>(),
+        [(Pattern::RandRw, 1), (Pattern::Read, 1)]
+    );
+}

@@ -1,7 +1,7 @@
 //! A field of a workload as an axis: its values, their labels, and where ticks go.
 
-use lab::plan::Field;
-use workload::{Pattern, Workload};
+use lab::plan::{Field, profile};
+use workload::{Pattern, Process, Workload};
 
 use crate::number::three;
 
@@ -9,11 +9,20 @@ use crate::number::three;
 pub(crate) fn value(field: Field, workload: &Workload) -> Option<f64> {
     let stop = &workload.stop;
     match field {
-        Field::Rw => None,
+        Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
+        Field::ZeroBuffers | Field::Sync | Field::RateProcess => None,
         Field::Bs => Some(workload.block.get() as f64),
         Field::Iodepth => Some(f64::from(workload.queue_depth)),
         Field::Numjobs => Some(f64::from(workload.workers)),
         Field::Rwmixread => Some(f64::from(workload.reads())),
+        Field::PercentageRandom => Some(f64::from(workload.random_percent)),
+        Field::Blockalign => workload.align.map(|align| align.get() as f64),
+        Field::BufferCompressPercentage => Some(f64::from(workload.compressible)),
+        Field::Fsync => Some(f64::from(workload.fsync)),
+        Field::Fdatasync => Some(f64::from(workload.fdatasync)),
+        Field::Thinktime => Some(workload.arrival.think.as_secs_f64()),
+        Field::ThinktimeBlocks => Some(f64::from(workload.arrival.burst)),
+        Field::RateIops => Some(f64::from(workload.arrival.rate)),
         Field::Size => workload.size.map(|size| size.get() as f64),
         Field::Offset => Some(workload.offset.get() as f64),
         Field::Runtime => stop.time.map(|time| time.as_secs_f64()),
@@ -29,7 +38,25 @@ pub(crate) fn label(field: Field, workload: &Workload) -> String {
     let all = || "all".to_owned();
     match field {
         Field::Rw => pattern(workload.pattern).to_owned(),
+        Field::Profile => {
+            profile::followed(workload).map_or_else(|| "none".to_owned(), |profile| profile.name.to_owned())
+        }
         Field::Bs => workload.block.to_string(),
+        Field::Bssplit => sizes(workload),
+        Field::PercentageRandom => workload.random_percent.to_string(),
+        Field::Blockalign => workload.align.map_or_else(|| "size".to_owned(), |align| align.to_string()),
+        Field::RandomDistribution => workload.distribution.to_string(),
+        Field::BufferCompressPercentage => workload.compressible.to_string(),
+        Field::ZeroBuffers => (if workload.compressible == 100 { "zeroes" } else { "data" }).to_owned(),
+        Field::Sync => (if workload.durable { "durable" } else { "cached" }).to_owned(),
+        Field::Fsync => workload.fsync.to_string(),
+        Field::Fdatasync => workload.fdatasync.to_string(),
+        Field::Thinktime => workload.arrival.think.to_string(),
+        Field::ThinktimeBlocks => workload.arrival.burst.to_string(),
+        Field::RateIops => crate::number::whole(u64::from(workload.arrival.rate)),
+        Field::RateProcess => {
+            (if workload.arrival.process == Process::Poisson { "poisson" } else { "linear" }).to_owned()
+        }
         Field::Iodepth => workload.queue_depth.to_string(),
         Field::Numjobs => workload.workers.to_string(),
         Field::Rwmixread => workload.reads().to_string(),
@@ -46,7 +73,17 @@ pub(crate) fn label(field: Field, workload: &Workload) -> String {
 pub(crate) fn words(field: Field, workload: &Workload) -> String {
     let label = label(field, workload);
     match field {
-        Field::Rw | Field::Bs => label,
+        Field::Profile | Field::Rw | Field::Bs | Field::Bssplit | Field::ZeroBuffers => label,
+        Field::PercentageRandom => format!("{label} % random"),
+        Field::Blockalign => format!("aligned to {label}"),
+        Field::RandomDistribution => format!("places {label}"),
+        Field::BufferCompressPercentage => format!("{label} % compressible"),
+        Field::Sync => format!("{label} writes"),
+        Field::Fsync | Field::Fdatasync => format!("flush every {label} writes"),
+        Field::Thinktime => format!("pauses of {label}"),
+        Field::ThinktimeBlocks => format!("bursts of {label}"),
+        Field::RateIops => format!("{label} arrivals a second"),
+        Field::RateProcess => format!("{label} arrivals"),
         Field::Iodepth => format!("depth {label}"),
         Field::Numjobs => crate::number::count(workload.workers as usize, "worker"),
         Field::Rwmixread => format!("{label} % reads"),
@@ -57,6 +94,52 @@ pub(crate) fn words(field: Field, workload: &Workload) -> String {
         Field::IoSize => format!("{label} moved"),
         Field::RampTime => format!("after {label}"),
     }
+}
+
+/// The sizes of requests: `4 KiB`, or `512 B 10 %, 4 KiB 90 %`; of reads and of writes where they differ.
+pub(crate) fn sizes(workload: &Workload) -> String {
+    if workload.sizes.is_none() {
+        return workload.block.to_string();
+    }
+    let list = |op| {
+        let entries = workload.sizes_of(op).into_iter().map(|entry| match entry.percent {
+            100 => entry.size.to_string(),
+            percent => format!("{} {percent} %", entry.size),
+        });
+        entries.collect::<Vec<_>>().join(", ")
+    };
+    match workload.ops() {
+        &[first, second] if list(first) != list(second) => {
+            format!("{first}s of {}, {second}s of {}", list(first), list(second))
+        }
+        ops => list(ops[0]),
+    }
+}
+
+/// What a workload asks for beyond pattern, size, depth and workers, a phrase each.
+pub(crate) fn details(workload: &Workload) -> Vec<String> {
+    let arrival = &workload.arrival;
+    let each = |field| words(field, workload);
+    let is = |name| workload.options().iter().any(|(option, _)| *option == name);
+    let phrases = [
+        is("percentage_random").then(|| each(Field::PercentageRandom)),
+        is("blockalign").then(|| each(Field::Blockalign)),
+        is("random_distribution").then(|| each(Field::RandomDistribution)),
+        is("buffer_compress_percentage").then(|| each(Field::BufferCompressPercentage)),
+        is("zero_buffers").then(|| each(Field::ZeroBuffers)),
+        is("sync").then(|| each(Field::Sync)),
+        is("fsync").then(|| each(Field::Fsync)),
+        is("fdatasync").then(|| format!("data {}", each(Field::Fdatasync))),
+        is("thinktime").then(|| {
+            let burst = if arrival.burst == 1 { "request".to_owned() } else { format!("{} requests", arrival.burst) };
+            format!("{} after every {burst}", each(Field::Thinktime))
+        }),
+        is("rate_iops").then(|| {
+            let process = if arrival.process == Process::Poisson { " at random" } else { "" };
+            format!("{}{process} to each worker, latency from arrival", each(Field::RateIops))
+        }),
+    ];
+    phrases.into_iter().flatten().collect()
 }
 
 /// A pattern in words.
@@ -75,7 +158,8 @@ pub(crate) const fn pattern(pattern: Pattern) -> &'static str {
 
 /// Whether equal steps along the axis are equal factors.
 pub(crate) fn is_logarithmic(field: Field, values: &[f64]) -> bool {
-    field != Field::Rwmixread && values.iter().all(|&value| value > 0.0)
+    let is_share = matches!(field, Field::Rwmixread | Field::PercentageRandom | Field::BufferCompressPercentage);
+    !is_share && values.iter().all(|&value| value > 0.0)
 }
 
 /// Which of ascending `values` get a label so that none stand too close and there are at most `most`.
@@ -122,6 +206,8 @@ pub(crate) fn plain(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use workload::Arrival;
+
     use super::*;
 
     #[test]
@@ -132,6 +218,27 @@ mod tests {
         let kept = labelled(&sizes, true, 8);
         assert!(kept.len() <= 8 && kept.contains(&0) && kept.contains(&13), "{kept:?}");
         assert_eq!(labelled(&[0.0, 20.0, 50.0, 67.0, 80.0, 100.0], false, 8), [0, 1, 2, 3, 5].as_slice());
+    }
+
+    #[test]
+    fn an_access_specification_is_told_in_words() {
+        let arrival = Arrival { rate: 1500, process: Process::Poisson, ..Arrival::default() };
+        let workload = Workload {
+            pattern: Pattern::RandRw,
+            sizes: Some("4k/100,512/10:64k/90".parse().unwrap()),
+            random_percent: 80,
+            fdatasync: 8,
+            compressible: 46,
+            arrival,
+            ..Workload::default()
+        };
+        assert_eq!(sizes(&workload), "reads of 4 KiB, writes of 512 B 10 %, 64 KiB 90 %");
+        assert_eq!(
+            details(&workload).join(", "),
+            "80 % random, 46 % compressible, data flush every 8 writes, \
+             1,500 arrivals a second at random to each worker, latency from arrival"
+        );
+        assert!(details(&Workload::default()).is_empty());
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::part::Part;
 use crate::state::State;
 use crate::timeline::Timeline;
 
-/// What a workload asks for, however long: what must agree for two figures to be compared.
+/// What a plain workload asks for, however long: what must agree for two figures to be compared.
+///
+/// Access specifications are no key figures: their steps have tables of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     /// Operations and order.
@@ -30,7 +32,7 @@ pub(crate) struct Request {
 impl Request {
     /// What `workload` asks for.
     pub(crate) fn of(workload: &Workload) -> Self {
-        let Workload { pattern, block, queue_depth, workers, .. } = *workload;
+        let &Workload { pattern, block, queue_depth, workers, .. } = workload;
         Self { pattern, reads: workload.reads(), block, queue_depth, workers }
     }
 
@@ -169,7 +171,8 @@ impl<'p> Survey<'p> {
         let mut states: Vec<State> = Vec::new();
         for part in parts.iter().filter(|part| part.condition().is_none()) {
             states.push(part.state);
-            asked.extend(part.readings.iter().map(|reading| (Request::of(&reading.cell.workload), part.state)));
+            let plain = part.readings.iter().filter(|reading| reading.cell.workload.is_plain());
+            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
         }
         if parts.iter().any(|part| wears(part).is_some()) {
             states.push(State::Worn);
@@ -223,7 +226,7 @@ impl<'p> Survey<'p> {
     fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
         let Some(place) = self.states.iter().position(|&state| state == State::Worn) else { return };
         for part in self.parts {
-            let Some(request) = wears(part).map(Request::of) else { continue };
+            let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(Request::of) else { continue };
             let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
             let entry = Some(Entry { figure, anchor: part.anchor() });
             match rows.iter_mut().find(|row| row.request == request && row.metric == Metric::Iops) {
@@ -256,6 +259,7 @@ impl<'p> Survey<'p> {
         let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
+            .filter(|(_, reading)| reading.cell.workload.is_plain())
             .filter(|(_, reading)| Request::of(&reading.cell.workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })

@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Condition, Limit, Step};
+use lab::plan::{Action, Condition, Limit, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -165,10 +165,12 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
         let value = key(first);
         rest.iter().all(|other| key(other) == value).then_some(value)
     };
-    let parts: [Option<String>; 8] = [
+    let parts: [Option<String>; 10] = [
+        shared(&|w| profile::followed(w).map_or_else(String::new, |profile| format!("profile {}", profile.name))),
         shared(&|w| axis::pattern(w.pattern).to_owned()),
         first.pattern.is_mixed().then(|| shared(&|w| format!("{} % reads", w.reads()))).flatten(),
-        shared(&|w| w.block.to_string()),
+        shared(&|w| axis::sizes(w)),
+        shared(&|w| axis::details(w).join(", ")),
         shared(&|w| format!("depth {}", w.queue_depth)),
         shared(&|w| count(w.workers as usize, "worker")),
         shared(&|w| stop(&w.stop)),

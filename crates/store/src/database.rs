@@ -17,7 +17,10 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
+/// What a store of the first version lacks: flushes were not counted.
+const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -90,8 +93,25 @@ impl Store {
         transaction.finish()?;
         if is_empty {
             Self::fill(&mut connection, path)?;
+        } else {
+            Self::bring_up_to_date(&mut connection)?;
         }
         Ok(connection)
+    }
+
+    /// Gives a store of an earlier version what it lacks, unless another process was faster.
+    fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause> {
+        let version =
+            |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+        if version(connection)? == SCHEMA {
+            return Ok(());
+        }
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if version(&transaction)? < SCHEMA {
+            transaction.execute_batch(FROM_FIRST)?;
+            transaction.pragma_update(None, "user_version", SCHEMA)?;
+        }
+        Ok(transaction.commit()?)
     }
 
     /// Whether the file is new. One that holds anything but a store of a known version is an error.

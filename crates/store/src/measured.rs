@@ -41,9 +41,10 @@ pub fn insert(
             "INSERT INTO measurement (run, step, cell, repeat, seed, clock, workload, elapsed_ns, iops, bytes_per_s, \
              latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_p9999_ns, read_requests, read_bytes, \
              read_latency, write_requests, write_bytes, write_latency, trim_requests, trim_bytes, trim_latency, \
-             series, cpu, drive) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
+             series, cpu, drive, flush_requests, flush_latency) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
              :rate, :mean, :p50, :p99, :p9999, :reads, :read_bytes, :read_latency, :writes, :write_bytes, \
-             :write_latency, :trims, :trim_bytes, :trim_latency, :series, :cpu, :drive)",
+             :write_latency, :trims, :trim_bytes, :trim_latency, :series, :cpu, :drive, \
+             :flushes, :flush_latency)",
         )?
         .execute(named_params! {
             ":run": run.0,
@@ -72,6 +73,9 @@ pub fn insert(
             ":series": seal(series::encode(&measurement.series)),
             ":cpu": measurement.cpu.map(|cpu| json(serde_json::to_string(&cpu))),
             ":drive": measurement.drive.map(|drive| json(serde_json::to_string(&drive))),
+            ":flushes": measurement.flush.requests as i64,
+            ":flush_latency":
+                (measurement.flush.requests > 0).then(|| seal(measurement.flush.latency.to_bytes())),
         })
         .map_err(|error| match error.sqlite_error() {
             Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
@@ -103,6 +107,17 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         let latency = latency.filter(|latency| latency.count() == requests).ok_or_else(|| damaged(what))?;
         Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency })
     };
+    // Measurements without flushes, and those from before flushes were counted, have no histogram of them.
+    let flush = match row.get::<_, i64>("flush_requests")? {
+        0 => Flow::default(),
+        flushes => {
+            let sealed: Vec<u8> = row.get::<_, Option<_>>("flush_latency")?.unwrap_or_default();
+            let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
+            let latency = latency.filter(|latency| latency.count() == flushes as u64);
+            let latency = latency.ok_or_else(|| damaged("latency of flushes"))?;
+            Flow { requests: flushes as u64, bytes: Bytes::ZERO, latency }
+        }
+    };
     let sealed: Vec<u8> = row.get("series")?;
     let measurement = Measurement {
         workload: parsed(&row.get::<_, String>("workload")?).ok_or_else(|| damaged("workload"))?,
@@ -112,6 +127,7 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         read: flow("read_requests", "read_bytes", "read_latency", "latency of reads")?,
         write: flow("write_requests", "write_bytes", "write_latency", "latency of writes")?,
         trim: flow("trim_requests", "trim_bytes", "trim_latency", "latency of trims")?,
+        flush,
         series: unseal(&sealed).and_then(series::decode).ok_or_else(|| damaged("series"))?,
         cpu: optional(row.get("cpu")?).ok_or_else(|| damaged("processor time"))?,
         drive: optional(row.get("drive")?).ok_or_else(|| damaged("drive's counters"))?,

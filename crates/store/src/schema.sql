@@ -48,6 +48,8 @@ CREATE TABLE measurement (
     series          BLOB NOT NULL,
     cpu             TEXT,
     drive           TEXT,
+    flush_requests  INTEGER NOT NULL DEFAULT 0,
+    flush_latency   BLOB,
     UNIQUE (run, step, cell, repeat)
 );
 

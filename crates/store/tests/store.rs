@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use assay_store::{Note, RunId, State, Store, StoreError, Stored};
-use block::{Nanos, Seed};
+use block::{Bytes, Nanos, Op, Seed};
 use engine::{Clock, Measurement};
 use rusqlite::Connection;
 use support::{measurement, new_run};
@@ -95,6 +95,23 @@ fn measurements_come_back_equal_and_in_order() {
                 expected("read", "", 0, endless),
             ]
     );
+}
+
+#[test]
+fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
+    let place = Place::new();
+    let run = place.store().begin(&new_run()).unwrap();
+    place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
+    place.tamper(
+        "ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
+         PRAGMA user_version = 1",
+    );
+    let mut flushed = measurement(7, 1);
+    flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
+    place.store().record_cell(run, "new", "", &[(0, flushed.clone())]).unwrap();
+    let stored: Vec<Measurement> =
+        place.store().measured(run).unwrap().into_iter().map(|stored| stored.measurement).collect();
+    assert!(stored == [measurement(7, 1), flushed]);
 }
 
 #[test]
@@ -215,6 +232,7 @@ fn damage_is_told_and_never_read_as_a_figure() {
         ("SET write_latency = x''", "latency of writes"),
         ("SET trim_requests = trim_requests + 1", "latency of trims"),
         ("SET trim_latency = read_latency", "latency of trims"),
+        ("SET flush_requests = 7", "latency of flushes"),
         ("SET series = substr(series, 1, length(series) - 1)", "series"),
         ("SET workload = '{}'", "workload"),
         ("SET cpu = 'much'", "processor time"),
@@ -258,7 +276,7 @@ fn a_newer_store_is_refused_and_left_as_it_was() {
     drop(place.store());
     place.tamper("PRAGMA user_version = 7");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 1); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 2); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

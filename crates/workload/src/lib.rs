@@ -1,10 +1,23 @@
 //! What is asked of a drive: patterns, sizes, depths, when to stop, and the requests they make.
 //!
 //! A [`Workload`] is a description; a [`Stream`] is the endless row of requests that one of its
-//! workers makes of it. Neither knows what it runs on, nor reads a clock.
+//! workers makes of it, and [`Arrivals`] are the times at which they are due where they come at a rate.
+//! None knows what it runs on, nor reads a clock.
 
+mod arrival;
+mod blend;
+mod distribution;
+mod invalid;
+mod options;
+mod shares;
+mod sizes;
 mod spec;
 mod stream;
 
-pub use spec::{Invalid, Pattern, Stop, Workload};
+pub use arrival::{Arrival, Arrivals, Process};
+pub use distribution::{Decimal, Distribution, Zone};
+pub use invalid::Invalid;
+pub use shares::ListError;
+pub use sizes::{Sizes, Weighted};
+pub use spec::{Pattern, Stop, Workload};
 pub use stream::Stream;

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use block::{Bytes, Nanos, SECTOR};
+use block::{Bytes, Nanos, Op, SECTOR};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+
+use crate::{Arrival, Distribution, Invalid, Sizes, Weighted};
 
 /// Which operations, and in what order of addresses. Names are fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -115,7 +116,7 @@ pub struct Workload {
     pub pattern: Pattern,
     /// The share of reads where reads and writes are mixed, in percent \[`rwmixread`\].
     pub read_percent: u8,
-    /// The size of a request \[`bs`\].
+    /// The size of a request, unless `sizes` gives several \[`bs`\].
     pub block: Bytes,
     /// How many requests each worker keeps in flight \[`iodepth`\].
     pub queue_depth: u32,
@@ -129,6 +130,40 @@ pub struct Workload {
     pub stop: Stop,
     /// Time at the start that is run but not counted \[`ramp_time`\].
     pub ramp: Nanos,
+    /// Several sizes with the share of each, in place of `block` \[`bssplit`\].
+    #[serde(default)]
+    pub sizes: Option<Sizes>,
+    /// The share of a random pattern's requests that are random, in percent; the rest go on from where the one
+    /// before ended \[`percentage_random`\].
+    #[serde(default = "all")]
+    pub random_percent: u8,
+    /// Random requests begin at multiples of this; none for multiples of the least size \[`blockalign`\].
+    #[serde(default)]
+    pub align: Option<Bytes>,
+    /// Where random requests fall \[`random_distribution`\].
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// What compression can take away of written data, in percent: 0 for random data, 100 for zeroes
+    /// \[`buffer_compress_percentage`, `zero_buffers`\].
+    #[serde(default)]
+    pub compressible: u8,
+    /// Whether a write completes only once it would survive a loss of power \[`sync`\].
+    #[serde(default)]
+    pub durable: bool,
+    /// After how many writes a worker asks for a flush of data and metadata; zero for never \[`fsync`\].
+    #[serde(default)]
+    pub fsync: u32,
+    /// The same with only the metadata that data needs; alike on a simulated drive \[`fdatasync`\].
+    #[serde(default)]
+    pub fdatasync: u32,
+    /// When requests come \[`thinktime`, `rate_iops`\].
+    #[serde(default)]
+    pub arrival: Arrival,
+}
+
+/// What a stored workload has that was measured before there was a choice.
+const fn all() -> u8 {
+    100
 }
 
 impl Default for Workload {
@@ -144,6 +179,15 @@ impl Default for Workload {
             size: None,
             stop: Stop::default(),
             ramp: Nanos::ZERO,
+            sizes: None,
+            random_percent: 100,
+            align: None,
+            distribution: Distribution::Uniform,
+            compressible: 0,
+            durable: false,
+            fsync: 0,
+            fdatasync: 0,
+            arrival: Arrival::default(),
         }
     }
 }
@@ -161,7 +205,59 @@ impl Workload {
         }
     }
 
-    /// The part of a target of `capacity` that the workload uses, in whole blocks: start and length.
+    /// The kinds of requests that the pattern makes.
+    pub const fn ops(&self) -> &'static [Op] {
+        match self.pattern {
+            Pattern::Read | Pattern::RandRead => &[Op::Read],
+            Pattern::Write | Pattern::RandWrite => &[Op::Write],
+            Pattern::Trim | Pattern::RandTrim => &[Op::Trim],
+            Pattern::ReadWrite | Pattern::RandRw => &[Op::Read, Op::Write],
+        }
+    }
+
+    /// The sizes of requests of this kind, with the share of each.
+    pub fn sizes_of(&self, op: Op) -> Vec<Weighted> {
+        let single = || vec![Weighted { size: self.block, percent: 100 }];
+        self.sizes.as_ref().map_or_else(single, |sizes| sizes.of(op).to_vec())
+    }
+
+    /// All sizes that requests can have.
+    fn all_sizes(&self) -> impl Iterator<Item = Bytes> {
+        self.ops().iter().flat_map(|&op| self.sizes_of(op)).map(|entry| entry.size)
+    }
+
+    /// The largest request.
+    pub fn block_max(&self) -> Bytes {
+        self.all_sizes().max().expect("every pattern makes requests")
+    }
+
+    /// The mean size of a request.
+    pub fn block_mean(&self) -> Bytes {
+        let mean = |op| self.sizes_of(op).iter().map(|entry| entry.size.times(u64::from(entry.percent))).sum::<Bytes>();
+        let (reads, others) = (u64::from(self.reads()), 100 - u64::from(self.reads()));
+        let other = if matches!(self.pattern, Pattern::Trim | Pattern::RandTrim) { Op::Trim } else { Op::Write };
+        let weigh = |op, share| if share == 0 { 0 } else { u128::from(mean(op).get()) * u128::from(share) };
+        Bytes::new(((weigh(Op::Read, reads) + weigh(other, others)) / 10_000) as u64)
+    }
+
+    /// Random requests of this kind begin at multiples of this.
+    pub fn alignment(&self, op: Op) -> Bytes {
+        let least = || self.sizes_of(op).iter().map(|entry| entry.size).min().expect("no list of sizes is empty");
+        self.align.unwrap_or_else(least)
+    }
+
+    /// The first size or alignment that is not a whole number of `unit`s.
+    pub fn unfit(&self, unit: Bytes) -> Option<Bytes> {
+        self.all_sizes().chain(self.align).find(|size| !size.is_multiple_of(unit))
+    }
+
+    /// After how many writes a flush is asked for; zero for never.
+    pub const fn flush_every(&self) -> u32 {
+        if self.fsync > 0 { self.fsync } else { self.fdatasync }
+    }
+
+    /// The part of a target of `capacity` that the workload uses: start and length, in whole blocks where all
+    /// requests are blocks.
     ///
     /// # Errors
     /// If the workload makes no sense at all or does not fit the target.
@@ -174,11 +270,12 @@ impl Workload {
         if self.offset + length > capacity {
             return Err(Invalid::TooLarge { size: length, offset: self.offset, capacity });
         }
-        let blocks = length.div(self.block);
-        if blocks < u64::from(self.workers) {
-            return Err(Invalid::TooSmall { size: length, block: self.block, workers: self.workers });
+        let block = self.block_max();
+        if length.div(block) < u64::from(self.workers) {
+            return Err(Invalid::TooSmall { size: length, block, workers: self.workers });
         }
-        Ok((self.offset, self.block.times(blocks)))
+        let unit = if self.sizes.is_none() && self.align.is_none() { block } else { SECTOR };
+        Ok((self.offset, length.round_down(unit)))
     }
 
     /// Whether the numbers make sense by themselves.
@@ -186,11 +283,13 @@ impl Workload {
     /// # Errors
     /// Names the first that does not.
     pub fn check(&self) -> Result<(), Invalid> {
-        if self.block == Bytes::ZERO || !self.block.is_multiple_of(SECTOR) {
-            return Err(Invalid::Block { found: self.block });
-        }
-        if self.block.sectors() > u64::from(u32::MAX) {
-            return Err(Invalid::BlockTooLarge { found: self.block });
+        for size in self.all_sizes() {
+            if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
+                return Err(Invalid::Block { found: size });
+            }
+            if size.sectors() > u64::from(u32::MAX) {
+                return Err(Invalid::BlockTooLarge { found: size });
+            }
         }
         if self.queue_depth == 0 || self.workers == 0 {
             return Err(Invalid::Nobody { depth: self.queue_depth, workers: self.workers });
@@ -207,44 +306,36 @@ impl Workload {
         if !self.stop.is_set() {
             return Err(Invalid::Endless);
         }
+        let block = self.block_max();
         let none = self.stop.time == Some(Nanos::ZERO)
             || self.stop.requests == Some(0)
-            || self.stop.bytes.is_some_and(|bytes| bytes < self.block);
-        if none { Err(Invalid::EndsAtOnce { block: self.block }) } else { Ok(()) }
+            || self.stop.bytes.is_some_and(|bytes| bytes < block);
+        if none { Err(Invalid::EndsAtOnce { block }) } else { self.check_details() }
     }
-}
 
-/// Why a workload cannot be run. Each message says what was found, what would be right and what to do.
-#[non_exhaustive]
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum Invalid {
-    #[error("block size {found} is not a whole number of 512 B sectors; try 512 or 4k")]
-    Block { found: Bytes },
-    #[error("block size {found} is too large: a request holds at most 2 TiB; try 1m")]
-    BlockTooLarge { found: Bytes },
-    #[error("queue depth {depth} × {workers} workers asks for nothing; both must be at least 1")]
-    Nobody { depth: u32, workers: u32 },
-    #[error("queue depth {depth} × {workers} workers is more than {max} requests in flight; lower iodepth or numjobs")]
-    TooDeep { depth: u32, workers: u32, max: u64 },
-    #[error("a read share of {found} % is more than everything; give 0 to 100")]
-    ReadShare { found: u8 },
-    #[error("offset {found} is not a whole number of 512 B sectors")]
-    Offset { found: Bytes },
-    #[error("offset {offset} is beyond the target's {capacity}; give a smaller offset")]
-    OffsetBeyond { offset: Bytes, capacity: Bytes },
-    #[error("size {size} from offset {offset} is more than the target's {capacity}; give a smaller size")]
-    TooLarge { size: Bytes, offset: Bytes, capacity: Bytes },
-    #[error(
-        "size {size} holds fewer blocks of {block} than the {workers} workers; give a larger size or a smaller block"
-    )]
-    TooSmall { size: Bytes, block: Bytes, workers: u32 },
-    #[error("nothing says when to stop; give runtime, number_ios or io_size")]
-    Endless,
-    #[error(
-        "the workload would stop before its first request of {block}; give a longer runtime, more requests or more bytes"
-    )]
-    EndsAtOnce { block: Bytes },
+    /// The same of what few workloads ask for.
+    fn check_details(&self) -> Result<(), Invalid> {
+        let Arrival { think, burst, rate, .. } = self.arrival;
+        if self.random_percent > 100 {
+            return Err(Invalid::RandomShare { found: self.random_percent });
+        }
+        if self.compressible > 100 {
+            return Err(Invalid::Compressible { found: self.compressible });
+        }
+        if let Some(found) = self.align.filter(|&align| align == Bytes::ZERO || !align.is_multiple_of(SECTOR)) {
+            return Err(Invalid::Alignment { found });
+        }
+        if self.fsync > 0 && self.fdatasync > 0 {
+            return Err(Invalid::TwoFlushes);
+        }
+        if burst == 0 {
+            return Err(Invalid::EmptyBurst);
+        }
+        if rate > 0 && think > Nanos::ZERO {
+            return Err(Invalid::TwoPaces);
+        }
+        if rate > 1_000_000_000 { Err(Invalid::RateTooHigh { found: rate }) } else { Ok(()) }
+    }
 }
 
 #[cfg(test)]
@@ -272,6 +363,48 @@ mod tests {
     }
 
     #[test]
+    fn several_sizes_have_a_mean_a_largest_and_a_least() {
+        let split = |text: &str| Some(text.parse::<Sizes>().unwrap());
+        let workload = Workload { sizes: split("512/50:4k/50"), ..ten_seconds() };
+        assert_eq!((workload.block_mean(), workload.block_max()), (Bytes::new(2304), Bytes::from_kib(4)));
+        assert_eq!(workload.alignment(Op::Read), Bytes::new(512));
+        let mixed = Workload {
+            pattern: Pattern::RandRw,
+            read_percent: 75,
+            sizes: split("4k/100,8k/50:16k/50"),
+            align: Some(Bytes::from_kib(1)),
+            ..ten_seconds()
+        };
+        assert_eq!((mixed.block_mean(), mixed.block_max()), (Bytes::from_kib(6), Bytes::from_kib(16)));
+        assert_eq!(mixed.alignment(Op::Write), Bytes::from_kib(1));
+        assert_eq!(
+            (mixed.unfit(Bytes::from_kib(1)), mixed.unfit(Bytes::from_kib(8))),
+            (None, Some(Bytes::from_kib(4)))
+        );
+        assert_eq!(ten_seconds().block_mean(), Bytes::from_kib(4));
+    }
+
+    #[test]
+    fn what_was_stored_before_a_field_existed_still_loads() {
+        let stored = r#"{"pattern":"randread","read_percent":50,"block":4096,"queue_depth":32,"workers":1,"offset":0,
+            "size":null,"stop":{"time":null,"requests":10,"bytes":null},"ramp":0}"#;
+        let expected = Workload {
+            pattern: Pattern::RandRead,
+            queue_depth: 32,
+            stop: Stop::after_requests(10),
+            ..Workload::default()
+        };
+        assert_eq!(serde_json::from_str::<Workload>(stored).unwrap(), expected);
+        let rich = Workload {
+            sizes: Some("512/10:4k/90".parse().unwrap()),
+            distribution: "zipf:1.2".parse().unwrap(),
+            arrival: Arrival { rate: 7, ..Arrival::default() },
+            ..expected
+        };
+        assert_eq!(serde_json::from_str::<Workload>(&serde_json::to_string(&rich).unwrap()).unwrap(), rich);
+    }
+
+    #[test]
     fn nonsense_is_refused_by_name() {
         let capacity = Bytes::from_gib(1);
         let cases = [
@@ -283,6 +416,20 @@ mod tests {
             (Workload { stop: Stop::default(), ..ten_seconds() }, "when to stop"),
             (Workload { stop: Stop::after_requests(0), ..ten_seconds() }, "before its first request"),
             (Workload { block: Bytes::from_gib(1), workers: 2, ..ten_seconds() }, "fewer blocks"),
+            (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
+            (Workload { sizes: Some("512/99:2g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
+            (Workload { random_percent: 101, ..ten_seconds() }, "random share of 101 %"),
+            (Workload { compressible: 101, ..ten_seconds() }, "101 %"),
+            (Workload { align: Some(Bytes::new(100)), ..ten_seconds() }, "alignment 100 B"),
+            (Workload { fsync: 1, fdatasync: 1, ..ten_seconds() }, "give one of them"),
+            (Workload { arrival: Arrival { burst: 0, ..Arrival::default() }, ..ten_seconds() }, "thinktime_blocks"),
+            (
+                Workload {
+                    arrival: Arrival { rate: 1, think: Nanos::from_secs(1), ..Arrival::default() },
+                    ..ten_seconds()
+                },
+                "not both",
+            ),
         ];
         for (workload, words) in cases {
             let said = workload.span(capacity).expect_err(words).to_string();

@@ -4,14 +4,55 @@ use block::{Bytes, Lba, Op, Request, Seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::blend::Blend;
 use crate::{Invalid, Pattern, Workload};
 
 /// The endless row of requests that one worker of a workload makes: a function of workload, worker and seed.
 ///
-/// Random addresses are uniform over the blocks of the span, with repetition. Sequential workers
-/// start evenly spaced over the span and wrap at its end.
+/// Random addresses may repeat; they are uniform over the blocks of the span unless the workload says otherwise.
+/// Sequential workers start evenly spaced over the span and wrap at its end.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct Stream(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// What most workloads are, so that each of their requests costs no more than it must.
+    Plain(Plain),
+    Blend(Box<Blend>),
+}
+
+impl Stream {
+    /// The requests of worker number `worker` against a target of `capacity`.
+    ///
+    /// # Errors
+    /// If the workload makes no sense or does not fit the target.
+    pub fn new(workload: &Workload, worker: u32, capacity: Bytes, seed: Seed) -> Result<Self, Invalid> {
+        let span = workload.span(capacity)?;
+        let kind = match workload.is_plain() {
+            true => Kind::Plain(Plain::new(workload, worker, span, seed)),
+            false => Kind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
+        };
+        Ok(Self(kind))
+    }
+
+    /// The next request.
+    #[inline]
+    pub fn next_request(&mut self) -> Request {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.next_request(),
+            Kind::Blend(blend) => blend.next_request(),
+        }
+    }
+}
+
+/// The generator of the choices called `name` that a worker makes.
+pub(crate) fn generator(seed: Seed, worker: u32, name: &str) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed.number(u64::from(worker)).split(name).get())
+}
+
+/// Requests of one size, all at random or all in sequence.
+#[derive(Clone, Debug)]
+struct Plain {
     pattern: Pattern,
     read_percent: u8,
     first: Lba,
@@ -22,31 +63,23 @@ pub struct Stream {
     directions: Xoshiro256PlusPlus,
 }
 
-impl Stream {
-    /// The requests of worker number `worker` against a target of `capacity`.
-    ///
-    /// # Errors
-    /// If the workload makes no sense or does not fit the target.
-    pub fn new(workload: &Workload, worker: u32, capacity: Bytes, seed: Seed) -> Result<Self, Invalid> {
-        let (start, length) = workload.span(capacity)?;
+impl Plain {
+    fn new(workload: &Workload, worker: u32, (start, length): (Bytes, Bytes), seed: Seed) -> Self {
         let blocks = length.div(workload.block);
-        let seed = seed.number(u64::from(worker));
-        let generator = |name| Xoshiro256PlusPlus::seed_from_u64(seed.split(name).get());
-        Ok(Self {
+        Self {
             pattern: workload.pattern,
             read_percent: workload.reads(),
             first: Lba::at(start),
             sectors: workload.block.sectors() as u32,
             blocks,
             next: u64::from(worker) * (blocks / u64::from(workload.workers)),
-            addresses: generator("addresses"),
-            directions: generator("directions"),
-        })
+            addresses: generator(seed, worker, "addresses"),
+            directions: generator(seed, worker, "directions"),
+        }
     }
 
-    /// The next request.
     #[inline]
-    pub fn next_request(&mut self) -> Request {
+    fn next_request(&mut self) -> Request {
         let block = if self.pattern.is_random() {
             self.addresses.random_range(0..self.blocks)
         } else {
@@ -107,6 +140,28 @@ mod tests {
         let mut requests = stream(workload, 0, 7);
         let reads = (0..100_000).filter(|_| requests.next_request().op == Op::Read).count();
         assert!((66_500..67_500).contains(&reads), "{reads} of 100,000");
+    }
+
+    /// The general way makes the same requests where both can make them, so that asking for one thing more moves
+    /// nothing else.
+    #[test]
+    fn a_blend_of_one_makes_the_same_requests() {
+        for (_, pattern) in Pattern::ALL {
+            let workload = Workload {
+                pattern,
+                block: Bytes::from_kib(12),
+                read_percent: 67,
+                workers: 3,
+                stop: Stop::after_requests(1),
+                ..Workload::default()
+            };
+            let span = workload.span(Bytes::from_mib(10)).unwrap();
+            let mut plain = Plain::new(&workload, 2, span, Seed::new(7));
+            let mut blend = Blend::new(&workload, 2, span, Seed::new(7));
+            for place in 0..10_000 {
+                assert_eq!(plain.next_request(), blend.next_request(), "{pattern}, request {place}");
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! `assay drives`, `assay plans`: what there is to choose from.
+//! `assay drives`, `assay plans`, `assay profiles`: what there is to choose from.
 
 use clap::Subcommand;
 use drive::Drive;
 use drive::preset::Preset;
 use drive::smart::Smart;
-use lab::plan::{self, Action, Length, Plan, catalog};
+use lab::plan::{self, Action, Length, Plan, catalog, profile};
 
 use super::history::say;
 use crate::failure::Failure;
@@ -96,6 +96,25 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             say(&format!("{}\n{}", steps(&plan), source.text))
         }
     }
+}
+
+/// Lists the access profiles with what each sets and where that comes from.
+pub fn profiles() -> Result<(), Failure> {
+    let mut lines = String::new();
+    for profile in profile::all() {
+        let fields: Vec<String> =
+            profile.fields.iter().map(|(field, text)| format!("{}={text}", field.name())).collect();
+        lines += &format!(
+            "{:<16} {}\n{:16} {}\n{:16} Source: {}\n\n",
+            profile.name,
+            profile.title,
+            "",
+            fields.join(" "),
+            "",
+            profile.source
+        );
+    }
+    say(&format!("{lines}`assay run --profile NAME` runs one; in a plan it is `profile = \"NAME\"`.\n"))
 }
 
 fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {

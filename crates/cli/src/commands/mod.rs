@@ -5,3 +5,4 @@ pub mod doctor;
 pub mod history;
 pub mod review;
 pub mod run;
+mod specification;

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
-use lab::plan::{self, Diagnostic, Length};
+use lab::plan::{self, Diagnostic, Field, Length};
 use lab::recall;
 use report::export::{self, Single};
 use store::{RunId, Store};
-use workload::Pattern;
+use workload::{Pattern, Workload};
 
 use super::history::say;
+use super::specification::Specification;
 use crate::color;
 use crate::failure::Failure;
 use crate::target::{self, Opened, RealOptions};
@@ -32,25 +33,25 @@ pub struct Arguments {
     #[arg(long, default_value = "run")]
     name: String,
 
-    /// read, write, trim, randread, randwrite, randtrim, rw or randrw
-    #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", default_value = "read", value_parser = pattern)]
-    rw: Pattern,
+    /// read, write, trim, randread, randwrite, randtrim, rw or randrw [default: read]
+    #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", value_parser = pattern)]
+    rw: Option<Pattern>,
 
-    /// Size of a request
-    #[arg(long, visible_alias = "blocksize", value_name = "BYTES", default_value = "4k", value_parser = parse_bytes)]
-    bs: Bytes,
+    /// Size of a request [default: 4k]
+    #[arg(long, visible_alias = "blocksize", value_name = "BYTES", value_parser = parse_bytes)]
+    bs: Option<Bytes>,
 
     /// Requests that each worker keeps in flight
     #[arg(long, default_value_t = 1)]
     iodepth: u32,
 
-    /// Workers
-    #[arg(long, default_value_t = 1)]
-    numjobs: u32,
+    /// Workers [default: 1]
+    #[arg(long)]
+    numjobs: Option<u32>,
 
-    /// Share of reads where reads and writes are mixed
-    #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = parse_percent)]
-    rwmixread: u8,
+    /// Share of reads where reads and writes are mixed [default: 50]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    rwmixread: Option<u8>,
 
     /// Stop after so much time; without --time_based also when the size has been moved
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -78,6 +79,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     real: RealOptions,
+
+    #[command(flatten)]
+    specification: Specification,
 
     /// The origin of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1)]
@@ -124,8 +128,9 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 /// Runs the workload; the document to print.
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
-    let mut opened = target::open(name, &arguments.real, arguments.rw.changes_data(), arguments.real.size.is_some())?;
-    let text = plan_text(arguments, &opened);
+    let asked = arguments.asked()?;
+    let mut opened = target::open(name, &arguments.real, asked.pattern.changes_data(), arguments.real.size.is_some())?;
+    let text = plan_text(arguments, &asked, &opened);
     let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
         // The text is ours, so its places would tell the user nothing.
         let sentence = |mistake: &Diagnostic| match &mistake.help {
@@ -142,26 +147,44 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     document(arguments, &store, run)
 }
 
+impl Arguments {
+    /// The fields that were given and do not depend on the target, with their values.
+    fn given(&self) -> Vec<(Field, String)> {
+        let mut fields = self.specification.given();
+        fields.extend(self.rw.map(|rw| (Field::Rw, rw.to_string())));
+        fields.extend(self.bs.map(|bs| (Field::Bs, bs.get().to_string())));
+        fields.extend(self.numjobs.map(|workers| (Field::Numjobs, workers.to_string())));
+        fields.extend(self.rwmixread.map(|share| (Field::Rwmixread, share.to_string())));
+        fields.push((Field::Iodepth, self.iodepth.to_string()));
+        fields.push((Field::Offset, self.offset.get().to_string()));
+        fields.push((Field::RampTime, format!("{}ns", self.ramp_time.as_nanos())));
+        fields.sort_by_key(|(field, _)| *field as u32);
+        fields
+    }
+
+    /// What they ask for, before it is known where they are asked and when to stop.
+    fn asked(&self) -> Result<Workload, Failure> {
+        let mut workload = Workload::default();
+        for (field, text) in self.given() {
+            field.set(&mut workload, &text).map_err(|error| Failure::usage(format!("--{}: {error}", field.name())))?;
+        }
+        Ok(workload)
+    }
+}
+
 /// The workload as a plan, so that it is kept, shown and reported like any other.
 ///
 /// What would be read is written first where nothing was, as fio lays out its files.
-fn plan_text(arguments: &Arguments, opened: &Opened) -> String {
-    let reads = !arguments.rw.changes_data() || arguments.rw.is_mixed();
+fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String {
+    let reads = !asked.pattern.changes_data() || asked.pattern.is_mixed();
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
     if reads && opened.needs_layout {
         text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
     }
-    text += &format!(
-        "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\nrw = \"{}\"\nbs = {}\niodepth = {}\nnumjobs = {}\nrwmixread = {}\n\
-         offset = {}\nramp_time = \"{}ns\"\n",
-        arguments.rw,
-        arguments.bs.get(),
-        arguments.iodepth,
-        arguments.numjobs,
-        arguments.rwmixread,
-        arguments.offset.get(),
-        arguments.ramp_time.as_nanos(),
-    );
+    text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
+    for (field, value) in arguments.given() {
+        text += &format!("{} = \"{value}\"\n", field.name());
+    }
     if let Some(size) = arguments.real.size {
         text +=
             &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
@@ -174,7 +197,7 @@ fn plan_text(arguments: &Arguments, opened: &Opened) -> String {
     }
     if arguments.time_based == 0 {
         let each = arguments.io_size.or(arguments.real.size).unwrap_or(opened.subject.capacity());
-        text += &format!("io_size = {}\n", each.times(u64::from(arguments.numjobs)).get());
+        text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
     }
     text
 }

@@ -46,7 +46,8 @@ impl Frame<'_> {
     /// Every cell of the sweep; the nearest word wins: cell, quick, step, plan.
     fn measure(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Action> {
         let before = mistakes.count();
-        let written = draft.body.fields.over(self.workload);
+        let swept = draft.axes.iter().map(|axis| axis.field);
+        let written = draft.body.fields.over(&self.workload.without(swept));
         let (fields, repeats) = match self.length {
             Length::Full => (written, draft.body.repeats),
             Length::Quick => (

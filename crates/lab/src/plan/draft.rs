@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use toml::de::DeTable;
 
+use super::Field;
 use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::kind::Kind;
@@ -133,12 +134,12 @@ impl<'m> Drafts<'m> {
     /// All numbers of the step, its quick ones, and what it sweeps.
     fn numbers(&mut self, step: &DeTable, kind: Kind, draft: &mut Draft) {
         self.check_keys(step, &kind.keys(), kind, "");
-        draft.body = Body::read(step, kind.numbers(), self.mistakes);
+        draft.body = Body::read(step, &kind.numbers(), self.mistakes);
         if let Some(value) = step.get("quick").filter(|_| kind.keys().contains(&"quick"))
             && let Some(quick) = table(value, self.mistakes)
         {
-            self.check_keys(quick, kind.numbers(), kind, "`quick` of ");
-            draft.quick = Body::read(quick, kind.numbers(), self.mistakes);
+            self.check_keys(quick, &kind.numbers(), kind, "`quick` of ");
+            draft.quick = Body::read(quick, &kind.numbers(), self.mistakes);
         }
         if let Some(value) = step.get("sweep").filter(|_| kind == Kind::Measure)
             && let Some(sweep) = table(value, self.mistakes)
@@ -161,9 +162,21 @@ impl<'m> Drafts<'m> {
         }
     }
 
-    /// That no field is both swept and fixed.
+    /// That no field is both swept and fixed, and no swept size hidden by several.
     fn check_once(&mut self, draft: &Draft) {
         for axis in &draft.axes {
+            if let (Field::Bs, Some(setting)) = (axis.field, draft.body.fields.get(Field::Bssplit)) {
+                self.mistakes.push(
+                    Diagnostic::new(
+                        "plan::given-twice",
+                        setting.span.clone(),
+                        "`bssplit` hides the `bs` that is swept",
+                    )
+                    .label("fixed here")
+                    .also(axis.span.clone(), "swept here")
+                    .help("leave one of them out"),
+                );
+            }
             for fields in [&draft.body.fields, &draft.quick.fields] {
                 if let Some(setting) = fields.get(axis.field) {
                     let message = format!("`{}` is both swept and fixed", axis.field.name());

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
 use thiserror::Error;
-use workload::{Invalid, Pattern, Workload};
+use workload::{Invalid, ListError, Pattern, Process, Workload};
 
-use super::Field;
 use super::diagnostic::{Diagnostic, suggestion};
+use super::{Field, profile};
 
 /// The largest size, offset or amount of data: more than any target holds, and far from overflow.
 const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
@@ -26,17 +26,29 @@ pub enum FieldError {
         /// The text as given.
         found: String,
     },
+    /// There is no such profile.
+    #[error("unknown profile `{found}`; {}", suggestion(found, &profile::names()))]
+    UnknownProfile {
+        /// The text as given.
+        found: String,
+    },
+    /// The field takes one of a few words.
+    #[error("`{found}` is none of its values; use one of {}", known.join(", "))]
+    UnknownWord {
+        /// The text as given.
+        found: String,
+        /// The words that would be right.
+        known: &'static [&'static str],
+    },
+    /// The text is not the list of shares or the distribution that the field holds.
+    #[error(transparent)]
+    List(#[from] ListError),
     /// The text is not the quantity that the field holds.
     #[error(transparent)]
     Quantity(#[from] ParseError),
 }
 
 impl Field {
-    /// The field of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.name() == name)
-    }
-
     /// Sets this field of `workload` to what `text` says, in fio's notation.
     ///
     /// Says nothing of whether the fields make sense together: that is [`Workload::check`].
@@ -45,11 +57,29 @@ impl Field {
     /// Says what was found and what would be right.
     pub fn set(self, workload: &mut Workload, text: &str) -> Result<(), FieldError> {
         match self {
+            Self::Profile => profile::apply(text, workload)?,
             Self::Rw => workload.pattern = pattern(text)?,
-            Self::Bs => workload.block = bytes(text)?,
+            Self::Bs => (workload.block, workload.sizes) = (bytes(text)?, None),
+            Self::Bssplit => workload.sizes = Some(text.parse()?),
             Self::Iodepth => workload.queue_depth = small_count(text)?,
             Self::Numjobs => workload.workers = small_count(text)?,
             Self::Rwmixread => workload.read_percent = parse_percent(text)?,
+            Self::PercentageRandom => workload.random_percent = parse_percent(text)?,
+            Self::Blockalign => workload.align = Some(bytes(text)?),
+            Self::RandomDistribution => workload.distribution = text.parse()?,
+            Self::BufferCompressPercentage => workload.compressible = parse_percent(text)?,
+            Self::ZeroBuffers => {
+                workload.compressible = if one_of(text, &["0", "1"])? == 1 { 100 } else { workload.compressible }
+            }
+            Self::Sync => workload.durable = one_of(text, &["none", "0", "sync", "1", "dsync"])? > 1,
+            Self::Fsync => workload.fsync = small_count(text)?,
+            Self::Fdatasync => workload.fdatasync = small_count(text)?,
+            Self::Thinktime => workload.arrival.think = think_time(text)?,
+            Self::ThinktimeBlocks => workload.arrival.burst = small_count(text)?,
+            Self::RateIops => workload.arrival.rate = small_count(text)?,
+            Self::RateProcess => {
+                workload.arrival.process = [Process::Linear, Process::Poisson][one_of(text, &["linear", "poisson"])?];
+            }
             Self::Size => workload.size = Some(bytes(text)?),
             Self::Offset => workload.offset = bytes(text)?,
             Self::Runtime => workload.stop.time = Some(time(text)?),
@@ -78,6 +108,18 @@ fn time(text: &str) -> Result<Nanos, ParseError> {
     at_most(TIME_MAX, "10 years", text, parse_duration(text))
 }
 
+/// A bare number is in microseconds, as fio has it for this one.
+fn think_time(text: &str) -> Result<Nanos, ParseError> {
+    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_bare { time(&format!("{text}us")) } else { time(text) }
+}
+
+/// Which of the `known` words it is.
+fn one_of(text: &str, known: &'static [&'static str]) -> Result<usize, FieldError> {
+    let place = known.iter().position(|word| *word == text);
+    place.ok_or_else(|| FieldError::UnknownWord { found: text.to_owned(), known })
+}
+
 fn count(text: &str) -> Result<u64, ParseError> {
     at_most(COUNT_MAX, "1e15", text, parse_count(text))
 }
@@ -99,6 +141,11 @@ fn at_most<T: PartialOrd>(
         Ok(_) | Err(ParseError::TooLarge { .. }) => Err(ParseError::TooLarge { found: text.to_owned(), max }),
         Err(error) => Err(error),
     }
+}
+
+/// The parts of a message before and behind its semicolon: what was found, what would be right.
+fn split(said: &str) -> (String, Option<String>) {
+    said.split_once("; ").map_or((said.to_owned(), None), |(what, help)| (what.to_owned(), Some(help.to_owned())))
 }
 
 /// What was found and what would be right, apart.
@@ -142,7 +189,8 @@ impl Setting {
                 FieldError::UnknownPattern { found } => {
                     (format!("unknown pattern `{found}`"), Some(suggestion(found, &patterns())))
                 }
-                FieldError::Quantity(error) => told(error),
+                FieldError::Quantity(error) | FieldError::List(ListError::Quantity(error)) => told(error),
+                error => split(&error.to_string()),
             };
             let mistake = Diagnostic::new("plan::bad-value", self.span.clone(), message);
             Diagnostic { help, ..mistake }
@@ -172,7 +220,15 @@ impl Settings {
 
     /// Lays these over `under`: what both give, these decide.
     pub(super) fn over(&self, under: &Self) -> Self {
+        let under = under.without(Field::ALL.into_iter().filter(|field| self.get(*field).is_some()));
         Self(std::array::from_fn(|i| self.0[i].clone().or_else(|| under.0[i].clone())))
+    }
+
+    /// These without what any of `fields` decides besides itself.
+    pub(super) fn without(&self, fields: impl Iterator<Item = Field>) -> Self {
+        let mut left = self.clone();
+        fields.flat_map(Field::decides).for_each(|field| left.clear(*field));
+        left
     }
 
     /// `base` with all that was given, if it makes sense together; `step` is the place to show if no field is to blame.
@@ -191,8 +247,7 @@ impl Settings {
 
     /// The mistake at the place of the field that `error` is about.
     fn blame(&self, error: &Invalid, workload: &Workload, step: &Range<usize>) -> Diagnostic {
-        let said = error.to_string();
-        let (message, help) = said.split_once("; ").map_or((said.as_str(), None), |(what, help)| (what, Some(help)));
+        let (message, help) = split(&error.to_string());
         let place = to_blame(error, workload).iter().find_map(|field| self.get(*field));
         let (code, span) = match (error, place) {
             (Invalid::Endless, _) => ("plan::endless", step.clone()),
@@ -201,14 +256,14 @@ impl Settings {
         };
         let mistake = Diagnostic::new(code, span, message);
         let mistake = if place.is_none() { mistake.label("in this step") } else { mistake };
-        Diagnostic { help: help.map(str::to_owned), ..mistake }
+        Diagnostic { help, ..mistake }
     }
 }
 
 /// The fields that may have caused `error`, the likeliest first.
 fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
     match error {
-        Invalid::Block { .. } | Invalid::BlockTooLarge { .. } => &[Field::Bs],
+        Invalid::Block { .. } | Invalid::BlockTooLarge { .. } => &[Field::Bssplit, Field::Bs],
         Invalid::Nobody { depth: 0, .. } => &[Field::Iodepth],
         Invalid::Nobody { .. } => &[Field::Numjobs],
         Invalid::TooDeep { depth, workers, .. } if depth >= workers => &[Field::Iodepth, Field::Numjobs],
@@ -219,6 +274,11 @@ fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
         Invalid::EndsAtOnce { .. } if workload.stop.time == Some(Nanos::ZERO) => &[Field::Runtime],
         Invalid::EndsAtOnce { .. } if workload.stop.requests == Some(0) => &[Field::NumberIos],
         Invalid::EndsAtOnce { .. } => &[Field::IoSize],
+        Invalid::Alignment { .. } => &[Field::Blockalign],
+        Invalid::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
+        Invalid::EmptyBurst => &[Field::ThinktimeBlocks],
+        Invalid::TwoPaces => &[Field::Thinktime, Field::RateIops],
+        Invalid::RateTooHigh { .. } => &[Field::RateIops],
         _ => &[],
     }
 }
@@ -258,8 +318,40 @@ mod tests {
             size: Some(Bytes::from_gib(1)),
             stop,
             ramp: Nanos::from_millis(500),
+            ..Workload::default()
         };
         assert_eq!(workload, expected);
+    }
+
+    #[test]
+    fn what_reviews_ask_for_is_set_from_fios_notation() {
+        let set = |texts: &[(&str, &str)]| {
+            let mut workload = Workload { pattern: Pattern::RandRw, ..Workload::default() };
+            texts.iter().for_each(|(name, text)| Field::named(name).expect(name).set(&mut workload, text).expect(name));
+            let options = workload.options().into_iter().map(|(name, value)| format!("{name}={value}"));
+            options.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            set(&[
+                ("bssplit", "4k/60:64k/"),
+                ("percentage_random", "80"),
+                ("ba", "512"),
+                ("random_distribution", "zipf:1.2"),
+                ("buffer_compress_percentage", "46"),
+                ("sync", "1"),
+                ("fsync", "32"),
+                ("thinktime", "500"),
+                ("thinktime_blocks", "4"),
+            ]),
+            "bssplit=4k/60:64k/40 percentage_random=80 blockalign=512 random_distribution=zipf:1.2 \
+             buffer_compress_percentage=46 sync=dsync fsync=32 thinktime=500us thinktime_blocks=4"
+        );
+        assert_eq!(
+            set(&[("zero_buffers", "1"), ("fdatasync", "8"), ("rate_iops", "10k"), ("rate_process", "poisson")]),
+            "zero_buffers=1 fdatasync=8 rate_iops=10000 rate_process=poisson"
+        );
+        assert_eq!(set(&[("thinktime", "5ms"), ("sync", "0"), ("zero_buffers", "0")]), "thinktime=5ms");
+        assert_eq!(set(&[("bssplit", "4k/100"), ("bs", "8k")]), "", "one size takes the place of several");
     }
 
     #[test]
@@ -273,6 +365,13 @@ mod tests {
             (Field::Iodepth, "99999999999", "at most 65536"),
             (Field::NumberIos, "2000000g", "at most 1e15"),
             (Field::Rwmixread, "101", "at most 100 %"),
+            (Field::Bssplit, "4k/60:8k/30", "must make 100 %"),
+            (Field::RandomDistribution, "zipf", "try zipf:1.2"),
+            (Field::Sync, "always", "use one of none, 0, sync, 1, dsync"),
+            (Field::ZeroBuffers, "2", "use one of 0, 1"),
+            (Field::RateProcess, "uniform", "use one of linear, poisson"),
+            (Field::Profile, "databse", "did you mean `database`?"),
+            (Field::PercentageRandom, "120", "at most 100 %"),
         ] {
             let said = field.set(&mut Workload::default(), text).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");

@@ -1,5 +1,7 @@
 //! The kinds of steps and the keys that each takes.
 
+use super::Field;
+
 /// What `do` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -35,38 +37,17 @@ impl Kind {
     }
 
     /// The numbers that a step of this kind takes; its `quick` takes the same.
-    pub(super) const fn numbers(self) -> &'static [&'static str] {
+    pub(super) fn numbers(self) -> Vec<&'static str> {
         match self {
-            Self::Purge => &[],
-            Self::Fill => &["bs", "iodepth"],
-            Self::Idle => &["time"],
-            Self::Measure => &[
-                "rw",
-                "bs",
-                "iodepth",
-                "numjobs",
-                "rwmixread",
-                "size",
-                "offset",
-                "runtime",
-                "number_ios",
-                "io_size",
-                "ramp_time",
-                "repeats",
-            ],
-            Self::Condition => &[
-                "rw",
-                "bs",
-                "iodepth",
-                "numjobs",
-                "rwmixread",
-                "size",
-                "offset",
-                "round",
-                "steady",
-                "at-least",
-                "at-most",
-            ],
+            Self::Purge => Vec::new(),
+            Self::Fill => vec!["bs", "iodepth"],
+            Self::Idle => vec!["time"],
+            Self::Measure => [Field::names(), vec!["repeats"]].concat(),
+            Self::Condition => {
+                let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
+                let fields = Field::names().into_iter().filter(rounds_decide).collect();
+                [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
+            }
         }
     }
 
@@ -77,7 +58,7 @@ impl Kind {
             Self::Fill | Self::Idle | Self::Condition => &["quick"],
             Self::Measure => &["sweep", "beside", "same-as", "quick"],
         };
-        [&COMMON, self.numbers(), more].concat()
+        [&COMMON, &self.numbers()[..], more].concat()
     }
 
     /// The kinds of steps that take `key`, where this one does not.
@@ -89,7 +70,6 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Field;
 
     #[test]
     fn a_measurement_takes_every_field() {

@@ -7,19 +7,21 @@ mod build;
 pub mod catalog;
 mod diagnostic;
 mod draft;
+mod field;
 mod fields;
 mod kind;
 mod limit;
 mod parse;
+pub mod profile;
 mod sweep;
 mod value;
 
 use block::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
 use stats::SteadyRule;
 use workload::Workload;
 
 pub use diagnostic::{Diagnostic, render};
+pub use field::Field;
 pub use fields::FieldError;
 pub use parse::{Length, parse};
 
@@ -79,6 +81,7 @@ pub struct Step {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "a plan has few steps, and they are not moved about")]
 pub enum Action {
     /// Forget all data: reset of a simulated drive, discard of a device, a new file.
     Purge,
@@ -152,86 +155,4 @@ pub enum Limit {
     Bytes(Bytes),
     /// So much time.
     Time(Nanos),
-}
-
-/// A field of a workload that can be swept, by fio's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Field {
-    /// Pattern.
-    Rw,
-    /// Block size.
-    Bs,
-    /// Queue depth.
-    Iodepth,
-    /// Workers.
-    Numjobs,
-    /// Share of reads.
-    Rwmixread,
-    /// Span.
-    Size,
-    /// Start of the span.
-    Offset,
-    /// Duration.
-    Runtime,
-    /// Requests of each worker.
-    #[serde(rename = "number_ios")]
-    NumberIos,
-    /// Data moved.
-    #[serde(rename = "io_size")]
-    IoSize,
-    /// Uncounted start.
-    #[serde(rename = "ramp_time")]
-    RampTime,
-}
-
-impl Field {
-    /// Every field that a plan or the command line may give.
-    pub const ALL: [Self; 11] = [
-        Self::Rw,
-        Self::Bs,
-        Self::Iodepth,
-        Self::Numjobs,
-        Self::Rwmixread,
-        Self::Size,
-        Self::Offset,
-        Self::Runtime,
-        Self::NumberIos,
-        Self::IoSize,
-        Self::RampTime,
-    ];
-
-    /// The name in plans, on the command line and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rw => "rw",
-            Self::Bs => "bs",
-            Self::Iodepth => "iodepth",
-            Self::Numjobs => "numjobs",
-            Self::Rwmixread => "rwmixread",
-            Self::Size => "size",
-            Self::Offset => "offset",
-            Self::Runtime => "runtime",
-            Self::NumberIos => "number_ios",
-            Self::IoSize => "io_size",
-            Self::RampTime => "ramp_time",
-        }
-    }
-
-    /// The words for people, as on an axis of a chart.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Rw => "Pattern",
-            Self::Bs => "Block size",
-            Self::Iodepth => "Queue depth",
-            Self::Numjobs => "Workers",
-            Self::Rwmixread => "Share of reads (%)",
-            Self::Size => "Span",
-            Self::Offset => "Start of span",
-            Self::Runtime => "Duration",
-            Self::NumberIos => "Requests per worker",
-            Self::IoSize => "Data moved",
-            Self::RampTime => "Uncounted start",
-        }
-    }
 }

@@ -86,7 +86,7 @@ impl PlanDraft {
                 .and_then(|value| mistakes.keep(whole(value, REPEATS)))
                 .unwrap_or(REPEATS_DEFAULT),
             quick: part(plan, "quick", &QUICK, mistakes),
-            workload: part(plan, "workload", &Field::ALL.map(Field::name), mistakes).fields,
+            workload: part(plan, "workload", &Field::names(), mistakes).fields,
             steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, mistakes)).unwrap_or_default(),
             name,
         }

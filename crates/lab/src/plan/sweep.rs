@@ -56,7 +56,7 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
     if table.is_empty() {
         mistakes.push(Diagnostic::new("plan::empty-sweep", span, "a sweep over nothing").help(EXAMPLE));
     }
-    let fields = Field::ALL.map(Field::name);
+    let fields = Field::names();
     let mut axes = Vec::new();
     for (key, span, value) in entries(table) {
         match Field::named(key) {

@@ -4,7 +4,7 @@ use engine::Flow;
 
 use super::Single;
 
-/// A header, then a line for each of reads, writes and trims that were made.
+/// A header, then a line for each of reads, writes, trims and flushes that were made.
 ///
 /// Fields are quoted as RFC 4180 has it; lines end with a line feed alone. Sizes are bytes, times nanoseconds,
 /// rates per second; an empty field was not measured.
@@ -13,15 +13,17 @@ pub fn csv(single: &Single) -> String {
     let rows = single
         .flows()
         .into_iter()
+        .chain([("flush", &single.measurement.flush)])
         .filter(|(_, flow)| flow.requests > 0)
         .map(|(direction, flow)| row(single, direction, flow).map(|(_, value)| value));
     std::iter::once(header).chain(rows).map(|fields| fields.map(|field| quoted(&field)).join(",") + "\n").collect()
 }
 
 /// The fields of a line, each with its column's name.
-fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 31] {
+fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 32] {
     let measurement = single.measurement;
     let (workload, latency) = (&measurement.workload, &flow.latency);
+    let options: Vec<String> = workload.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
     let percentile = |percent| latency.percentile(percent).as_nanos().to_string();
     let amplification = measurement.drive.and_then(|drive| drive.write_amplification());
     [
@@ -31,11 +33,12 @@ fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String)
         ("timestamp_ms", single.timestamp_ms.to_string()),
         ("rw", workload.pattern.to_string()),
         ("rwmixread", workload.reads().to_string()),
-        ("bs", workload.block.get().to_string()),
+        ("bs", given(workload.sizes.is_none().then(|| workload.block.get()))),
         ("iodepth", workload.queue_depth.to_string()),
         ("numjobs", workload.workers.to_string()),
         ("offset", workload.offset.get().to_string()),
         ("size", given(workload.size.map(|size| size.get()))),
+        ("options", options.join(" ")),
         ("seed", single.seed.to_string()),
         ("clock", single.clock().to_owned()),
         ("elapsed_ns", measurement.elapsed.as_nanos().to_string()),
@@ -78,7 +81,7 @@ mod tests {
     use super::super::tests::{mixed, nothing, single};
     use super::*;
 
-    const HEADER: &str = "job,target,version,timestamp_ms,rw,rwmixread,bs,iodepth,numjobs,offset,size,seed,clock,\
+    const HEADER: &str = "job,target,version,timestamp_ms,rw,rwmixread,bs,iodepth,numjobs,offset,size,options,seed,clock,\
         elapsed_ns,direction,requests,bytes,iops,bandwidth_bytes,latency_min_ns,latency_mean_ns,latency_p50_ns,\
         latency_p90_ns,latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_max_ns,cpu_user_ns,cpu_system_ns,\
         write_amplification,findings\n";
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn a_line_for_each_direction_that_was_used() {
         let conditions = "\"mine, \"\"quoted\"\"\",./scratch.bin,0.1.0,1767225605042,randrw,67,4096,32,2,1048576,\
-            1073741824,18446744073709551615,real,2000000000";
+            1073741824,,18446744073709551615,real,2000000000";
         let rest = "100000000,300000000,1.5,\"The host was busy, so it says. Not \"\"steady\"\".\"";
         let expected = format!(
             "{HEADER}\

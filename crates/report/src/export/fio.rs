@@ -6,7 +6,9 @@
 //!   the prefix or the number find the schema's, people find who measured;
 //! - all workers are one job, as with fio's `group_reporting`;
 //! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty;
-//! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together;
+//!   with `rate_iops` both run from when a request came, which fio's do not;
+//! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together; where requests have
+//!   several sizes, `bw_*` takes their mean;
 //! - `iodepth_level` is the depth that was asked for, which a closed loop keeps; depths of batches, context
 //!   switches and page faults are not recorded and are 0;
 //! - one key is added, `assay`: seed (as text, for JavaScript's numbers hold no 64 bits), clock and findings.
@@ -116,7 +118,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn of(single: &Single<'a>) -> Self {
-        let Measurement { workload, elapsed, read, write, trim, cpu, .. } = single.measurement;
+        let Measurement { workload, elapsed, read, write, trim, flush, cpu, .. } = single.measurement;
         let busy = elapsed.as_secs_f64() * f64::from(workload.workers);
         let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
         let cpu = cpu.unwrap_or_default();
@@ -132,7 +134,7 @@ impl<'a> Job<'a> {
             read: Direction::of(single, read, |tick| tick.reads),
             write: Direction::of(single, write, |tick| tick.writes),
             trim: Direction::of(single, trim, |tick| tick.trims),
-            sync: Sync::default(),
+            sync: Sync { total_ios: flush.requests, lat_ns: Latency::of(&flush.latency) },
             job_runtime: elapsed.times(u64::from(workload.workers)).as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),
             sys_cpu: percent(cpu.system),
@@ -156,7 +158,7 @@ impl<'a> Job<'a> {
 /// The workload as fio's options, which are text.
 fn options(single: &Single) -> Keys<&'static str, String> {
     let Measurement { workload, clock, .. } = single.measurement;
-    let Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = *workload;
+    let &Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = workload;
     let engine = match clock {
         Clock::Virtual => "simulated",
         Clock::Real => "io_uring",
@@ -166,11 +168,12 @@ fn options(single: &Single) -> Keys<&'static str, String> {
         ("filename", single.target.to_owned()),
         ("ioengine", engine.to_owned()),
         ("rw", pattern.to_string()),
-        ("bs", amount(block)),
         ("iodepth", queue_depth.to_string()),
         ("numjobs", workers.to_string()),
         ("randseed", single.seed.to_string()),
     ];
+    options.extend(workload.sizes.is_none().then(|| ("bs", amount(block))));
+    options.extend(workload.options());
     options.extend(pattern.is_mixed().then(|| ("rwmixread", workload.read_percent.to_string())));
     options.extend((offset > Bytes::ZERO).then(|| ("offset", amount(offset))));
     options.extend(size.map(|size| ("size", amount(size))));
@@ -227,10 +230,11 @@ struct Direction {
 
 impl Direction {
     fn of(single: &Single, flow: &Flow, completed: impl Fn(&Tick) -> u64) -> Self {
-        let Measurement { workload, elapsed, series, .. } = single.measurement;
+        let Measurement { elapsed, series, .. } = single.measurement;
         let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
         let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
-        let kib_per_request = workload.block.get() as f64 / 1024.0;
+        let mean = if flow.requests > 0 { flow.bytes.get() as f64 / flow.requests as f64 } else { 0.0 };
+        let kib_per_request = mean / 1024.0;
         let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
         let bytes = flow.bytes.get();
         let bw_bytes = single.per_second(bytes) as u64;
@@ -330,8 +334,8 @@ fn percentiles(latency: &Histogram) -> Option<Keys<String, u64>> {
     (!latency.is_empty()).then(|| Keys(PERCENTILES.map(of).to_vec()))
 }
 
-/// Flushes, which are not measured.
-#[derive(Default, Serialize)]
+/// Flushes.
+#[derive(Serialize)]
 struct Sync {
     total_ios: u64,
     lat_ns: Latency,

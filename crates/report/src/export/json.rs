@@ -1,5 +1,7 @@
 //! The program's own JSON: everything that was measured, with units in the names.
 
+use std::collections::BTreeMap;
+
 use block::{Bytes, Nanos};
 use drive::Counters;
 use engine::{Flow, TICK, Tick};
@@ -16,6 +18,7 @@ use super::Single;
 pub fn json(single: &Single) -> String {
     let measurement = single.measurement;
     let [read, write, trim] = single.flows().map(|(_, flow)| Direction::of(single, flow));
+    let flush = Direction::of(single, &measurement.flush);
     let document = Document {
         assay: single.version,
         job: single.name,
@@ -28,6 +31,7 @@ pub fn json(single: &Single) -> String {
         read,
         write,
         trim,
+        flush,
         series_interval_ns: TICK.as_nanos(),
         series: measurement.series.iter().map(Interval::of).collect(),
         cpu: measurement.cpu.map(|cpu| Processor { user_ns: cpu.user.as_nanos(), system_ns: cpu.system.as_nanos() }),
@@ -50,6 +54,7 @@ struct Document<'a> {
     read: Direction,
     write: Direction,
     trim: Direction,
+    flush: Direction,
     series_interval_ns: u64,
     series: Vec<Interval>,
     cpu: Option<Processor>,
@@ -62,7 +67,8 @@ struct Document<'a> {
 struct Asked {
     rw: String,
     rwmixread: u8,
-    bs: Bytes,
+    /// Null where requests have several sizes.
+    bs: Option<Bytes>,
     iodepth: u32,
     numjobs: u32,
     offset: Bytes,
@@ -72,6 +78,8 @@ struct Asked {
     /// Of all workers together.
     io_size: Option<Bytes>,
     ramp_time_ns: Nanos,
+    /// What else was asked for, by fio's names as fio takes it.
+    options: BTreeMap<&'static str, String>,
 }
 
 impl Asked {
@@ -79,7 +87,7 @@ impl Asked {
         Self {
             rw: workload.pattern.to_string(),
             rwmixread: workload.reads(),
-            bs: workload.block,
+            bs: workload.sizes.is_none().then_some(workload.block),
             iodepth: workload.queue_depth,
             numjobs: workload.workers,
             offset: workload.offset,
@@ -88,6 +96,7 @@ impl Asked {
             number_ios: workload.stop.requests,
             io_size: workload.stop.bytes,
             ramp_time_ns: workload.ramp,
+            options: workload.options().into_iter().collect(),
         }
     }
 }
@@ -233,7 +242,7 @@ mod tests {
             json!({
                 "rw": "randrw", "rwmixread": 67, "bs": 4096, "iodepth": 32, "numjobs": 2, "offset": 1 << 20,
                 "size": 1 << 30, "runtime_ns": 2_000_000_000_u64, "number_ios": null, "io_size": 2_u64 << 30,
-                "ramp_time_ns": 500_000_000,
+                "ramp_time_ns": 500_000_000, "options": {},
             })
         );
         let read = &document["read"];

@@ -6,6 +6,7 @@ use lab::Metric;
 use workload::{Pattern, Workload};
 
 use super::Single;
+use crate::axis;
 use crate::figure::requests_needed;
 use crate::number::{count, latency, percent, three};
 use crate::summary::wrapped;
@@ -50,7 +51,14 @@ fn words(workload: &Workload) -> String {
     let workers = count(workload.workers as usize, "worker");
     let size = workload.size.map_or_else(String::new, |size| format!(", over {size}"));
     let offset = if workload.offset > Bytes::ZERO { format!(", from {}", workload.offset) } else { String::new() };
-    format!("{} {requests}{mix}, queue depth {}, {workers}{size}{offset}", workload.block, workload.queue_depth)
+    let details: String = axis::details(workload).iter().map(|detail| format!(", {detail}")).collect();
+    // A single size stands before its noun, several behind it.
+    let (before, behind) = match workload.sizes {
+        None => (format!("{} ", workload.block), String::new()),
+        Some(_) => (String::new(), format!(", {}", axis::sizes(workload))),
+    };
+    let depth = workload.queue_depth;
+    format!("{before}{requests}{mix}{behind}{details}, queue depth {depth}, {workers}{size}{offset}")
 }
 
 fn took(measurement: &Measurement) -> String {
@@ -73,6 +81,9 @@ fn table(single: &Single) -> Vec<String> {
         let (requests, bytes) = (measurement.requests(), measurement.bytes());
         rows.push(("all", Flow { requests, bytes, latency: measurement.latency() }));
     }
+    // Flushes move no data and are no part of the whole.
+    let flush = &measurement.flush;
+    rows.extend((flush.requests > 0).then(|| ("flush", flush.clone())));
     let mut lines = vec![
         format!("{:6}{:>20}{:>36}", "", "more is better", "latency: less is better"),
         line("", ["IOPS", "MB/s", "mean", "median", "99 %", "99.99 %", "longest"].map(str::to_owned)),

@@ -1,0 +1,107 @@
+//! The options of `assay run` that make an access specification, named as fio's are.
+
+use lab::plan::Field;
+use workload::Workload;
+
+/// What is asked for beyond pattern, size, depth and span; each is checked as it is read and kept as it was written.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Access specification")]
+pub struct Specification {
+    /// A named access profile, which the other options change: `assay profiles` lists them
+    #[arg(long, value_name = "NAME", value_parser = of(Field::Profile))]
+    profile: Option<String>,
+
+    /// Several sizes in place of --bs with the share of each: 4k/60:64k/40, for reads and writes apart with a comma
+    #[arg(long, value_name = "SIZE/PERCENT:…", value_parser = of(Field::Bssplit))]
+    bssplit: Option<String>,
+
+    /// Share of a random pattern's requests that are random; the rest go on where the one before ended
+    #[arg(long = "percentage_random", visible_alias = "percentage-random", value_name = "PERCENT", value_parser = of(Field::PercentageRandom))]
+    percentage_random: Option<String>,
+
+    /// Random requests begin at multiples of this [default: the least size]
+    #[arg(long, visible_alias = "ba", value_name = "BYTES", value_parser = of(Field::Blockalign))]
+    blockalign: Option<String>,
+
+    /// Where random requests fall: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90
+    #[arg(long = "random_distribution", visible_alias = "random-distribution", value_name = "LAW", value_parser = of(Field::RandomDistribution))]
+    random_distribution: Option<String>,
+
+    /// Random addresses may repeat, as they do without this too
+    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "1", value_parser = norandommap)]
+    norandommap: Option<u8>,
+
+    /// How much of written data compression can take away
+    #[arg(long = "buffer_compress_percentage", visible_alias = "buffer-compress-percentage", value_name = "PERCENT", value_parser = of(Field::BufferCompressPercentage))]
+    buffer_compress_percentage: Option<String>,
+
+    /// Write zeroes only
+    #[arg(long = "zero_buffers", visible_alias = "zero-buffers", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ZeroBuffers))]
+    zero_buffers: Option<String>,
+
+    /// Whether a write completes only once it would survive a loss of power: 0, 1 or dsync
+    #[arg(long, value_name = "0|1", value_parser = of(Field::Sync))]
+    sync: Option<String>,
+
+    /// Flush data and metadata after so many writes of a worker
+    #[arg(long, value_name = "WRITES", value_parser = of(Field::Fsync))]
+    fsync: Option<String>,
+
+    /// Flush data after so many writes of a worker
+    #[arg(long, value_name = "WRITES", value_parser = of(Field::Fdatasync))]
+    fdatasync: Option<String>,
+
+    /// Pause once a burst is completed; a bare number is in microseconds
+    #[arg(long, value_name = "TIME", value_parser = of(Field::Thinktime))]
+    thinktime: Option<String>,
+
+    /// Requests in a burst [default: 1]
+    #[arg(long = "thinktime_blocks", visible_alias = "thinktime-blocks", value_name = "COUNT", value_parser = of(Field::ThinktimeBlocks))]
+    thinktime_blocks: Option<String>,
+
+    /// Requests that come to each worker in a second, done or not; latency counts from when they come
+    #[arg(long = "rate_iops", visible_alias = "rate-iops", value_name = "COUNT", value_parser = of(Field::RateIops))]
+    rate_iops: Option<String>,
+
+    /// How they are spread: linear or poisson [default: linear]
+    #[arg(long = "rate_process", visible_alias = "rate-process", value_name = "PROCESS", value_parser = of(Field::RateProcess))]
+    rate_process: Option<String>,
+}
+
+impl Specification {
+    /// The fields that were given, with their values.
+    pub fn given(&self) -> Vec<(Field, String)> {
+        let options = [
+            (Field::Profile, &self.profile),
+            (Field::Bssplit, &self.bssplit),
+            (Field::PercentageRandom, &self.percentage_random),
+            (Field::Blockalign, &self.blockalign),
+            (Field::RandomDistribution, &self.random_distribution),
+            (Field::BufferCompressPercentage, &self.buffer_compress_percentage),
+            (Field::ZeroBuffers, &self.zero_buffers),
+            (Field::Sync, &self.sync),
+            (Field::Fsync, &self.fsync),
+            (Field::Fdatasync, &self.fdatasync),
+            (Field::Thinktime, &self.thinktime),
+            (Field::ThinktimeBlocks, &self.thinktime_blocks),
+            (Field::RateIops, &self.rate_iops),
+            (Field::RateProcess, &self.rate_process),
+        ];
+        options.into_iter().filter_map(|(field, text)| Some((field, text.clone()?))).collect()
+    }
+}
+
+/// Takes what `field` can hold, as it is written.
+fn of(field: Field) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let read = field.set(&mut Workload::default(), text);
+        read.map(|()| text.to_owned()).map_err(|error| error.to_string())
+    }
+}
+
+fn norandommap(text: &str) -> Result<u8, String> {
+    match text {
+        "1" => Ok(1),
+        _ => Err("random addresses may always repeat here, as with norandommap=1; leave it out".to_owned()),
+    }
+}

@@ -1,0 +1,181 @@
+//! The fields of a workload, by fio's names.
+
+use serde::{Deserialize, Serialize};
+
+/// A field of a workload that can be swept, by fio's name.
+///
+/// They are set in the order in which they stand here, so that what a profile sets can be changed, and one block
+/// size gives way to several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// A named access profile, which sets several of the others.
+    Profile,
+    /// Pattern.
+    Rw,
+    /// Block size.
+    Bs,
+    /// Several block sizes with the share of each.
+    Bssplit,
+    /// Queue depth.
+    Iodepth,
+    /// Workers.
+    Numjobs,
+    /// Share of reads.
+    Rwmixread,
+    /// Share of a random pattern's requests that are random.
+    PercentageRandom,
+    /// Alignment of random requests.
+    Blockalign,
+    /// Where random requests fall.
+    RandomDistribution,
+    /// What compression takes away of written data.
+    BufferCompressPercentage,
+    /// Whether only zeroes are written.
+    ZeroBuffers,
+    /// Whether each write survives a loss of power.
+    Sync,
+    /// Writes per flush.
+    Fsync,
+    /// Writes per flush of data alone.
+    Fdatasync,
+    /// Pause after a burst.
+    Thinktime,
+    /// Requests in a burst.
+    ThinktimeBlocks,
+    /// Requests that come to each worker in a second.
+    RateIops,
+    /// How they are spread.
+    RateProcess,
+    /// Span.
+    Size,
+    /// Start of the span.
+    Offset,
+    /// Duration.
+    Runtime,
+    /// Requests of each worker.
+    NumberIos,
+    /// Data moved.
+    IoSize,
+    /// Uncounted start.
+    RampTime,
+}
+
+impl Field {
+    /// Every field that a plan or the command line may give.
+    pub const ALL: [Self; 25] = [
+        Self::Profile,
+        Self::Rw,
+        Self::Bs,
+        Self::Bssplit,
+        Self::Iodepth,
+        Self::Numjobs,
+        Self::Rwmixread,
+        Self::PercentageRandom,
+        Self::Blockalign,
+        Self::RandomDistribution,
+        Self::BufferCompressPercentage,
+        Self::ZeroBuffers,
+        Self::Sync,
+        Self::Fsync,
+        Self::Fdatasync,
+        Self::Thinktime,
+        Self::ThinktimeBlocks,
+        Self::RateIops,
+        Self::RateProcess,
+        Self::Size,
+        Self::Offset,
+        Self::Runtime,
+        Self::NumberIos,
+        Self::IoSize,
+        Self::RampTime,
+    ];
+
+    /// Other names that fio has for a field.
+    const ALIASES: [(&'static str, Self); 1] = [("ba", Self::Blockalign)];
+
+    /// The field of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let alias = || Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, field)| *field);
+        Self::ALL.into_iter().find(|field| field.name() == name).or_else(alias)
+    }
+
+    /// All names by which fields are known.
+    pub(super) fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|field| field.name()).chain(Self::ALIASES.iter().map(|(alias, _)| *alias)).collect()
+    }
+
+    /// The name in plans, on the command line and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Rw => "rw",
+            Self::Bs => "bs",
+            Self::Bssplit => "bssplit",
+            Self::Iodepth => "iodepth",
+            Self::Numjobs => "numjobs",
+            Self::Rwmixread => "rwmixread",
+            Self::PercentageRandom => "percentage_random",
+            Self::Blockalign => "blockalign",
+            Self::RandomDistribution => "random_distribution",
+            Self::BufferCompressPercentage => "buffer_compress_percentage",
+            Self::ZeroBuffers => "zero_buffers",
+            Self::Sync => "sync",
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::Thinktime => "thinktime",
+            Self::ThinktimeBlocks => "thinktime_blocks",
+            Self::RateIops => "rate_iops",
+            Self::RateProcess => "rate_process",
+            Self::Size => "size",
+            Self::Offset => "offset",
+            Self::Runtime => "runtime",
+            Self::NumberIos => "number_ios",
+            Self::IoSize => "io_size",
+            Self::RampTime => "ramp_time",
+        }
+    }
+
+    /// The words for people, as on an axis of a chart.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Profile => "Profile",
+            Self::Rw => "Pattern",
+            Self::Bs => "Block size",
+            Self::Bssplit => "Block sizes",
+            Self::Iodepth => "Queue depth",
+            Self::Numjobs => "Workers",
+            Self::Rwmixread => "Share of reads (%)",
+            Self::PercentageRandom => "Share at random (%)",
+            Self::Blockalign => "Alignment",
+            Self::RandomDistribution => "Distribution",
+            Self::BufferCompressPercentage => "Compressible (%)",
+            Self::ZeroBuffers => "Zeroes",
+            Self::Sync => "Durable writes",
+            Self::Fsync => "Writes per flush",
+            Self::Fdatasync => "Writes per data flush",
+            Self::Thinktime => "Think time",
+            Self::ThinktimeBlocks => "Requests per burst",
+            Self::RateIops => "Arrivals per second and worker",
+            Self::RateProcess => "Arrivals",
+            Self::Size => "Span",
+            Self::Offset => "Start of span",
+            Self::Runtime => "Duration",
+            Self::NumberIos => "Requests per worker",
+            Self::IoSize => "Data moved",
+            Self::RampTime => "Uncounted start",
+        }
+    }
+
+    /// What else this field decides: where a nearer word gives it, these are no longer taken from farther away.
+    pub(super) const fn decides(self) -> &'static [Self] {
+        match self {
+            Self::Profile => {
+                &[Self::Rw, Self::Bs, Self::Bssplit, Self::Numjobs, Self::Rwmixread, Self::PercentageRandom]
+            }
+            Self::Bs => &[Self::Bssplit],
+            Self::BufferCompressPercentage => &[Self::ZeroBuffers],
+            _ => &[],
+        }
+    }
+}

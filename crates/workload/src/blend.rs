@@ -1,0 +1,264 @@
+//! Requests of several sizes, partly random, aligned, distributed or flushed as a workload asks.
+
+use block::{Bytes, Lba, Op, Request, Seed};
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::distribution::Places;
+use crate::shares::Deck;
+use crate::stream::generator;
+use crate::{Pattern, Workload};
+
+/// The endless row of requests of one worker of any workload.
+///
+/// Kind, size, order and address of a request are drawn from generators of their own, so that one more choice
+/// moves none of the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Blend {
+    pattern: Pattern,
+    read_percent: u8,
+    random_percent: u8,
+    first: Lba,
+    length: u64,
+    /// Where the next request begins if it goes on from the one before, in sectors from the start of the span.
+    next: u64,
+    /// What is drawn for reads, writes and trims; none for those that are not made.
+    kinds: [Option<Kind>; 3],
+    entropy: u8,
+    durable: bool,
+    /// A flush follows so many writes; zero for never.
+    flush_every: u32,
+    /// Writes since the last flush.
+    unflushed: u32,
+    addresses: Xoshiro256PlusPlus,
+    directions: Xoshiro256PlusPlus,
+    sizes: Xoshiro256PlusPlus,
+    orders: Xoshiro256PlusPlus,
+}
+
+/// The sizes of one kind of requests and where they fall.
+#[derive(Clone, Debug)]
+struct Kind {
+    sectors: Vec<u32>,
+    deck: Deck,
+    /// Random requests begin at multiples of so many sectors.
+    align: u64,
+    places: Places,
+}
+
+impl Kind {
+    fn new(workload: &Workload, op: Op, length: u64) -> Self {
+        let sizes = workload.sizes_of(op);
+        let sectors: Vec<u32> = sizes.iter().map(|entry| entry.size.sectors() as u32).collect();
+        let align = workload.alignment(op).sectors();
+        let least = sectors.iter().min().expect("no list of sizes is empty");
+        let places = Places::new(&workload.distribution, room(length, *least, align));
+        Self { deck: Deck::of(sizes.iter().map(|entry| entry.percent)), sectors, align, places }
+    }
+}
+
+/// At how many places of `length` sectors a request can begin.
+const fn room(length: u64, sectors: u32, align: u64) -> u64 {
+    (length - sectors as u64) / align + 1
+}
+
+impl Blend {
+    /// The requests of worker number `worker` in a span of this start and length.
+    pub fn new(workload: &Workload, worker: u32, (start, length): (Bytes, Bytes), seed: Seed) -> Self {
+        let kind = |op| workload.ops().contains(&op).then(|| Kind::new(workload, op, length.sectors()));
+        let step = workload.ops().iter().map(|&op| workload.alignment(op).sectors()).max();
+        let part = length.sectors() / u64::from(workload.workers);
+        Self {
+            pattern: workload.pattern,
+            read_percent: workload.reads(),
+            random_percent: if workload.pattern.is_random() { workload.random_percent } else { 0 },
+            first: Lba::at(start),
+            length: length.sectors(),
+            next: u64::from(worker) * (part - part % step.expect("every pattern makes requests")),
+            kinds: [Op::Read, Op::Write, Op::Trim].map(kind),
+            entropy: 100 - workload.compressible,
+            durable: workload.durable,
+            flush_every: workload.flush_every(),
+            unflushed: 0,
+            addresses: generator(seed, worker, "addresses"),
+            directions: generator(seed, worker, "directions"),
+            sizes: generator(seed, worker, "sizes"),
+            orders: generator(seed, worker, "orders"),
+        }
+    }
+
+    /// The next request.
+    pub fn next_request(&mut self) -> Request {
+        if self.flush_every > 0 && self.unflushed == self.flush_every {
+            self.unflushed = 0;
+            return Request::FLUSH;
+        }
+        let op = self.op();
+        let is_random = match self.random_percent {
+            0 => false,
+            100 => true,
+            percent => self.orders.random_range(0..100) < percent,
+        };
+        let kind = self.kinds[op as usize].as_ref().expect("only kinds that the pattern makes are drawn");
+        let sectors = kind.sectors[if kind.sectors.len() == 1 { 0 } else { kind.deck.draw(&mut self.sizes) }];
+        let place = if is_random {
+            let room = room(self.length, sectors, kind.align);
+            kind.places.draw(room, &mut self.addresses) * kind.align
+        } else if self.next + u64::from(sectors) <= self.length {
+            self.next
+        } else {
+            0
+        };
+        self.next = place + u64::from(sectors);
+        let request = Request::new(op, Lba::new(self.first.get() + place), sectors);
+        if op != Op::Write {
+            return request;
+        }
+        self.unflushed += 1;
+        Request { entropy: self.entropy, durable: self.durable, ..request }
+    }
+
+    fn op(&mut self) -> Op {
+        match self.pattern {
+            Pattern::Read | Pattern::RandRead => Op::Read,
+            Pattern::Write | Pattern::RandWrite => Op::Write,
+            Pattern::Trim | Pattern::RandTrim => Op::Trim,
+            Pattern::ReadWrite | Pattern::RandRw => {
+                if self.directions.random_range(0..100) < self.read_percent {
+                    Op::Read
+                } else {
+                    Op::Write
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{Stop, Stream};
+
+    const REQUESTS: u32 = 100_000;
+
+    fn requests(workload: Workload) -> Vec<Request> {
+        let workload = Workload { stop: Stop::after_requests(1), ..workload };
+        let mut stream = Stream::new(&workload, 0, Bytes::from_mib(64), Seed::new(7)).unwrap();
+        (0..REQUESTS).map(|_| stream.next_request()).collect()
+    }
+
+    fn random(bssplit: &str) -> Workload {
+        let sizes = (!bssplit.is_empty()).then(|| bssplit.parse().unwrap());
+        Workload { pattern: Pattern::RandRw, read_percent: 67, sizes, ..Workload::default() }
+    }
+
+    /// That `found` of `of` requests is `percent`, give or take five standard deviations of a fair draw.
+    fn assert_share(found: usize, of: usize, percent: u8, what: &str) {
+        let expected = of as f64 * f64::from(percent) / 100.0;
+        let tolerance = 5.0 * (expected * (1.0 - f64::from(percent) / 100.0)).sqrt();
+        assert!((found as f64 - expected).abs() <= tolerance, "{what}: {found} of {of}, expected {expected}");
+    }
+
+    #[test]
+    fn every_size_has_its_share() {
+        let all = requests(random("512/10:1k/5:2k/5:4k/60:8k/2:16k/4:32k/4:64k/10"));
+        let mut counts = BTreeMap::new();
+        all.iter().for_each(|request| *counts.entry(request.bytes().get()).or_insert(0) += 1);
+        let shares = [(512, 10), (1024, 5), (2048, 5), (4096, 60), (8192, 2), (16_384, 4), (32_768, 4), (65_536, 10)];
+        assert_eq!(counts.len(), shares.len());
+        for (size, percent) in shares {
+            assert_share(counts[&size], all.len(), percent, &format!("{size} B"));
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_may_have_sizes_of_their_own() {
+        let all = requests(random("4k/100,8k/50:64k/50"));
+        let (reads, writes): (Vec<Request>, Vec<Request>) = all.iter().partition(|request| request.op == Op::Read);
+        assert_share(reads.len(), all.len(), 67, "reads");
+        assert!(reads.iter().all(|read| read.sectors == 8));
+        assert_share(writes.iter().filter(|write| write.sectors == 16).count(), writes.len(), 50, "8 KiB writes");
+    }
+
+    #[test]
+    fn random_requests_begin_at_multiples_of_the_alignment_and_stay_inside() {
+        let aligned = |workload: Workload, sectors: u64| {
+            let all = requests(workload);
+            assert!(all.iter().all(|request| request.lba.get().is_multiple_of(sectors)));
+            assert!(all.iter().all(|request| request.end().offset() <= Bytes::from_mib(64)));
+            all.iter().any(|request| !request.lba.get().is_multiple_of(2 * sectors))
+        };
+        assert!(aligned(random("4k/50:64k/50"), 8), "the least size is the default, as in fio");
+        let sectors = Workload { align: Some(Bytes::new(512)), ..random("") };
+        assert!(aligned(sectors.clone(), 1));
+        assert!(aligned(Workload { align: Some(Bytes::from_kib(64)), ..random("4k/50:64k/50") }, 128));
+        let last = requests(sectors).iter().map(|request| request.end().offset()).max().unwrap();
+        assert!(last > Bytes::from_mib(64) - Bytes::from_kib(32), "the end of the span is reached: {last}");
+    }
+
+    #[test]
+    fn what_is_not_random_goes_on_from_the_request_before() {
+        let goes_on = |percent| {
+            let all = requests(Workload { random_percent: percent, ..random("4k/50:64k/50") });
+            all.windows(2).filter(|pair| pair[1].lba == pair[0].end() || pair[1].lba.get() == 0).count()
+        };
+        assert_share(goes_on(80), REQUESTS as usize, 20, "going on");
+        assert_eq!(goes_on(0), REQUESTS as usize - 1);
+    }
+
+    #[test]
+    fn a_sequence_of_several_sizes_leaves_no_gaps_and_wraps() {
+        let sizes = Some("64k/34:128k/33:256k/33".parse().unwrap());
+        let all = requests(Workload { pattern: Pattern::Write, sizes, ..Workload::default() });
+        let wraps = all.windows(2).filter(|pair| pair[1].lba != pair[0].end()).collect::<Vec<_>>();
+        assert!(wraps.len() > 100);
+        let short = Bytes::from_mib(64) - Bytes::from_kib(256);
+        assert!(wraps.iter().all(|pair| pair[1].lba.get() == 0 && pair[0].end().offset() > short));
+    }
+
+    #[test]
+    fn a_flush_follows_every_so_many_writes() {
+        let all = requests(Workload { fdatasync: 8, ..random("") });
+        let mut writes = 0;
+        for request in &all {
+            match request.op {
+                Op::Write => writes += 1,
+                Op::Flush => assert_eq!(std::mem::take(&mut writes), 8),
+                _ => {}
+            }
+            assert!(writes <= 8);
+        }
+        assert!(all.iter().any(|request| request.op == Op::Flush));
+    }
+
+    #[test]
+    fn only_writes_say_how_they_compress_and_that_they_must_last() {
+        for request in requests(Workload { compressible: 46, durable: true, ..random("") }) {
+            let expected = if request.op == Op::Write { (54, true) } else { (100, false) };
+            assert_eq!((request.entropy, request.durable), expected);
+        }
+    }
+
+    #[test]
+    fn asking_for_one_thing_more_moves_nothing_else() {
+        let base = requests(random(""));
+        let addresses = |all: &[Request]| all.iter().map(|request| (request.op, request.lba)).collect::<Vec<_>>();
+        let durable = requests(Workload { durable: true, ..random("") });
+        assert_eq!(addresses(&base), addresses(&durable));
+        let ops = |all: &[Request]| all.iter().map(|request| request.op).collect::<Vec<_>>();
+        assert_eq!(ops(&base), ops(&requests(Workload { random_percent: 50, ..random("4k/50:8k/50") })));
+    }
+
+    #[test]
+    fn one_seed_tells_one_story() {
+        let workload = || Workload {
+            random_percent: 80,
+            distribution: "zipf:1.2".parse().unwrap(),
+            fsync: 5,
+            ..random("512/10:4k/90")
+        };
+        assert_eq!(requests(workload()), requests(workload()));
+    }
+}

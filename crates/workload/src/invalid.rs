@@ -1,0 +1,51 @@
+//! Why a workload cannot be run.
+
+use block::Bytes;
+use thiserror::Error;
+
+/// Why a workload cannot be run. Each message says what was found, what would be right and what to do.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum Invalid {
+    #[error("block size {found} is not a whole number of 512 B sectors; try 512 or 4k")]
+    Block { found: Bytes },
+    #[error("block size {found} is too large: a request holds at most 2 TiB; try 1m")]
+    BlockTooLarge { found: Bytes },
+    #[error("queue depth {depth} × {workers} workers asks for nothing; both must be at least 1")]
+    Nobody { depth: u32, workers: u32 },
+    #[error("queue depth {depth} × {workers} workers is more than {max} requests in flight; lower iodepth or numjobs")]
+    TooDeep { depth: u32, workers: u32, max: u64 },
+    #[error("a read share of {found} % is more than everything; give 0 to 100")]
+    ReadShare { found: u8 },
+    #[error("offset {found} is not a whole number of 512 B sectors")]
+    Offset { found: Bytes },
+    #[error("offset {offset} is beyond the target's {capacity}; give a smaller offset")]
+    OffsetBeyond { offset: Bytes, capacity: Bytes },
+    #[error("size {size} from offset {offset} is more than the target's {capacity}; give a smaller size")]
+    TooLarge { size: Bytes, offset: Bytes, capacity: Bytes },
+    #[error(
+        "size {size} holds fewer blocks of {block} than the {workers} workers; give a larger size or a smaller block"
+    )]
+    TooSmall { size: Bytes, block: Bytes, workers: u32 },
+    #[error("nothing says when to stop; give runtime, number_ios or io_size")]
+    Endless,
+    #[error(
+        "the workload would stop before its first request of {block}; give a longer runtime, more requests or more bytes"
+    )]
+    EndsAtOnce { block: Bytes },
+    #[error("a random share of {found} % is more than everything; give 0 to 100")]
+    RandomShare { found: u8 },
+    #[error("data that compresses by {found} % is less than nothing; give 0 to 100")]
+    Compressible { found: u8 },
+    #[error("alignment {found} is not a whole number of 512 B sectors; try 512 or 4k")]
+    Alignment { found: Bytes },
+    #[error("fsync and fdatasync both ask for flushes; give one of them")]
+    TwoFlushes,
+    #[error("pauses after bursts of no request never end; give thinktime_blocks of at least 1")]
+    EmptyBurst,
+    #[error("requests that come at a rate do not wait for a pause; give rate_iops or thinktime, not both")]
+    TwoPaces,
+    #[error("{found} requests a second are more than one a nanosecond; give a lower rate_iops")]
+    RateTooHigh { found: u32 },
+}
