@@ -10,6 +10,7 @@ mod draft;
 mod fields;
 mod kind;
 mod limit;
+mod method;
 mod parse;
 mod sweep;
 mod value;
@@ -20,7 +21,9 @@ use stats::SteadyRule;
 use workload::Workload;
 
 pub use diagnostic::{Diagnostic, render};
+pub(crate) use diagnostic::{Mistakes, suggestion};
 pub use fields::FieldError;
+pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 
 /// An ordered list of steps, as a reviewer wrote it.
