@@ -3,5 +3,6 @@
 pub mod catalogue;
 pub mod doctor;
 pub mod history;
+pub mod replicate;
 pub mod review;
 pub mod run;

@@ -321,7 +321,9 @@ impl FigureFile {
     /// The one thing that the figure says; none if it says nothing.
     fn expect(&self, mistakes: &mut Mistakes) -> Option<Expect> {
         let numbers = [&self.value, &self.about, &self.at_least, &self.at_most, &self.below];
-        for number in numbers.into_iter().flatten().filter(|number| !(*number.get_ref() > 0.0)) {
+        for number in
+            numbers.into_iter().flatten().filter(|number| number.get_ref().is_nan() || *number.get_ref() <= 0.0)
+        {
             let message = format!("{} is no figure: errors are shares of it, so it must be above 0", number.get_ref());
             mistakes.push(Diagnostic::new("published::range", number.span(), message));
         }

@@ -1,0 +1,101 @@
+//! Repeating a review, and fitting a drive to it, from the command line.
+
+mod support;
+
+use serde_json::Value;
+use support::Place;
+
+const FIGURES: &str = r#"
+review = "small"
+title = "A small review"
+source = "made up for this test"
+method = "small-method.toml"
+
+[[group]]
+title = "Reads"
+tolerance = "30%"
+
+[[group.series]]
+title = "Random reads"
+unit = "IOPS"
+figures = [
+    { id = "small/4k", use = "fit", value = 5500 },
+    { id = "small/64k", use = "check", value = 2500 },
+]
+"#;
+
+const METHOD: &str = r#"
+name = "small"
+
+[[part]]
+name = "flash"
+target = "x25-m"
+
+[part.workload]
+size = "64m"
+
+[[part.step]]
+name = "fill"
+rw = "write"
+bs = "1m"
+io_size = "64m"
+
+[[part.step]]
+name = "read"
+rw = "randread"
+number_ios = 200
+sweep.bs = ["4k", "64k"]
+yields.iops = "small/{bs}"
+"#;
+
+fn place() -> (Place, String) {
+    let place = Place::new();
+    std::fs::write(place.path("small.toml"), FIGURES).unwrap();
+    std::fs::write(place.path("small-method.toml"), METHOD).unwrap();
+    let figures = place.path("small.toml").display().to_string();
+    (place, figures)
+}
+
+#[test]
+fn a_review_of_ones_own_is_repeated_and_reported() {
+    let (place, figures) = place();
+    let told = place.succeeds(&["replicate", &figures]);
+    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Fitted: 1 of 1 met") && words.contains("Checked: 1 of 1 met"), "{told}");
+    let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains("A small review") && path.ends_with("assay-reports/replicate-small.html"), "{path}");
+    assert_eq!(place.succeeds(&["replicate", &figures]), told, "one seed tells one story");
+}
+
+#[test]
+fn a_document_has_each_figure_and_nothing_is_written_unasked() {
+    let (place, figures) = place();
+    let document: Value = serde_json::from_str(&place.succeeds(&["replicate", &figures, "--format", "json"])).unwrap();
+    let figure = &document["figures"][0];
+    for key in ["id", "use", "published", "measured", "error"] {
+        assert!(!figure[key].is_null(), "{key}: {figure}");
+    }
+    assert_eq!(document["reviews"][0]["conditions"][0]["target"], "sim:x25-m");
+    assert!(!place.path("assay-reports").exists());
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place() {
+    let (place, figures) = place();
+    assert!(place.refuses(&["replicate", "solid-dat"]).contains("did you mean `solid-data`?"));
+    std::fs::write(place.path("small.toml"), FIGURES.replace("use = \"fit\"", "use = \"fti\"")).unwrap();
+    let said = place.refuses(&["replicate", &figures]);
+    assert!(said.contains("small.toml:15") && said.contains("did you mean `fit`?"), "{said}");
+}
+
+#[test]
+fn a_drive_that_there_is_not_is_named() {
+    let (place, figures) = place();
+    std::fs::write(place.path("small-method.toml"), METHOD.replace("target = \"x25-m\"", "target = \"x26-m\""))
+        .unwrap();
+    let told = place.succeeds(&["replicate", &figures]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
+    assert!(told.contains("Incomplete: 2 figures were not measured."), "{told}");
+}
