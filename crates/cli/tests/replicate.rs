@@ -99,3 +99,30 @@ fn a_drive_that_there_is_not_is_named() {
     assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
     assert!(told.contains("Incomplete: 2 figures were not measured."), "{told}");
 }
+
+#[test]
+fn a_drive_is_fitted_told_and_written() {
+    let (place, figures) = place();
+    let fit = ["calibrate", "x25-m", "--figures", &figures, "--parameters", "nand.read=20us..120us", "--rounds", "1"];
+    let told = place.succeeds(&fit);
+    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Drive: ")), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("nand.read 50 µs") && words.contains("20 µs to 120 µs"), "{told}");
+    let tally = |word: &str| told.lines().find(|line| line.starts_with(word)).map(str::to_owned).unwrap_or_default();
+    assert!(tally("Fitted").contains("1 of 1") && tally("Checked").contains("of 1"), "{told}");
+    let path = told.lines().last().unwrap().strip_prefix("Drive: ").expect("the last line says where the drive is");
+    let drive = std::fs::read_to_string(path).unwrap();
+    assert!(drive.contains("# Intel X25-M, first generation") && drive.contains("Fitted to `small`"), "{drive}");
+    assert_eq!(place.succeeds(&fit), told, "one seed tells one story");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), drive);
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused() {
+    let (place, figures) = place();
+    let said =
+        |drive: &str, list: &str| place.refuses(&["calibrate", drive, "--figures", &figures, "--parameters", list]);
+    assert!(said("x25m", "nand.read=20us..80us").contains("did you mean `x25-m`?"));
+    assert!(said("x25-m", "nand.reed=20us..80us").contains("did you mean `nand.read`?"));
+    assert!(said("x25-m", "nand.read=20us").contains("nand.read=20us..80us"));
+}

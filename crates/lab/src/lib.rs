@@ -1,5 +1,6 @@
 //! Plans and procedures: what a review does, step by step, and what came of it.
 
+pub mod calibrate;
 pub mod doctor;
 mod environment;
 mod error;

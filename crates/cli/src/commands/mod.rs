@@ -1,5 +1,6 @@
 //! What the program can be told to do.
 
+pub mod calibrate;
 pub mod catalogue;
 pub mod doctor;
 pub mod history;

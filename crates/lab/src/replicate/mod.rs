@@ -9,8 +9,10 @@ mod carry;
 pub mod catalog;
 mod published;
 
+pub(crate) use answer::complete;
 pub use answer::{Answer, Beside, Condition, Missing, Replication, Tally, Verdict};
 pub use carry::replicate;
+pub(crate) use carry::{Measured, carry_out};
 
 pub use catalog::{Review, ReviewError};
 pub use published::{Expect, Figure, Group, Most, Published, Series, Use, parse};
