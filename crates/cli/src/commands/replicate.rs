@@ -14,8 +14,7 @@ use crate::progress::Progress;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "Reviews: solid-data, canonical-520, toms-sata-6g, toms-x25e-array, ocaholic-x25m, \
-                        or the file of a review's figures (docs/calibration.md).")]
+#[command(after_help = known())]
 pub struct Arguments {
     /// The reviews to repeat: names, or files of figures [default: all that are built in]
     #[arg(value_name = "REVIEW")]
@@ -40,6 +39,11 @@ enum Format {
     Text,
     /// One JSON document
     Json,
+}
+
+/// Which reviews there are.
+fn known() -> String {
+    format!("Reviews: {}, or the file of a review's figures (docs/calibration.md).", catalog::names().join(", "))
 }
 
 /// Repeats the reviews, prints what came of it and writes the report.

@@ -224,6 +224,20 @@ mod tests {
     }
 
     #[test]
+    fn the_example_in_the_documentation_is_a_review() {
+        let page = include_str!("../../../../docs/calibration.md");
+        let mut examples = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let (figures, method) = (examples.next().unwrap(), examples.next().unwrap());
+        let review = Review::new(source(figures), source(method)).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!((review.method.parts.len(), review.published.figures().count()), (2, 4));
+        let keys =
+            ["value", "about", "at_least", "at_most", "below", "ratio", "tolerance", "label", "odd", "unmeasured"];
+        for word in keys.into_iter().chain(crate::Quantity::names()) {
+            assert!(page.contains(&format!("`{word}`")), "`{word}` is explained");
+        }
+    }
+
+    #[test]
     fn what_nothing_yields_is_refused() {
         let new = |figures: &str, method: &str| Review::new(source(figures), source(method));
         assert!(new(FIGURES, METHOD).is_ok());
