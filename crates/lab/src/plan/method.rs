@@ -165,10 +165,16 @@ pub fn parse_method(text: &str) -> Result<Method, Vec<Diagnostic>> {
     Ok(Method { name: file.name, about, parts, totals: file.total, text: text.to_owned() })
 }
 
-/// That no two cells give one figure.
+/// That no two parts have one name, and no two cells give one figure.
 fn check_once(parts: &[(Part, Range<usize>)], mistakes: &mut Mistakes) {
+    let mut names: HashMap<&str, Range<usize>> = HashMap::new();
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for (part, place) in parts {
+        if let Some(first) = names.insert(&part.name, place.clone()) {
+            let message = format!("there are two parts `{}`", part.name);
+            let mistake = Diagnostic::new("method::duplicate-part", place.clone(), message).label("again");
+            mistakes.push(mistake.also(first, "first here").help("give each its own name"));
+        }
         for Yield { id, .. } in &part.yields {
             if let Some(first) = seen.insert(id, place.clone()) {
                 let message = format!("two cells yield `{id}`");
@@ -215,15 +221,14 @@ impl PartFile {
             if let Some(mistake) = left_open(&target, &self.target.span()) {
                 mistakes.push(mistake);
             }
-            let yields = draft.steps.iter().flat_map(|draft| given(draft, &plan, mistakes));
-            let yields: Vec<Yield> =
-                yields.map(|given| Yield { id: put(&given.id, |word| word.1.to_owned()), ..given }).collect();
-            for step in draft.steps.iter().flat_map(|step| &step.yields) {
-                let open = put(&step.template, |word| word.1.to_owned());
-                let swept = plan_fields(&plan).fold(open, |open, name| open.replace(&format!("{{{name}}}"), ""));
-                if let Some(mistake) = left_open(&swept, &step.span) {
+            let mut yields = Vec::new();
+            for (given, span) in draft.steps.iter().flat_map(|draft| given(draft, &plan, mistakes)).collect::<Vec<_>>()
+            {
+                let id = put(&given.id, |word| word.1.to_owned());
+                if let Some(mistake) = left_open(&id, &span) {
                     mistakes.push(mistake);
                 }
+                yields.push(Yield { id, ..given });
             }
             let suffix: String = words.iter().map(|word| format!("/{}", word.1)).collect();
             let name = format!("{}{suffix}", plan.name);
@@ -231,15 +236,6 @@ impl PartFile {
         }
         made
     }
-}
-
-/// The names of everything that any step of `plan` sweeps.
-fn plan_fields(plan: &Plan) -> impl Iterator<Item = &'static str> {
-    let axes = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Measure(measure) => Some(&measure.axes),
-        _ => None,
-    });
-    axes.flatten().map(|field| field.name())
 }
 
 /// Every choice of one entry of each table: name, word and value.
@@ -255,22 +251,26 @@ fn choices(each: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Vec<(&str, 
     choices
 }
 
-/// The figures of a step's cells, with the words of `for` still to be put in.
-fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<Yield> {
+/// The figures of a step's cells with the place of each, the words of `for` still to be put in.
+fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Range<usize>)> {
     let mut given = Vec::new();
     let action = plan.steps.iter().find(|step| step.name == draft.name).map(|step| &step.action);
     for yielded in &draft.yields {
-        let figure =
-            |cell: String, id: String| Yield { step: draft.name.clone(), cell, quantity: yielded.quantity, id };
+        let quantity = yielded.quantity;
+        let mut give = |cell: String, id: String| {
+            given.push((Yield { step: draft.name.clone(), cell, quantity, id }, yielded.span.clone()));
+        };
         match action {
-            Some(Action::Measure(measure)) => given.extend(measure.cells.iter().map(|cell| {
-                let put = |id: String, name: &str, value: &str| id.replace(&format!("{{{name}}}"), value);
-                let id =
-                    cell.point.iter().fold(yielded.template.clone(), |id, (field, value)| put(id, field.name(), value));
-                figure(cell.key(), id)
-            })),
-            Some(Action::Idle { .. }) if matches!(yielded.quantity, Quantity::Energy | Quantity::Power) => {
-                given.push(figure(String::new(), yielded.template.clone()));
+            Some(Action::Measure(measure)) => {
+                for cell in &measure.cells {
+                    let put = |id: String, name: &str, value: &str| id.replace(&format!("{{{name}}}"), value);
+                    let swept = cell.point.iter();
+                    let id = swept.fold(yielded.template.clone(), |id, (field, value)| put(id, field.name(), value));
+                    give(cell.key(), id);
+                }
+            }
+            Some(Action::Idle { .. }) if matches!(quantity, Quantity::Energy | Quantity::Power) => {
+                give(String::new(), yielded.template.clone());
             }
             _ => mistakes.push(
                 Diagnostic::new("method::figure", yielded.span.clone(), "this step measures nothing of the kind")
@@ -330,6 +330,18 @@ mod tests {
             (target, "yields.iops = \"r/x\"", "method::figure", "two cells yield `r/x`"),
             (target, "yields.iops = \"r/{drive}/{bs}\"", "method::placeholder", "`{drive}`"),
             ("target = \"{x}\"", "yields.iops = \"r/{bs}\"", "method::placeholder", "`{x}`"),
+            (
+                target,
+                "yields.iops = \"r/{bs}\"\n[[part.step]]\nname = \"t\"\nsame-as = \"s\"\nsweep.iodepth = [1, 2]\nbs = \"4k\"\nyields.iops = \"r/{bs}/{iodepth}\"",
+                "method::placeholder",
+                "`{bs}`",
+            ),
+            (
+                target,
+                "[[part]]\nname = \"p\"\ntarget = \"x\"\n[[part.step]]\nname = \"s\"\ndo = \"fill\"",
+                "method::duplicate-part",
+                "two parts `p`",
+            ),
             (target, "yields.iosp = \"r/{bs}\"", "plan::unknown-field", "`iosp`"),
             (target, "yeilds.iops = \"r/{bs}\"", "plan::unknown-field", "`yeilds`"),
             ("trget = \"x25-m\"", "", "method::syntax", "missing field `target`"),
