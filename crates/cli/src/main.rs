@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{catalogue, doctor, history, review, run};
+use commands::{calibrate, catalogue, doctor, history, replicate, review, run};
 use failure::Failure;
 use store::Store;
 
@@ -40,6 +40,10 @@ enum Command {
     Review(review::Arguments),
     /// Run one workload; options are named as fio's are
     Run(Box<run::Arguments>),
+    /// Repeat published reviews on simulated drives, figure beside figure
+    Replicate(replicate::Arguments),
+    /// Fit a simulated drive's parameters to published figures
+    Calibrate(calibrate::Arguments),
     /// List the simulated drives, or describe one
     Drives(catalogue::Drives),
     /// List the plans, or show one
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
+        Command::Replicate(arguments) => replicate::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),

@@ -1,13 +1,16 @@
 //! Plans and procedures: what a review does, step by step, and what came of it.
 
+pub mod calibrate;
 pub mod doctor;
 mod environment;
 mod error;
 mod metric;
 mod outcome;
 pub mod plan;
+mod quantity;
 mod real;
 mod recall;
+pub mod replicate;
 mod session;
 mod simulated;
 mod subject;
@@ -16,6 +19,7 @@ pub use environment::{BlockDevice, Environment, FileSystem};
 pub use error::LabError;
 pub use metric::Metric;
 pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome};
+pub use quantity::Quantity;
 pub use real::Real;
 pub use recall::{plan_of, recall};
 pub use session::{Session, Watch};

@@ -265,7 +265,7 @@ fn share(subject: &dyn Subject, workload: &Workload, repeats: usize) -> Nanos {
 }
 
 /// Writes all of `subject` once, in order.
-fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> Workload {
+pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> Workload {
     let block = block.min(subject.capacity());
     let stop = Stop::after_bytes(subject.capacity().round_down(block));
     Workload { pattern: Pattern::Write, block, queue_depth, stop, ..Workload::default() }

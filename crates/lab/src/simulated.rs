@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Request, Seed, Tag};
-use drive::{Device, Drive};
+use drive::{Counters, Device, Drive};
 use engine::{Measurement, run_virtual};
 use workload::Workload;
 
@@ -37,6 +37,11 @@ impl Simulated {
         let measured = run_virtual(&mut clone, workload, seed);
         self.clones().push(clone);
         Ok(measured?)
+    }
+
+    /// What the drive has done since it was made.
+    pub(crate) fn counters(&self) -> Counters {
+        self.drive.counters()
     }
 
     fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
@@ -91,26 +96,31 @@ impl Subject for Simulated {
         rayon::broadcast(work).into_iter().collect()
     }
 
-    /// From the requests that such a drive serves and what each costs to simulate; rough on purpose.
     fn cost(&self, workload: &Workload) -> Nanos {
-        let in_flight = f64::from(workload.queue_depth * workload.workers);
-        let block = workload.block_mean().get() as f64;
-        let by_rate = 250e6 / block;
-        let asked = if workload.arrival.is_open() {
-            f64::from(workload.arrival.rate) * f64::from(workload.workers)
-        } else {
-            f64::MAX
-        };
-        let a_second = (in_flight * 6e3).min(by_rate).min(40e3).min(asked);
-        let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
-        let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
-        let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
-        let requests = by_time.min(by_count).min(by_bytes);
-        let (cloning, page) = if workload.pattern.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
-        Nanos::from_nanos((cloning + requests * (200.0 + page * (block / 4096.0).max(1.0))) as u64)
+        cost(workload)
     }
 
     fn side_by_side(&self) -> u64 {
         rayon::current_num_threads() as u64
     }
+}
+
+/// About how long a workload takes of the host's time, from the requests that such a drive serves and what each
+/// costs to simulate; rough on purpose.
+pub(crate) fn cost(workload: &Workload) -> Nanos {
+    let in_flight = f64::from(workload.queue_depth * workload.workers);
+    let block = workload.block_mean().get() as f64;
+    let by_rate = 250e6 / block;
+    let asked = if workload.arrival.is_open() {
+        f64::from(workload.arrival.rate) * f64::from(workload.workers)
+    } else {
+        f64::MAX
+    };
+    let a_second = (in_flight * 6e3).min(by_rate).min(40e3).min(asked);
+    let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
+    let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
+    let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
+    let requests = by_time.min(by_count).min(by_bytes);
+    let (cloning, page) = if workload.pattern.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
+    Nanos::from_nanos((cloning + requests * (200.0 + page * (block / 4096.0).max(1.0))) as u64)
 }

@@ -1,6 +1,7 @@
 //! What people read: one HTML file, tables for terminals, documents for programs.
 //!
-//! Everything here is a function of an [`Outcome`](lab::Outcome): no clock, no file, no environment.
+//! Everything here is a function of an [`Outcome`](lab::Outcome) or a [`Replication`](lab::replicate::Replication):
+//! no clock, no file, no environment.
 
 mod axis;
 mod change;
@@ -13,6 +14,7 @@ mod number;
 mod page;
 mod part;
 mod prose;
+pub mod replication;
 mod section;
 mod state;
 mod summary;

@@ -21,6 +21,22 @@ const SCRIPT: &str = include_str!("chart.js");
 pub fn html(outcome: &Outcome) -> String {
     let parts = parts(outcome);
     let run = &outcome.run;
+    let main = html! {
+        (summary(outcome, &parts))
+        (contents(&parts))
+        (NO_SCRIPT)
+        @for index in 0..parts.len() { (section(&parts, index, &outcome.findings)) }
+        (back_matter(outcome, &parts))
+    };
+    document(&format!("{} – {}", run.target_identity, outcome.plan.title), &run.version, &heading(outcome), &main)
+}
+
+/// What stands before the charts where they cannot be drawn.
+pub(crate) const NO_SCRIPT: PreEscaped<&str> =
+    PreEscaped("<noscript><p class=\"missing\">Charts need JavaScript; the tables hold every figure.</p></noscript>");
+
+/// A page with all that it needs inside.
+pub(crate) fn document(title: &str, version: &str, heading: &Markup, main: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -28,20 +44,14 @@ pub fn html(outcome: &Outcome) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "assay " (run.version) };
-                title { (run.target_identity) " – " (outcome.plan.title) }
+                meta name="generator" content={ "assay " (version) };
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header { (heading(outcome)) }
-                main {
-                    (summary(outcome, &parts))
-                    (contents(&parts))
-                    noscript { p.missing { "Charts need JavaScript; the tables hold every figure." } }
-                    @for index in 0..parts.len() { (section(&parts, index, &outcome.findings)) }
-                    (back_matter(outcome, &parts))
-                }
-                footer { p { "Made by assay " (run.version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
+                header { (heading) }
+                main { (main) }
+                footer { p { "Made by assay " (version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
                 (PreEscaped(plotly_script()))
                 script { (PreEscaped(SCRIPT)) }
             }

@@ -109,7 +109,7 @@ fn rounds(part: &Part, timeline: &Timeline) -> Markup {
 }
 
 /// The panels of a chart with their caption.
-fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
+pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
     html! {
         figure {
             div.panels {

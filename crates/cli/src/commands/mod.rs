@@ -1,8 +1,10 @@
 //! What the program can be told to do.
 
+pub mod calibrate;
 pub mod catalogue;
 pub mod doctor;
 pub mod history;
+pub mod replicate;
 pub mod review;
 pub mod run;
 mod specification;

@@ -75,7 +75,8 @@ fn names() -> [&'static str; BUILTIN.len()] {
     BUILTIN.map(|(name, _)| name)
 }
 
-fn read_file(path: PathBuf) -> Result<Source, CatalogError> {
+/// The text of a file that is small enough to have been written by hand.
+pub(crate) fn read_file(path: PathBuf) -> Result<Source, CatalogError> {
     let mut bytes = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes));
     match read {

@@ -26,53 +26,53 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A mistake at `span`, labelled `given here`.
-    pub(super) fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), span, label: "given here".to_owned(), help: None, also: None }
     }
 
     /// The same with other words beside the underline.
-    pub(super) fn label(self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
     /// The same with a word on what would be right.
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
     /// The same with a second place.
-    pub(super) fn also(self, span: Range<usize>, label: impl Into<String>) -> Self {
+    pub(crate) fn also(self, span: Range<usize>, label: impl Into<String>) -> Self {
         Self { also: Some((span, label.into())), ..self }
     }
 }
 
 /// The mistakes found so far, each place and kind once.
 #[derive(Debug, Default)]
-pub(super) struct Mistakes {
+pub(crate) struct Mistakes {
     found: Vec<Diagnostic>,
     places: HashSet<(&'static str, usize, usize)>,
 }
 
 impl Mistakes {
     /// Adds a mistake, unless its like was found at the same place: a bad default is wrong once, not once a step.
-    pub(super) fn push(&mut self, mistake: Diagnostic) {
+    pub(crate) fn push(&mut self, mistake: Diagnostic) {
         if self.places.insert((mistake.code, mistake.span.start, mistake.span.end)) {
             self.found.push(mistake);
         }
     }
 
     /// The value, or none and one more mistake.
-    pub(super) fn keep<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
         result.map_err(|mistake| self.push(mistake)).ok()
     }
 
     /// How many were found.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.found.len()
     }
 
     /// All of them in the order of the text.
-    pub(super) fn into_sorted(mut self) -> Vec<Diagnostic> {
+    pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|mistake| mistake.span.start);
         self.found
     }
@@ -96,7 +96,7 @@ pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
 }
 
 /// `did you mean …?` if a known word is near, else the list of all.
-pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
+pub(crate) fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("use one of {}", known.join(", ")),

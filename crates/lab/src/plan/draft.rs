@@ -10,7 +10,8 @@ use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::kind::Kind;
 use super::sweep::{Axis, CELLS_MAX, read as read_sweep, size};
-use super::value::{Value, prose, table, text};
+use super::value::{Value, entries, prose, table, text};
+use crate::Quantity;
 
 /// A step as it was written.
 #[derive(Clone, Debug)]
@@ -33,8 +34,21 @@ pub(super) struct Draft {
     pub(super) axes: Vec<Axis>,
     /// The step beside which it is shown.
     pub(super) beside: Option<String>,
+    /// The published figures that it yields.
+    pub(super) yields: Vec<YieldDraft>,
     /// Whether all of it could be read.
     pub(super) sound: bool,
+}
+
+/// A published figure that each cell of a step yields, as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct YieldDraft {
+    /// What of the measurement it is.
+    pub(super) quantity: Quantity,
+    /// The figure's name, with what is swept in braces.
+    pub(super) template: String,
+    /// Where the name stands.
+    pub(super) span: Range<usize>,
 }
 
 /// Reads the steps of a plan one after another.
@@ -44,12 +58,14 @@ pub(super) struct Drafts<'m> {
     mistakes: &'m mut Mistakes,
     /// Every step's name in the whole plan, with its first place in the list and in the text.
     names: HashMap<String, (usize, Range<usize>)>,
+    /// Whether steps may say which published figures they yield.
+    yields: bool,
     cells: usize,
 }
 
 impl<'m> Drafts<'m> {
-    /// Reads all of `steps`, as many drafts as there are entries.
-    pub(super) fn read(steps: &[Value], mistakes: &'m mut Mistakes) -> Vec<Draft> {
+    /// Reads all of `steps`, as many drafts as there are entries; with `yields`, also the figures that they yield.
+    pub(super) fn read(steps: &[Value], yields: bool, mistakes: &'m mut Mistakes) -> Vec<Draft> {
         let mut names = HashMap::new();
         for (index, step) in steps.iter().enumerate() {
             if let Some(value) = step.get_ref().get("name")
@@ -58,7 +74,7 @@ impl<'m> Drafts<'m> {
                 names.entry(name.to_owned()).or_insert((index, value.span()));
             }
         }
-        let mut drafts = Self { read: Vec::new(), mistakes, names, cells: 0 };
+        let mut drafts = Self { read: Vec::new(), mistakes, names, yields, cells: 0 };
         for step in steps {
             drafts.step(step);
         }
@@ -77,6 +93,7 @@ impl<'m> Drafts<'m> {
             quick: Body::default(),
             axes: Vec::new(),
             beside: None,
+            yields: Vec::new(),
             sound: true,
         };
         if let Some(table) = table(step, self.mistakes) {
@@ -133,7 +150,12 @@ impl<'m> Drafts<'m> {
 
     /// All numbers of the step, its quick ones, and what it sweeps.
     fn numbers(&mut self, step: &DeTable, kind: Kind, draft: &mut Draft) {
-        self.check_keys(step, &kind.keys(), kind, "");
+        let mut known = kind.keys();
+        known.extend(self.yields.then_some("yields"));
+        self.check_keys(step, &known, kind, "");
+        if let Some(value) = step.get("yields").filter(|_| self.yields) {
+            draft.yields = self.yields(value);
+        }
         draft.body = Body::read(step, &kind.numbers(), self.mistakes);
         if let Some(value) = step.get("quick").filter(|_| kind.keys().contains(&"quick"))
             && let Some(quick) = table(value, self.mistakes)
@@ -147,6 +169,20 @@ impl<'m> Drafts<'m> {
             draft.axes = read_sweep(sweep, value.span(), self.mistakes);
         }
         self.check_once(draft);
+    }
+
+    /// The figures of `yields`, by what of the measurement each is.
+    fn yields(&mut self, value: &Value) -> Vec<YieldDraft> {
+        let Some(yields) = table(value, self.mistakes) else { return Vec::new() };
+        let mut read = Vec::new();
+        for (name, span, value) in entries(yields) {
+            match (Quantity::named(name), self.mistakes.keep(text(value))) {
+                (Some(quantity), Some(template)) => read.push(YieldDraft { quantity, template, span: value.span() }),
+                (None, _) => self.mistakes.push(unknown_key(name, span, &Quantity::names(), "`yields`")),
+                (Some(_), None) => {}
+            }
+        }
+        read
     }
 
     fn check_keys(&mut self, table: &DeTable, known: &[&str], kind: Kind, part: &str) {

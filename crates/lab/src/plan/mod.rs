@@ -11,6 +11,7 @@ mod field;
 mod fields;
 mod kind;
 mod limit;
+mod method;
 mod parse;
 pub mod profile;
 mod sweep;
@@ -21,8 +22,10 @@ use stats::SteadyRule;
 use workload::Workload;
 
 pub use diagnostic::{Diagnostic, render};
+pub(crate) use diagnostic::{Mistakes, suggestion};
 pub use field::Field;
 pub use fields::FieldError;
+pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 
 /// An ordered list of steps, as a reviewer wrote it.

@@ -1,5 +1,7 @@
 //! A plan, read from the TOML that a reviewer writes.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 
 use super::body::{Body, REPEATS, unknown_key};
@@ -43,7 +45,8 @@ pub fn parse(text: &str, length: Length) -> Result<Plan, Vec<Diagnostic>> {
     if mistakes.count() > 0 {
         return Err(mistakes.into_sorted());
     }
-    let draft = PlanDraft::read(document.get_ref(), &mut mistakes);
+    let form = Form { keys: &PLAN, what: "a plan", place: 0..0, yields: false };
+    let draft = PlanDraft::read(document.get_ref(), &form, &mut mistakes);
     let full = draft.plan(text, Length::Full, &mut mistakes);
     let quick = draft.plan(text, Length::Quick, &mut mistakes);
     match (mistakes.count(), length) {
@@ -53,26 +56,41 @@ pub fn parse(text: &str, length: Length) -> Result<Plan, Vec<Diagnostic>> {
     }
 }
 
+/// Where a plan stands: in a file of its own, or as part of a method.
+pub(super) struct Form {
+    /// The keys that it may have.
+    pub(super) keys: &'static [&'static str],
+    /// What it is called.
+    pub(super) what: &'static str,
+    /// What to show for the plan as a whole.
+    pub(super) place: Range<usize>,
+    /// Whether its steps may say which published figures they yield.
+    pub(super) yields: bool,
+}
+
 /// A plan as it was written.
-struct PlanDraft {
+pub(super) struct PlanDraft {
     name: String,
     title: String,
     about: String,
     repeats: u32,
     quick: Body,
     workload: Settings,
-    steps: Vec<Draft>,
+    /// Its steps.
+    pub(super) steps: Vec<Draft>,
 }
 
 impl PlanDraft {
-    fn read(plan: &DeTable, mistakes: &mut Mistakes) -> Self {
-        for key in plan.keys().filter(|key| !PLAN.contains(&key.get_ref().as_ref())) {
-            mistakes.push(unknown_key(key.get_ref(), key.span(), &PLAN, "a plan"));
+    /// Reads the keys of `form` of `plan`.
+    pub(super) fn read(plan: &DeTable, form: &Form, mistakes: &mut Mistakes) -> Self {
+        for key in plan.keys().filter(|key| !form.keys.contains(&key.get_ref().as_ref())) {
+            mistakes.push(unknown_key(key.get_ref(), key.span(), form.keys, form.what));
         }
         let name = match plan.get("name") {
             Some(value) => mistakes.keep(word(value)).unwrap_or_default(),
             None => {
-                let missing = Diagnostic::new("plan::missing", 0..0, "the plan has no name").label("at the top");
+                let message = format!("{} needs a name", form.what);
+                let missing = Diagnostic::new("plan::missing", form.place.clone(), message).label("at the top");
                 mistakes.push(missing.help("add `name = \"…\"`"));
                 String::new()
             }
@@ -87,13 +105,13 @@ impl PlanDraft {
                 .unwrap_or(REPEATS_DEFAULT),
             quick: part(plan, "quick", &QUICK, mistakes),
             workload: part(plan, "workload", &Field::names(), mistakes).fields,
-            steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, mistakes)).unwrap_or_default(),
+            steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, form.yields, mistakes)).unwrap_or_default(),
             name,
         }
     }
 
     /// The plan at this length; of use only if there were no mistakes.
-    fn plan(&self, text: &str, length: Length, mistakes: &mut Mistakes) -> Plan {
+    pub(super) fn plan(&self, text: &str, length: Length, mistakes: &mut Mistakes) -> Plan {
         let quick = length == Length::Quick;
         let repeats = self.quick.repeats.filter(|_| quick).unwrap_or(self.repeats);
         let frame = Frame { length, repeats, workload: &self.workload, quick: &self.quick };

@@ -3,10 +3,12 @@
 //! Colours are written as CSS variables, `var(--ink)`; the page's script puts in what they stand for,
 //! so that a chart follows light, dark and paper like everything around it.
 
+mod beside;
 mod curve;
 mod lines;
 mod series;
 
+pub(crate) use beside::{Point, beside};
 pub(crate) use curve::curve;
 pub(crate) use lines::lines;
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};

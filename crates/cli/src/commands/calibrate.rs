@@ -1,0 +1,132 @@
+//! `assay calibrate`: a drive's parameters, fitted to published figures.
+
+use std::path::PathBuf;
+
+use block::Seed;
+use lab::calibrate::{CalibrateError, Calibration, Fitted, Parameter, ParameterError, Request, calibrate, parse_list};
+use lab::replicate::{Tally, catalog};
+
+use super::history::say;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`
+    drive: String,
+
+    /// The review to fit it to: a name of `assay replicate`, or the file of its figures
+    #[arg(long, value_name = "REVIEW|FILE")]
+    figures: String,
+
+    /// What may be changed, within which bounds: `nand.read=20us..80us,controller.command=5us..60us` [default: every
+    /// duration in the drive's file, from half to twice]
+    #[arg(long, value_name = "LIST", value_parser = parameters)]
+    parameters: Option<List>,
+
+    /// Fit only to figures whose names hold this; may be given again
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+
+    /// Where the fitted drive's file goes [default: DRIVE-fitted.toml]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// The origin of all random choices
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Rounds of the global search, each of 12 to 48 measurements of the drive
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+}
+
+/// Parameters as one argument.
+#[derive(Clone, Debug)]
+struct List(Vec<Parameter>);
+
+fn parameters(text: &str) -> Result<List, ParameterError> {
+    parse_list(text).map(List)
+}
+
+/// Fits the drive, tells what was found and writes its file.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let review = catalog::find(&arguments.figures)?;
+    let request = Request {
+        drive: arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).to_owned(),
+        parameters: arguments.parameters.clone().map(|list| list.0).unwrap_or_default(),
+        only: arguments.only.clone(),
+        seed: Seed::new(arguments.seed),
+        rounds: arguments.rounds,
+    };
+    let progress = Progress::new();
+    let done = calibrate(&review, &request, &progress);
+    progress.finish();
+    let done = done?;
+    say(&told(&done))?;
+    let base = request.drive.split('?').next().unwrap_or(&request.drive);
+    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
+    std::fs::write(&path, &done.text).map_err(|error| {
+        Failure::failed(format!("the drive could not be written to {}: {error}; name another --out", path.display()))
+    })?;
+    say(&format!("\nDrive: {}\n", std::path::absolute(&path).unwrap_or(path).display()))
+}
+
+/// What was found, for people.
+fn told(done: &Calibration) -> String {
+    let mut text = format!(
+        "{} fitted to {}, seed {}, {} measurements\n\n{:<28}{:>11}{:>11}  {:<20}{:>8}\n{}\n",
+        done.drive,
+        done.review,
+        done.seed,
+        done.evaluations,
+        "Parameter",
+        "Before",
+        "Fitted",
+        "Bounds",
+        "±10 %",
+        "─".repeat(80)
+    );
+    text += &done.parameters.iter().map(row).collect::<String>();
+    text += "\n±10 % is how much the median error of the fitted figures grows, at most, with a\n\
+             tenth more or less. Where that is little, the figures do not tell the parameter.\n";
+    if done.parameters.iter().any(Fitted::is_at_bound) {
+        text += "▲ lies on a bound: a better value may lie beyond.\n";
+    }
+    text += &format!("\n{:<10}{:>30}{:>36}\n{}\n", "Figures", "Before", "After", "─".repeat(80));
+    text += &tallies("Fitted", &done.fitted);
+    text += &tallies("Checked", &done.checked);
+    text
+}
+
+fn row(fitted: &Fitted) -> String {
+    let parameter = &fitted.parameter;
+    let before = fitted.before.map_or_else(|| "–".to_owned(), |before| parameter.shown(before));
+    let bounds = format!("{} to {}", parameter.shown(parameter.least), parameter.shown(parameter.most));
+    let change = fitted.sensitivity.into_iter().flatten().max_by(f64::total_cmp);
+    let change = change.map_or_else(|| "–".to_owned(), |change| format!("{:+.1} %", 100.0 * change));
+    let mark = if fitted.is_at_bound() { "▲ " } else { "" };
+    let value = format!("{mark}{}", parameter.shown(fitted.value));
+    format!("{:<28}{before:>11}{value:>11}  {bounds:<20}{change:>8}\n", parameter.name)
+}
+
+fn tallies(word: &str, tallies: &[Tally; 2]) -> String {
+    let said = |tally: &Tally| match tally.median.zip(tally.worst) {
+        Some((median, worst)) => {
+            let (median, worst) = (100.0 * median, 100.0 * worst);
+            format!("{} of {}, {median:.1} %, to {worst:.0} %", tally.met, tally.judged)
+        }
+        None => "none".to_owned(),
+    };
+    format!("{word:<10}{:>30}{:>36}\n", said(&tallies[0]), said(&tallies[1]))
+}
+
+impl From<CalibrateError> for Failure {
+    fn from(error: CalibrateError) -> Self {
+        match error {
+            CalibrateError::Lab(error) => Self::failed(error),
+            error => Self::usage(error),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `assay replicate`: published reviews again, in virtual time.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use block::Seed;
+use clap::ValueEnum;
+use lab::replicate::{Replication, Review, ReviewError, catalog, replicate};
+
+use super::history::say;
+use crate::color;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = known())]
+pub struct Arguments {
+    /// The reviews to repeat: names, or files of figures [default: all that are built in]
+    #[arg(value_name = "REVIEW")]
+    reviews: Vec<String>,
+
+    /// What to print: published beside measured, for people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// The origin of all random choices
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// The folder for the report; without it only `--format text` writes one, to assay-reports
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Which reviews there are.
+fn known() -> String {
+    format!("Reviews: {}, or the file of a review's figures (docs/calibration.md).", catalog::names().join(", "))
+}
+
+/// Repeats the reviews, prints what came of it and writes the report.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let reviews = find(&arguments.reviews)?;
+    let progress = Progress::new();
+    let done = replicate(&reviews, Seed::new(arguments.seed), &progress);
+    progress.finish();
+    match arguments.format {
+        Format::Json => say(&format!("{}\n", report::replication::json(&done, env!("CARGO_PKG_VERSION"))))?,
+        Format::Text => {
+            let is_terminal = io::stdout().is_terminal();
+            let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(100);
+            say(&report::replication::text(&done, width, color(is_terminal)))?;
+        }
+    }
+    let folder = arguments.out.clone().or((arguments.format == Format::Text).then(|| PathBuf::from("assay-reports")));
+    if let Some(folder) = folder {
+        let path = write(&done, &folder)?;
+        let line = format!("Report: {}\n", path.display());
+        if arguments.format == Format::Text { say(&format!("\n{line}"))? } else { eprint!("{line}") }
+    }
+    match done.iter().find(|replication| replication.has_failed()) {
+        None => Ok(()),
+        Some(failed) => {
+            let review = &failed.published.review;
+            Err(Failure::failed(format!("a part of `{review}` failed; what is missing is told above")))
+        }
+    }
+}
+
+/// The reviews that were named, or all that are built in.
+fn find(names: &[String]) -> Result<Vec<Review>, Failure> {
+    let all = || catalog::names().map(str::to_owned).to_vec();
+    let names = if names.is_empty() { all() } else { names.to_vec() };
+    names.iter().map(|name| catalog::find(name).map_err(Failure::from)).collect()
+}
+
+fn write(done: &[Replication], folder: &Path) -> Result<PathBuf, Failure> {
+    let name = match done {
+        [one] => format!("replicate-{}.html", one.published.review),
+        _ => "replicate.html".to_owned(),
+    };
+    let path = folder.join(name);
+    let html = report::replication::html(done, env!("CARGO_PKG_VERSION"));
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
+        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
+    })?;
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+impl From<ReviewError> for Failure {
+    fn from(error: ReviewError) -> Self {
+        match error {
+            ReviewError::Mistakes { file, mistakes } => Self::plan(&file.file_name, &file.text, mistakes),
+            error => Self::usage(error),
+        }
+    }
+}

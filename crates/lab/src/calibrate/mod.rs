@@ -1,0 +1,218 @@
+//! Fitting a drive's parameters to published figures.
+//!
+//! Only figures that are marked `fit` are seen while parameters are searched: [`FitFigures`] is made of a review
+//! by dropping all others, and the search is given nothing else. Checked figures are measured once before and
+//! once after, to be told.
+
+mod bench;
+mod parameter;
+mod record;
+mod search;
+
+use block::{Nanos, Seed};
+use drive::preset::{Preset, PresetError};
+use rayon::prelude::*;
+use thiserror::Error;
+
+pub use bench::FitFigures;
+use bench::{Bench, measure_all};
+pub use parameter::{Parameter, ParameterError, parse_list};
+use search::minimise;
+
+use crate::replicate::{Review, Tally, Use};
+use crate::{LabError, Watch};
+
+/// What is to be fitted, and how hard to search.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The drive or rig, by name.
+    pub drive: String,
+    /// What may be changed, and within which bounds; empty for every duration in the drive's file, from half to
+    /// twice of what it is.
+    pub parameters: Vec<Parameter>,
+    /// Only figures whose names hold one of these; empty for all.
+    pub only: Vec<String>,
+    /// The origin of all random choices.
+    pub seed: Seed,
+    /// How many rounds of the global search; the local one after it takes up to twice as many.
+    pub rounds: u32,
+}
+
+/// A drive fitted to a review.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The drive or rig.
+    pub drive: String,
+    /// The review.
+    pub review: String,
+    /// The origin of all random choices.
+    pub seed: Seed,
+    /// What was changed.
+    pub parameters: Vec<Fitted>,
+    /// How well the figures that were fitted to are met, before and after.
+    pub fitted: [Tally; 2],
+    /// How well the others are.
+    pub checked: [Tally; 2],
+    /// How often the drive was measured to find this.
+    pub evaluations: usize,
+    /// The drive's file with what was found, and the fit recorded in the `source` of each table.
+    pub text: String,
+}
+
+/// A parameter that was fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// What it is, and its bounds.
+    pub parameter: Parameter,
+    /// What it was; none where the drive's file does not say.
+    pub before: Option<u64>,
+    /// What it is now.
+    pub value: u64,
+    /// How the median error of the fitted figures changes with a tenth less and a tenth more; none where that
+    /// makes no drive.
+    pub sensitivity: [Option<f64>; 2],
+}
+
+impl Fitted {
+    /// Whether the value lies on a bound, so that a better one may lie beyond.
+    pub fn is_at_bound(&self) -> bool {
+        // What rounding to whole units or the last step of the search leaves.
+        let place = self.parameter.place(self.value);
+        !(0.005..=0.995).contains(&place)
+    }
+}
+
+/// Why a drive could not be fitted.
+#[non_exhaustive]
+#[derive(Debug, Error)]
+pub enum CalibrateError {
+    /// There is no such drive, or a parameter is none of its.
+    #[error(transparent)]
+    Preset(#[from] PresetError),
+    /// A parameter cannot be read.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The review does not measure the drive.
+    #[error("no part of `{review}` measures `{drive}`; its parts run on {targets}")]
+    NoPart {
+        /// The review.
+        review: String,
+        /// The drive as it was asked for.
+        drive: String,
+        /// What its parts run on.
+        targets: String,
+    },
+    /// No figure may be fitted to.
+    #[error("`{review}` has no figure of `{drive}` to fit to; mark figures with `use = \"fit\"`, or widen --only")]
+    NothingToFit {
+        /// The review.
+        review: String,
+        /// The drive.
+        drive: String,
+    },
+    /// There is nothing to change.
+    #[error("nothing to fit: the file of `{drive}` has no durations; name parameters with --parameters")]
+    NoParameter {
+        /// The drive.
+        drive: String,
+    },
+    /// The drive cannot be measured.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+/// Fits a drive to the `fit` figures of `review`.
+///
+/// # Errors
+/// If the drive, the parameters or the figures do not fit together, or the drive as it is cannot be measured.
+pub fn calibrate(review: &Review, request: &Request, watch: &dyn Watch) -> Result<Calibration, CalibrateError> {
+    let preset = Preset::find(&request.drive)?;
+    let parameters = match request.parameters.is_empty() {
+        true => Parameter::durations_of(&preset.text),
+        false => request.parameters.clone(),
+    };
+    if parameters.is_empty() {
+        return Err(CalibrateError::NoParameter { drive: request.drive.clone() });
+    }
+    let before: Vec<Option<u64>> = parameters.iter().map(|parameter| parameter.current(&preset.text)).collect();
+    // A parameter that is none of the drive's is told before anything is measured.
+    let middle: Vec<u64> = parameters.iter().map(|parameter| parameter.value(0.5)).collect();
+    preset.clone().changed(&changes(&parameters, &middle))?;
+
+    let fit = FitFigures::of(review, &request.drive, &request.only, request.seed)?;
+    let found = search(&fit, &parameters, &before, request, watch)?;
+    watch.step("Sensitivity");
+    let sensitivity = sensitivity(&fit, &parameters, &found.values);
+
+    watch.step("All figures, before and after");
+    let all = Bench::of(review, &request.drive, request.seed, |_| true)?;
+    let found_changes = changes(&parameters, &found.values);
+    let [first, last] = measure_all(&all, ["", &found_changes])?;
+    let tally = |answers: &[_], usage| Tally::of(answers.iter(), Some(usage));
+    let fitted = [fit.tally(&first), fit.tally(&last)];
+    let record = record::Record { review: &review.published.review, seed: request.seed, fitted: fitted[1] };
+    let text = record.write(&preset.text, &preset.clone().changed(&found_changes)?.text);
+    let fitted_parameters = parameters.into_iter().zip(before).zip(found.values.iter().zip(sensitivity));
+    Ok(Calibration {
+        drive: request.drive.clone(),
+        review: review.published.review.clone(),
+        seed: request.seed,
+        parameters: fitted_parameters
+            .map(|((parameter, before), (&value, sensitivity))| Fitted { parameter, before, value, sensitivity })
+            .collect(),
+        fitted,
+        checked: [tally(&first, Use::Check), tally(&last, Use::Check)],
+        evaluations: found.evaluations,
+        text,
+    })
+}
+
+/// The values that the search found.
+struct Found {
+    values: Vec<u64>,
+    evaluations: usize,
+}
+
+/// Searches the parameters' bounds for what meets `fit` best. Sees nothing else of the review.
+fn search(
+    fit: &FitFigures,
+    parameters: &[Parameter],
+    before: &[Option<u64>],
+    request: &Request,
+    watch: &dyn Watch,
+) -> Result<Found, CalibrateError> {
+    let values = |point: &[f64]| -> Vec<u64> {
+        parameters.iter().zip(point).map(|(parameter, &place)| parameter.value(place)).collect()
+    };
+    let start: Vec<f64> =
+        parameters.iter().zip(before).map(|(parameter, &before)| before.map_or(0.5, |v| parameter.place(v))).collect();
+    // A drive that cannot be measured at all is an error, told with its reason; one corner of the bounds is not.
+    fit.residuals(&changes(parameters, &values(&start)))?;
+    let limits = search::Limits::of(parameters.len(), request.rounds);
+    watch.begin(Nanos::from_secs(limits.evaluations as u64));
+    let evaluate = |point: &[f64]| {
+        let residuals = fit.residuals(&changes(parameters, &values(point))).ok();
+        watch.advance(Nanos::from_secs(1));
+        residuals
+    };
+    let best = minimise(&start, &limits, request.seed.split("calibrate"), &evaluate, &|told| watch.step(told));
+    Ok(Found { values: values(&best.point), evaluations: best.evaluations })
+}
+
+/// How the median error changes with a tenth less and a tenth more of each parameter.
+fn sensitivity(fit: &FitFigures, parameters: &[Parameter], values: &[u64]) -> Vec<[Option<f64>; 2]> {
+    let median = |values: &[u64]| fit.median_error(&changes(parameters, values)).ok();
+    let Some(here) = median(values) else { return vec![[None; 2]; values.len()] };
+    let scaled = |index: usize, tenths: u64| {
+        let mut values = values.to_vec();
+        values[index] = (values[index] * tenths + 5) / 10;
+        median(&values).map(|there| there - here)
+    };
+    (0..values.len()).into_par_iter().map(|index| [scaled(index, 9), scaled(index, 11)]).collect()
+}
+
+/// The changes that give `parameters` these values: `nand.read=21300ns&…`.
+fn changes(parameters: &[Parameter], values: &[u64]) -> String {
+    let change = |(parameter, &value): (&Parameter, &u64)| format!("{}={}", parameter.name, parameter.text(value));
+    parameters.iter().zip(values).map(change).collect::<Vec<_>>().join("&")
+}

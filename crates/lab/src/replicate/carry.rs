@@ -1,0 +1,144 @@
+//! Carrying out the method of a review on simulated drives.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use block::{Bytes, Nanos, Seed};
+use drive::preset::Preset;
+use engine::{Clock, Measurement};
+use workload::Workload;
+
+use super::answer::{Missing, Replication};
+use super::catalog::Review;
+use crate::plan::{Action, Part, Step};
+use crate::session::fill;
+use crate::simulated::cost;
+use crate::{LabError, Simulated, Subject, Watch};
+
+/// What was measured, by figure, in the figures' order.
+pub(crate) type Measured = BTreeMap<String, f64>;
+
+/// Repeats `reviews`: every part of each starts from a new drive, and all processors take parts.
+///
+/// A drive that there is not, or a part that fails, is told among what is missing; the others are carried out.
+pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Replication> {
+    let parts: Vec<(usize, &Part, Result<Preset, String>)> = reviews
+        .iter()
+        .enumerate()
+        .flat_map(|(index, review)| review.method.parts.iter().map(move |part| (index, part)))
+        .map(|(index, part)| (index, part, Preset::find(&part.target).map_err(|error| error.to_string())))
+        .collect();
+    let found = parts.iter().filter_map(|(_, part, preset)| Some((part, preset.as_ref().ok()?)));
+    watch.begin(
+        found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset.capacity()))).sum(),
+    );
+    let next = AtomicUsize::new(0);
+    let done: Mutex<HashMap<usize, Result<Measured, LabError>>> = Mutex::default();
+    rayon::broadcast(|_| {
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some((review, part, preset)) = parts.get(index)
+        {
+            let Ok(preset) = preset else { continue };
+            let seed = seed.split(&reviews[*review].method.name);
+            let measured = carry_out(part, preset, seed, &|_| true, watch);
+            done.lock().expect("nothing panics while it holds what is done").insert(index, measured);
+        }
+    });
+    let mut done = done.into_inner().expect("nothing panics while it holds what is done");
+    let of_review = |(index, review): (usize, &Review)| {
+        let (mut measured, mut missing, mut targets) = (Measured::new(), Vec::new(), Vec::new());
+        for (place, (_, part, preset)) in parts.iter().enumerate().filter(|(_, (of, ..))| *of == index) {
+            let lost =
+                |why: String, failed| Missing { part: part.name.clone(), target: part.target.clone(), why, failed };
+            match (preset, done.remove(&place)) {
+                (Err(why), _) => missing.push(lost(why.clone(), false)),
+                (Ok(_), Some(Err(error))) => missing.push(lost(error.to_string(), true)),
+                (Ok(_), None) => missing.push(lost("it was not carried out".to_owned(), true)),
+                (Ok(preset), Some(Ok(mut more))) => {
+                    measured.append(&mut more);
+                    targets.push((*part, preset.title.clone()));
+                }
+            }
+        }
+        Replication::new(review, seed, measured, &targets, missing)
+    };
+    reviews.iter().enumerate().map(of_review).collect()
+}
+
+/// Carries out a part on a new drive, step by step up to the last that yields anything `wanted`.
+///
+/// # Errors
+/// At the first failure.
+pub(crate) fn carry_out(
+    part: &Part,
+    preset: &Preset,
+    seed: Seed,
+    wanted: &dyn Fn(&str) -> bool,
+    watch: &dyn Watch,
+) -> Result<Measured, LabError> {
+    let mut subject = Simulated::new(preset.build());
+    let seed = seed.split(&part.name);
+    let mut measured = Measured::new();
+    let yields: Vec<_> = part.yields.iter().filter(|yielded| wanted(&yielded.id)).collect();
+    let is_wanted = |step: &Step| yields.iter().any(|yielded| yielded.step == step.name);
+    let Some(last) = part.plan.steps.iter().rposition(is_wanted) else { return Ok(measured) };
+    for step in &part.plan.steps[..=last] {
+        watch.step(&format!("{}: {}", part.target, step.title));
+        carry_out_step(step, &mut subject, seed.split(&step.name), &mut |cell, measurement| {
+            let of_cell = yields.iter().filter(|yielded| yielded.step == step.name && yielded.cell == cell);
+            let given = of_cell.filter_map(|yielded| Some((yielded.id.clone(), yielded.quantity.of(measurement)?)));
+            measured.extend(given);
+        })?;
+        watch.advance(cost_of(step, subject.capacity()));
+    }
+    Ok(measured)
+}
+
+/// Carries out one step on the drive itself, so that every cell leaves its traces for the next, as they did for
+/// the reviewer. `keep` hears of each cell that measures.
+fn carry_out_step(
+    step: &Step,
+    subject: &mut Simulated,
+    seed: Seed,
+    keep: &mut dyn FnMut(&str, &Measurement),
+) -> Result<(), LabError> {
+    match &step.action {
+        Action::Purge => subject.purge().map(drop),
+        Action::Fill { block, queue_depth } => {
+            let workload = fill(*block, *queue_depth, subject);
+            subject.run(&workload, seed, &|_| {}).map(drop)
+        }
+        Action::Idle { time } => {
+            let before = subject.counters();
+            subject.idle(*time);
+            let mut rest = Measurement::new(Workload::default(), seed, Clock::Virtual);
+            (rest.elapsed, rest.drive) = (*time, Some(subject.counters() - before));
+            keep("", &rest);
+            Ok(())
+        }
+        Action::Measure(measure) => measure.cells.iter().try_for_each(|cell| {
+            let key = cell.key();
+            let measurement =
+                subject.run(&cell.workload, seed.split(&key), &|_| {}).map_err(|error| error.at(&step.name, &key))?;
+            keep(&key, &measurement);
+            Ok(())
+        }),
+        Action::Condition(_) => unreachable!("a method with a conditioning is refused when it is read"),
+    }
+    .map_err(|error| error.at(&step.name, ""))
+}
+
+/// About how long a step takes of the host's time, for the progress bar alone.
+fn cost_of(step: &Step, capacity: Bytes) -> Nanos {
+    match &step.action {
+        Action::Fill { block, .. } => cost(&Workload {
+            pattern: workload::Pattern::Write,
+            block: *block,
+            stop: workload::Stop::after_bytes(capacity),
+            ..Workload::default()
+        }),
+        Action::Measure(measure) => measure.cells.iter().map(|cell| cost(&cell.workload)).sum(),
+        _ => Nanos::ZERO,
+    }
+}

@@ -1,0 +1,55 @@
+//! What was measured over what was published: on the diagonal the two are equal.
+
+use plotly::Scatter;
+use plotly::common::{DashType, Line, Marker, MarkerSymbol, Mode};
+
+use super::{COLORS, Panel, SILENT, TEXT_ONLY, axis, drawn, house, hover, logarithmic};
+
+/// A published number with what was measured.
+pub(crate) struct Point {
+    /// Which kind of point it is, as its place among the kinds.
+    pub(crate) kind: usize,
+    /// What was published.
+    pub(crate) published: f64,
+    /// What was measured.
+    pub(crate) measured: f64,
+    /// What is said when it is hovered over.
+    pub(crate) said: Vec<String>,
+}
+
+/// The panel of `points`; `kinds` name what their kinds are. None where there are not two.
+pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Panel> {
+    if points.len() < 2 {
+        return None;
+    }
+    let values = || points.iter().flat_map(|point| [point.published, point.measured]).filter(|value| *value > 0.0);
+    let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), v| (least.min(v), most.max(v)));
+    let (least, most) = (least / 1.3, most * 1.3);
+    let title = |what: &str| if unit.is_empty() { what.to_owned() } else { format!("{what} ({unit})") };
+    let along = |what: &str| logarithmic(axis(&title(what)), least, most);
+    let mut plot = house(along("Published"), along("Measured"), kinds.len());
+    plot.add_trace(
+        Scatter::new(vec![least, most], vec![least, most])
+            .name("equal")
+            .mode(Mode::Lines)
+            .line(Line::new().color("var(--quiet)").width(1.0).dash(DashType::Dash))
+            .hover_info(SILENT),
+    );
+    for (kind, name) in kinds.iter().enumerate() {
+        let own = || points.iter().filter(move |point| point.kind == kind);
+        if own().next().is_none() {
+            continue;
+        }
+        let symbols = [MarkerSymbol::Circle, MarkerSymbol::Diamond, MarkerSymbol::X];
+        let symbol = symbols[kind % symbols.len()].clone();
+        plot.add_trace(
+            Scatter::new(drawn(own().map(|point| point.published)), drawn(own().map(|point| point.measured)))
+                .name(*name)
+                .mode(Mode::Markers)
+                .marker(Marker::new().color(COLORS[kind % COLORS.len()]).symbol(symbol).size(8))
+                .text_array(own().map(|point| hover(&point.said)).collect())
+                .hover_template(TEXT_ONLY),
+        );
+    }
+    Some(Panel::new("Measured over published; equal on the dashed line".to_owned(), &plot))
+}

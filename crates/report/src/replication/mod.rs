@@ -1,0 +1,109 @@
+//! Published reviews that were repeated: published beside measured, fitted and checked figures apart.
+
+mod json;
+mod page;
+mod text;
+
+pub use json::json;
+use lab::replicate::{Answer, Expect, Group, Replication, Tally, Use, Verdict};
+pub use page::html;
+pub use text::text;
+
+use crate::number::{percent, significant};
+
+/// What was published: `9,115`, `about 200`, `≥ 3`, `200 to 300`, `< 100`.
+fn published(answer: &Answer) -> String {
+    match answer.figure.expect {
+        None => "–".to_owned(),
+        Some(Expect::Value { value, about: false }) => number(value),
+        Some(Expect::Value { value, about: true }) => format!("about {}", number(value)),
+        Some(Expect::Bounds { at_least, at_most }) => match (at_least, at_most) {
+            (Some(least), Some(most)) => format!("{} to {}", number(least), number(most.value)),
+            (Some(least), None) => format!("≥ {}", number(least)),
+            (None, Some(most)) if most.inclusive => format!("≤ {}", number(most.value)),
+            (None, Some(most)) => format!("< {}", number(most.value)),
+            (None, None) => "–".to_owned(),
+        },
+    }
+}
+
+/// All digits of a number that was written by hand.
+fn number(value: f64) -> String {
+    let text = significant(value, 6);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// How far a measurement is off: `+2.1 %`, `−7.0 %`, `holds`; none where there is nothing to compare.
+fn error(answer: &Answer) -> Option<String> {
+    let (expect, error) = (answer.figure.expect?, answer.error()?);
+    Some(match expect {
+        Expect::Bounds { .. } if answer.holds()? => "holds".to_owned(),
+        Expect::Bounds { .. } | Expect::Value { .. } => signed(error),
+    })
+}
+
+fn signed(share: f64) -> String {
+    let sign = if share < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(share.abs()))
+}
+
+/// Whether a figure that counts is not met.
+fn is_missed(answer: &Answer) -> bool {
+    answer.is_judged() && answer.holds() == Some(false)
+}
+
+/// `Fitted: 19 of 20 met, median error 2.1 %, largest 12 %.`; none where nothing of the kind was judged.
+fn tallied(word: &str, tally: &Tally) -> Option<String> {
+    let (median, worst) = tally.median.zip(tally.worst)?;
+    let (median, worst) = (percent(median), percent(worst));
+    Some(format!("{word}: {} of {} met, median error {median}, largest {worst}.", tally.met, tally.judged))
+}
+
+/// What is said of a group: both tallies, then the verdict with what it asks for.
+fn judged(replication: &Replication, group: usize) -> Vec<String> {
+    let tally = |usage| Tally::of(replication.answers_of(group), Some(usage));
+    let mut said: Vec<String> =
+        [tallied("Fitted", &tally(Use::Fit)), tallied("Checked", &tally(Use::Check))].into_iter().flatten().collect();
+    let asked = asked(&replication.published.groups[group]);
+    said.push(match replication.verdict(group) {
+        Verdict::Met => format!("Met: {asked}."),
+        Verdict::NotMet => format!("Not met: {asked}."),
+        Verdict::Incomplete(1) => format!("Incomplete: one figure was not measured. Asked for: {asked}."),
+        Verdict::Incomplete(count) => format!("Incomplete: {count} figures were not measured. Asked for: {asked}."),
+        Verdict::NotTried => "Not measured.".to_owned(),
+    });
+    said
+}
+
+/// What a group asks for: `all within 10 %, fitted and checked medians at most 4 %`.
+fn asked(group: &Group) -> String {
+    let count = group.within.map_or_else(|| "all".to_owned(), |count| count.to_string());
+    let figures = if group.tolerance > 0.0 {
+        format!("{count} within {}", percent(group.tolerance))
+    } else {
+        format!("{count} hold")
+    };
+    match group.median {
+        Some(median) => format!("{figures}, medians of fitted and of checked at most {}", percent(median)),
+        None => figures,
+    }
+}
+
+/// Why figures of a group were left out or not measured, each reason once with the figures that it is for.
+fn notes(replication: &Replication, group: usize) -> Vec<(String, Vec<String>)> {
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    let series = replication.answers[group].iter().zip(&replication.published.groups[group].series);
+    for (answer, series) in series.flat_map(|(answers, series)| answers.iter().map(move |answer| (answer, series))) {
+        let reason = match (&answer.figure.odd, &answer.figure.unmeasured) {
+            (_, Some(why)) => format!("Not measured: {why}"),
+            (Some(why), _) => format!("Left out: {why}"),
+            _ => continue,
+        };
+        let name = format!("{}, {}", series.title, answer.figure.label);
+        match notes.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, figures)) => figures.push(name),
+            None => notes.push((reason, vec![name])),
+        }
+    }
+    notes
+}

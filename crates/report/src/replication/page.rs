@@ -1,0 +1,225 @@
+//! Repeated reviews as one HTML file.
+
+use lab::replicate::{Answer, Replication, Series, Use, Verdict};
+use maud::{Markup, html};
+
+use super::{error, is_missed, judged, notes, published};
+use crate::chart::{Point, beside};
+use crate::number::{bound, count, three};
+use crate::page::{NO_SCRIPT, document};
+use crate::section::figure as drawn;
+use crate::table::framed;
+
+/// What came of repeating reviews: one self-contained HTML file, a section for each. The same always gives the
+/// same text.
+pub fn html(replications: &[Replication], version: &str) -> String {
+    let seed = replications.first().map_or(0, |replication| replication.seed.get());
+    let heading = html! {
+        p.kicker { "Published reviews, repeated in virtual time" }
+        h1 { "Published beside measured" }
+        p.facts { span { (count(replications.len(), "review")) } span { "seed " (seed) } }
+    };
+    let main = html! {
+        section #summary aria-labelledby="verdict" {
+            h2.hidden #verdict { "Summary" }
+            (overview(replications))
+            p.trust {
+                "Fitted figures are those by which the drives' parameters were chosen; they are no evidence for the models. "
+                "Checked ones were never used so."
+            }
+        }
+        (NO_SCRIPT)
+        @for replication in replications { (section(replication)) }
+        section #repeat {
+            h2 { "Repeat this" }
+            p { "The same command with the same version gives the same figures:" }
+            pre.command { code { (command(replications, seed)) } }
+        }
+    };
+    document("Published beside measured", version, &heading, &main)
+}
+
+fn command(replications: &[Replication], seed: u64) -> String {
+    let names: Vec<&str> = replications.iter().map(|replication| replication.published.review.as_str()).collect();
+    format!("assay replicate {} --seed {seed}", names.join(" "))
+}
+
+/// Every group with its verdict.
+fn overview(replications: &[Replication]) -> Markup {
+    let table = html! {
+        table {
+            caption.hidden { "Verdicts" }
+            thead { tr { th scope="col" { "Review" } th scope="col" { "Figures" } th scope="col" { "Verdict" } } }
+            @for replication in replications { tbody {
+                @for (place, group) in replication.published.groups.iter().enumerate() { tr {
+                    th scope="row" {
+                        @if place == 0 { a href={ "#" (replication.published.review) } { (replication.published.review) } }
+                    }
+                    td { (group.title) }
+                    td { (verdict(replication.verdict(place))) }
+                } }
+            } }
+        }
+    };
+    framed("Verdicts", &table)
+}
+
+fn verdict(verdict: Verdict) -> Markup {
+    html! {
+        @match verdict {
+            Verdict::NotMet => span.worse { (verdict.name()) },
+            Verdict::Met => (verdict.name()),
+            _ => span.absent { (verdict.name()) },
+        }
+    }
+}
+
+fn section(replication: &Replication) -> Markup {
+    let published = &replication.published;
+    html! {
+        section.step id=(published.review) {
+            h2 { (published.title) }
+            p { (bound(&published.about)) }
+            p { (bound(&replication.about)) }
+            p.asked { (published.source) }
+            @for missing in &replication.missing {
+                p.missing { "Part " code { (missing.part) } " on " code { "sim:" (missing.target) } ": " (missing.why) "." }
+            }
+            @for group in 0..published.groups.len() { (section_of(replication, group)) }
+            (besides(replication))
+            (conditions(replication))
+        }
+    }
+}
+
+/// Chart, table and verdict of a group.
+fn section_of(replication: &Replication, group: usize) -> Markup {
+    let goals = &replication.published.groups[group];
+    let is_measured = replication.answers_of(group).any(|answer| answer.measured.is_some());
+    html! {
+        h3 { (goals.title) }
+        p.steadiness { (bound(&judged(replication, group).join(" "))) }
+        @if is_measured {
+            @if let Some(panel) = chart(replication, group) {
+                (drawn(&goals.title, &[panel], "Both axes are logarithmic. Hover over a point for its figure."))
+            }
+            (table(replication, group))
+        }
+        @for (reason, figures) in notes(replication, group) {
+            p.asked { (reason) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
+        }
+    }
+}
+
+const KINDS: [&str; 3] = ["fitted", "checked", "left out"];
+
+/// The points of all series of a group that share the first one's unit.
+fn chart(replication: &Replication, group: usize) -> Option<crate::chart::Panel> {
+    let series = &replication.published.groups[group].series;
+    let unit = series.first()?.unit.as_str();
+    let mut points = Vec::new();
+    for (series, answers) in series.iter().zip(&replication.answers[group]).filter(|(series, _)| series.unit == unit) {
+        points.extend(answers.iter().filter_map(|answer| point(series, answer)));
+    }
+    beside(unit, &KINDS, &points)
+}
+
+fn point(series: &Series, answer: &Answer) -> Option<Point> {
+    let kind = match (&answer.figure.odd, answer.figure.usage) {
+        (Some(_), _) => 2,
+        (None, Use::Fit) => 0,
+        (None, Use::Check) => 1,
+    };
+    let (expect, measured) = (answer.figure.expect?, answer.measured?);
+    let said = vec![
+        series.title.clone(),
+        answer.figure.label.clone(),
+        format!("published {}, measured {} {}", published(answer), three(measured), series.unit),
+        format!("{}: {}", KINDS[kind], error(answer)?),
+    ];
+    matches!(expect, lab::replicate::Expect::Value { .. }).then_some(Point {
+        kind,
+        published: expect.number()?,
+        measured,
+        said,
+    })
+}
+
+fn table(replication: &Replication, group: usize) -> Markup {
+    let goals = &replication.published.groups[group];
+    let table = html! {
+        table {
+            caption { "Errors of fitted and of checked figures" }
+            thead { tr {
+                th scope="col" { "Figure" }
+                th.number scope="col" { "Published" } th.number scope="col" { "Measured" }
+                th.number scope="col" { "Fitted" } th.number scope="col" { "Checked" }
+            } }
+            @for (series, answers) in goals.series.iter().zip(&replication.answers[group]) { tbody {
+                tr.group { th scope="rowgroup" colspan="5" {
+                    (series.title) @if !series.unit.is_empty() { ", " span.unit { (series.unit) } }
+                } }
+                @for answer in answers { (row(answer)) }
+            } }
+        }
+    };
+    framed(&goals.title, &table)
+}
+
+fn row(answer: &Answer) -> Markup {
+    let measured = answer.measured.map_or_else(|| "–".to_owned(), three);
+    let off = html! {
+        @if let Some(off) = error(answer) {
+            @if answer.figure.odd.is_some() { span.absent { "(" (off) ")" } }
+            @else if is_missed(answer) { span.worse { (off) } }
+            @else { (off) }
+        }
+    };
+    html! {
+        tr title=(answer.figure.id) {
+            th scope="row" { (answer.figure.label) }
+            td.number { (published(answer)) }
+            td.number { (measured) }
+            @match answer.figure.usage {
+                Use::Fit => { td.number { (off) } td.number {} },
+                Use::Check => { td.number {} td.number { (off) } },
+            }
+        }
+    }
+}
+
+/// What was measured and not published.
+fn besides(replication: &Replication) -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th scope="col" { "Measurement" } th.number scope="col" { "Measured" } th scope="col" { "Unit" } } }
+            tbody { @for beside in &replication.besides { tr {
+                th scope="row" { code { (beside.id) } }
+                td.number { (three(beside.measured)) }
+                td.unit { (beside.unit) }
+            } } }
+        }
+    };
+    html! {
+        @if !replication.besides.is_empty() {
+            details {
+                summary { (count(replication.besides.len(), "measurement")) " that nothing was published for" }
+                (framed("Measured besides", &table))
+            }
+        }
+    }
+}
+
+fn conditions(replication: &Replication) -> Markup {
+    html! {
+        @if !replication.conditions.is_empty() {
+            details {
+                summary { "What it was done on" }
+                dl { @for condition in &replication.conditions {
+                    dt { (condition.part) }
+                    dd { (condition.title) ", " code { "sim:" (condition.target) } }
+                } }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Repeated reviews as table, document and page.
+
+use assay_report::replication::{html, json, text};
+use block::Seed;
+use lab::replicate::{Answer, Beside, Condition, Missing, Replication, parse};
+use serde_json::{Value, json as object};
+
+const FIGURES: &str = r#"
+review = "r"
+title = "A review"
+source = "A magazine, 2009"
+about = "As printed."
+
+[[group]]
+title = "Rates"
+tolerance = "10%"
+median = "4%"
+
+[[group.series]]
+title = "Random reads"
+unit = "IOPS"
+figures = [
+    { id = "r/read/512", use = "check", value = 9115 },
+    { id = "r/read/1024", use = "fit", value = 8205 },
+    { id = "r/read/2048", use = "check", value = 604, odd = "three times another" },
+]
+
+[[group.series]]
+title = "Writes <new> over worn"
+figures = [
+    { id = "r/ratio", use = "check", ratio = ["r/a", "r/b"], at_least = 3 },
+    { id = "r/access", use = "check", below = 0.1 },
+    { id = "r/lost", use = "check", about = 200 },
+    { id = "r/database", use = "check", value = 1344.5, unmeasured = "no database" },
+]
+"#;
+
+fn made() -> Replication {
+    let published = parse(FIGURES).unwrap();
+    let measured = [Some(9000.0), Some(8205.0), Some(1600.0), Some(2.4), Some(0.09), None, None];
+    let mut answers = published.figures().cloned().zip(measured).map(|(figure, measured)| Answer { figure, measured });
+    let answers = vec![vec![answers.by_ref().take(3).collect(), answers.collect()]];
+    Replication {
+        published,
+        about: "As it was.".to_owned(),
+        seed: Seed::new(7),
+        conditions: vec![Condition { part: "p".into(), target: "x25-m".into(), title: "Intel X25-M".into() }],
+        answers,
+        besides: vec![Beside { id: "r/a".into(), measured: 12.0, unit: "s" }],
+        missing: vec![Missing {
+            part: "q".into(),
+            target: "x26-m".into(),
+            why: "there is no simulated drive `x26-m`".into(),
+            failed: false,
+        }],
+    }
+}
+
+#[test]
+fn the_table_has_published_beside_measured_with_fitted_and_checked_errors_apart() {
+    let told = text(&[made()], 80, false);
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let line = |start: &str| {
+        told.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_else(|| panic!("{told}"))
+    };
+    let words = |start: &str| line(start).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words("512"), "512 9,115 9,000 −1.3 %");
+    assert_eq!(words("1024"), "1024 8,205 8,210 +0 %");
+    assert_eq!(words("2048"), "2048 604 1,600 (+165 %)");
+    assert_eq!(words("ratio"), "ratio ≥ 3 2.40 ▲ −20 %");
+    assert_eq!(words("access"), "access < 0.1 0.0900 holds");
+    assert_eq!(words("lost"), "lost about 200 –");
+    assert!(
+        line("1024").chars().count() < line("512").chars().count(),
+        "the checked column stands right of the fitted:\n{told}"
+    );
+    assert!(told.contains("Fitted: 1 of 1 met") && told.contains("Checked: 2 of 3 met"), "{told}");
+    assert!(told.contains("Incomplete: one figure was not measured."), "{told}");
+    assert!(told.contains("Left out: three times another") && told.contains("Not measured: no database"), "{told}");
+    assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
+    assert!(text(&[made()], 80, true).contains("\x1b[33m"), "what is missed is coloured");
+}
+
+#[test]
+fn a_document_has_every_figure_with_its_error() {
+    let document: Value = serde_json::from_str(&json(&[made()], "0.1.0")).unwrap();
+    let figures = document["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 7);
+    let first = &figures[0];
+    assert_eq!(
+        (&first["id"], &first["use"], &first["unit"]),
+        (&object!("r/read/512"), &object!("check"), &object!("IOPS"))
+    );
+    assert_eq!(
+        (&first["published"], &first["measured"], &first["met"]),
+        (&object!(9115.0), &object!(9000.0), &object!(true))
+    );
+    assert!((first["error"].as_f64().unwrap() - (9000.0 / 9115.0 - 1.0)).abs() < 1e-12);
+    assert_eq!(figures[2]["odd"], "three times another");
+    assert_eq!((&figures[3]["expect"], &figures[3]["met"]), (&object!({ "at_least": 3.0 }), &object!(false)));
+    assert_eq!(figures[4]["expect"], object!({ "below": 0.1 }));
+    assert_eq!(
+        (&figures[5]["measured"], &figures[5]["error"], &figures[5]["met"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
+    let review = &document["reviews"][0];
+    assert_eq!((&review["seed"], &review["conditions"][0]["target"]), (&object!(7), &object!("sim:x25-m")));
+    assert_eq!(review["groups"][0]["verdict"], "incomplete");
+    assert_eq!(review["groups"][0]["fit"]["judged"], 1);
+    assert_eq!(
+        (&review["missing"][0]["target"], &review["measured_besides"][0]["id"]),
+        (&object!("sim:x26-m"), &object!("r/a"))
+    );
+}
+
+#[test]
+fn a_page_has_a_section_a_chart_and_every_figure() {
+    let page = html(&[made()], "0.1.0");
+    assert!(page.contains("<section class=\"step\" id=\"r\">"), "a section for the review");
+    assert_eq!(page.matches("<div class=\"chart\"").count(), 1);
+    for figure in made().all() {
+        assert!(page.contains(&format!("title=\"{}\"", figure.figure.id)), "{} is in a table", figure.figure.id);
+    }
+    assert!(page.contains("Writes &lt;new&gt; over worn") && !page.contains("<new>"), "names are no markup");
+    assert!(page.contains("assay replicate r --seed 7"));
+    assert_eq!(page, html(&[made()], "0.1.0"), "the same gives the same page");
+}
