@@ -92,7 +92,7 @@ fn a_rig_that_waits_for_its_drives_says_so() {
     assert_eq!(rig.spec().limit(&rig.counters(), rig.now()).to_string(), "drives");
 }
 
-const SINGLE: &str = "solid-data-host?submit=2us&host.complete=3us";
+const SINGLE: &str = "toms-x25e-1?submit=2us&host.complete=3us&count=0&transfer=64KiB&at_once=1";
 
 #[test]
 fn a_large_request_is_several_commands() {
