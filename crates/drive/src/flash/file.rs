@@ -209,9 +209,9 @@ impl FlashFile {
         let table = &self.geometry;
         let sectors = table.page.sectors();
         require(
-            table.page.is_multiple_of(block::SECTOR) && (1..=64).contains(&sectors),
+            table.page.get().is_power_of_two() && (1..=64).contains(&sectors),
             || format!("geometry.page is {}", table.page),
-            "a page is 512 B to 32 KiB, in whole sectors",
+            "a page is 512 B, 1, 2, 4 … or 32 KiB",
         )?;
         require(
             (1..=16_384).contains(&table.pages_per_block),

@@ -151,7 +151,10 @@ impl FlashDrive {
     /// A drive as it leaves the factory: all blocks erased, nothing mapped, time at zero.
     pub fn new(spec: FlashSpec) -> Self {
         let page_sectors = spec.geometry.page.sectors() as u32;
-        assert!((1..=64).contains(&page_sectors), "a page has 1 to 64 sectors, not {page_sectors}");
+        assert!(
+            page_sectors.is_power_of_two() && page_sectors <= 64,
+            "a page has 1, 2, 4 … 64 sectors, not {page_sectors}"
+        );
         let pages = u32::try_from(spec.capacity.get().div_ceil(spec.geometry.page.get()))
             .expect("the preset's reader checks that 32 bits number all pages");
         let map_cache = spec.map_cache.map(|spec| MapCache::new(spec, pages));
@@ -232,7 +235,7 @@ impl FlashDrive {
     fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
         let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
         match self.mapping.place_of(page) {
-            Some(place) if self.spec.reads_first => self.nand.read_first(self.now, ready, place, sectors),
+            Some(place) if self.spec.reads_first => self.nand.read_first(ready, place, sectors),
             Some(place) => self.nand.read(self.now, ready, place, sectors),
             None => ready,
         }
@@ -264,7 +267,7 @@ impl FlashDrive {
     /// Reads the mapping page of `region`.
     fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
         match self.mapping.place_of(Lpn(self.map_base + region)) {
-            Some(place) => self.nand.read_first(self.now, ready, place, self.page_sectors),
+            Some(place) => self.nand.read_first(ready, place, self.page_sectors),
             None => ready,
         }
     }
@@ -318,7 +321,7 @@ impl FlashDrive {
 
     /// What the firmware takes for a write beside what every command takes.
     fn handling(&mut self, request: Request) -> Nanos {
-        let pages = self.pieces(request).count() as u64;
+        let pages = self.pages(request);
         let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
         // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
         // where the last write ended is part of its change.
@@ -424,17 +427,25 @@ impl FlashDrive {
     /// Cuts a request at the boundaries of pages.
     #[inline]
     fn pieces(&self, request: Request) -> impl Iterator<Item = Piece> + use<> {
-        let sectors = u64::from(self.page_sectors);
+        let (sectors, shift) = (u64::from(self.page_sectors), self.page_sectors.trailing_zeros());
         let (mut at, end) = (request.lba.get(), request.end().get());
         std::iter::from_fn(move || {
             (at < end).then(|| {
-                let first = at % sectors;
+                let first = at & (sectors - 1);
                 let count = (sectors - first).min(end - at);
-                let piece = Piece { page: Lpn((at / sectors) as u32), first: first as u32, sectors: count as u32 };
+                let piece = Piece { page: Lpn((at >> shift) as u32), first: first as u32, sectors: count as u32 };
                 at += count;
                 piece
             })
         })
+    }
+
+    /// How many pages a request touches.
+    #[inline]
+    fn pages(&self, request: Request) -> u64 {
+        let shift = self.page_sectors.trailing_zeros();
+        let last = |end: u64| (end + u64::from(self.page_sectors) - 1) >> shift;
+        last(request.end().get()) - (request.lba.get() >> shift)
     }
 }
 
@@ -522,7 +533,7 @@ impl Drive for FlashDrive {
 
     #[inline]
     fn expect(&self, soon: &[Request]) {
-        let page_of = |request: &Request| Lpn((request.lba.get() / u64::from(self.page_sectors)) as u32);
+        let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);
         // Two passes of plain loads that nothing waits for: the processor overlaps their cache misses.
         let mut slots = [0; 32];
         for batch in soon.chunks(slots.len()) {

@@ -119,14 +119,14 @@ impl Nand {
     ///
     /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
     /// all, in steps of one page moved. The rest is put off by what the read takes.
-    pub fn read_first(&mut self, now: Nanos, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
+    pub fn read_first(&mut self, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
         let transfer = self.transfer[sectors as usize];
         let step = self.times.read + self.fill + self.fill + self.times.program;
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
         let start = ready + waits;
         let in_register = start + self.times.of(cells).read;
-        let done = self.channels[die.channel as usize].find(now, die.lane, in_register, transfer) + transfer;
+        let done = self.channels[die.channel as usize].find(die.lane, in_register, transfer) + transfer;
         die.free = die.free.max(start) + done.since(start);
         die.joinable = None;
         self.pages_read += 1;
@@ -295,7 +295,7 @@ mod tests {
         let moved = nand.book(START, START, &[moves(0, 10)]);
         assert_eq!(moved, micros(10 * 1150));
         let ready = micros(2 * 1150 + 150);
-        assert_eq!(nand.read_first(START, ready, native(0), 8), micros(3 * 1150 + 150));
+        assert_eq!(nand.read_first(ready, native(0), 8), micros(3 * 1150 + 150));
         assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
     }
 
