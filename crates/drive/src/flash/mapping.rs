@@ -72,7 +72,7 @@ pub struct Mapping {
     slc: Option<SlcSpec>,
     pub(super) page_bits: u32,
     /// The slot of each logical page, inverted.
-    slots: Vec<u32>,
+    pub(super) slots: Vec<u32>,
     /// The logical page that was last written to each slot.
     pub(super) owners: Vec<u32>,
     /// A bit a slot: whether it is what the map points to.
@@ -100,7 +100,7 @@ pub struct Mapping {
 pub(super) struct UnitState {
     pub free: VecDeque<u32>,
     host: Frontier,
-    collection: Frontier,
+    pub collection: Frontier,
     pub victim: Option<Victim>,
     pub candidates: Candidates,
     pub valid: u32,
@@ -110,11 +110,11 @@ pub(super) struct UnitState {
 
 /// The block that is being written, and how far.
 #[derive(Clone, Copy, Debug)]
-struct Frontier {
-    block: u32,
-    next: u32,
+pub(super) struct Frontier {
+    pub block: u32,
+    pub next: u32,
     /// How many pages it takes.
-    end: u32,
+    pub end: u32,
     cells: Cells,
 }
 
@@ -205,7 +205,7 @@ impl Mapping {
         let unit = self.choose_unit();
         self.collect(unit, plan);
         let cells = self.units[unit.0 as usize].host.cells;
-        let slot = self.append(unit, Source::Host, page);
+        let slot = self.append(unit, page);
         self.digest = (self.digest ^ (u64::from(slot) << 32 | u64::from(page.0)))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(29);
@@ -237,7 +237,7 @@ impl Mapping {
 
     /// Whether `slot` is the last of its flash page.
     #[inline]
-    pub(super) fn fills(&self, slot: u32) -> bool {
+    fn fills(&self, slot: u32) -> bool {
         let together = self.geometry.program_pages;
         together == 1 || ((slot & ((1 << self.page_bits) - 1)) + 1).is_multiple_of(together)
     }
@@ -334,14 +334,11 @@ impl Mapping {
         }
     }
 
-    /// Puts `page` into the next slot of the unit's frontier.
+    /// Puts `page` of the host's into the next slot of the unit.
     #[inline]
-    pub(super) fn append(&mut self, unit: Unit, source: Source, page: Lpn) -> u32 {
+    fn append(&mut self, unit: Unit, page: Lpn) -> u32 {
         let state = &mut self.units[unit.0 as usize];
-        let frontier = match source {
-            Source::Host => &mut state.host,
-            Source::Collection => &mut state.collection,
-        };
+        let frontier = &mut state.host;
         let slot = frontier.block << self.page_bits | frontier.next;
         frontier.next += 1;
         let full = frontier.next == frontier.end;
@@ -351,13 +348,13 @@ impl Mapping {
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;
         if full {
-            self.close(unit, source);
+            self.close(unit, Source::Host);
         }
         slot
     }
 
     /// Closes a full block, making it a candidate, and opens the next.
-    fn close(&mut self, unit: Unit, source: Source) {
+    pub(super) fn close(&mut self, unit: Unit, source: Source) {
         let next = self.open(unit, source);
         let state = &mut self.units[unit.0 as usize];
         let frontier = match source {
