@@ -122,7 +122,7 @@ impl Mapping {
     /// Moves up to `count` valid pages; erases the block when none is left.
     fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>) {
         let (moved, next) = self.copy_valid(unit, victim, count);
-        let left = self.counts[victim.block as usize] - moved.pages;
+        let left = self.counts[victim.block as usize] - moved.pages as u16;
         self.counts[victim.block as usize] = left;
         if moved.pages > 0 {
             self.moved += u64::from(moved.pages);
@@ -162,8 +162,8 @@ impl Mapping {
                 self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
                 to.next += 1;
                 if together > 1 {
-                    programs += u16::from(to.next.is_multiple_of(together));
-                    reads += u16::from(from as u32 / together != flash_page);
+                    programs += u32::from(to.next.is_multiple_of(together));
+                    reads += u32::from(from as u32 / together != flash_page);
                     flash_page = from as u32 / together;
                 }
                 if to.next == to.end {
@@ -178,7 +178,7 @@ impl Mapping {
         }
         self.counts[to.block as usize] += (to.next - started) as u16;
         self.units[unit.0 as usize].collection.next = to.next;
-        let moved = (count - left) as u16;
+        let moved = count - left;
         match together {
             1 => (Moved { pages: moved, reads: moved, programs: moved }, next),
             _ => (Moved { pages: moved, reads, programs }, next),

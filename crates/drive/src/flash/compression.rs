@@ -37,8 +37,8 @@ impl Compression {
         let left = (self.mean >> 8).clamp(self.floor, 100);
         for op in plan.iter_mut() {
             if let FlashOp::Move(_, moved) = op {
-                self.moved += u32::from(moved.programs) * left;
-                moved.programs = (self.moved / 100) as u16;
+                self.moved += moved.programs * left;
+                moved.programs = self.moved / 100;
                 self.moved %= 100;
             }
         }

@@ -36,11 +36,11 @@ pub enum FlashOp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Logical pages.
-    pub pages: u16,
+    pub pages: u32,
     /// Flash pages read for them.
-    pub reads: u16,
+    pub reads: u32,
     /// Flash pages that they fill.
-    pub programs: u16,
+    pub programs: u32,
 }
 
 /// Blocks that are written with one bit a cell first and emptied into others later.

@@ -171,7 +171,7 @@ impl Nand {
     fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let (start, NandTimes { read, program, .. }) = (die.free.max(now), self.times);
-        let (reads, programs) = (u32::from(moved.reads), u32::from(moved.programs));
+        let Moved { pages, reads, programs } = moved;
         let channel = &mut self.channels[die.channel as usize];
         die.free = if self.times.copy_back {
             start + read.times(u64::from(reads)) + program.times(u64::from(programs))
@@ -179,7 +179,7 @@ impl Nand {
             channel.reserve_each(now, die.lane, start + read, self.fill + self.fill, program + read, programs) + program
         } else {
             let page = *self.transfer.last().expect("a page has a sector");
-            let out = page.times(u64::from(moved.pages).div_ceil(u64::from(reads)));
+            let out = page.times(u64::from(pages).div_ceil(u64::from(reads)));
             let read_all = channel.reserve_each(now, die.lane, start + read, out, read, reads);
             match programs {
                 0 => read_all,
@@ -188,7 +188,7 @@ impl Nand {
         };
         die.loaded = die.free;
         die.joinable = None;
-        self.pages_read += u64::from(moved.pages);
+        self.pages_read += u64::from(pages);
         self.pages_programmed += u64::from(programs * self.program_pages);
         die.free
     }
@@ -259,7 +259,7 @@ mod tests {
         (Unit(unit), Cells::Native)
     }
 
-    fn moves(unit: u32, pages: u16) -> FlashOp {
+    fn moves(unit: u32, pages: u32) -> FlashOp {
         FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages })
     }
 
