@@ -1,6 +1,7 @@
 //! How blocks are emptied, so that there are always free ones.
 
 use block::Nanos;
+use prefetch_index::prefetch_index;
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::Unit;
@@ -139,6 +140,24 @@ impl Mapping {
         }
     }
 
+    /// Has the map's entries at hand for the next `count` valid pages of a block from `next` on: other units
+    /// have their turn before these are moved, and by then memory has answered.
+    #[inline]
+    fn call_for(&self, base: u32, next: u32, count: u32) {
+        let (mut next, mut left) = (next, count);
+        while left > 0 && next < self.geometry.pages_per_block {
+            let word = ((base | next) >> 6) as usize;
+            let mut rest = self.valid[word] & u64::MAX << (next & 63);
+            while rest != 0 && left > 0 {
+                let page = self.owners[(word << 6) | rest.trailing_zeros() as usize];
+                prefetch_index(&self.slots, page as usize);
+                rest &= rest - 1;
+                left -= 1;
+            }
+            next = (next | 63) + 1;
+        }
+    }
+
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, and
     /// where to go on. A word of valid bits at a time: this is what most of a simulation's time goes to.
     fn copy_valid(&mut self, unit: Unit, victim: Victim, count: u32) -> (Moved, u32) {
@@ -178,6 +197,7 @@ impl Mapping {
         }
         self.counts[to.block as usize] += (to.next - started) as u16;
         self.units[unit.0 as usize].collection.next = to.next;
+        self.call_for(base, next, count);
         let moved = count - left;
         match together {
             1 => (Moved { pages: moved, reads: moved, programs: moved }, next),

@@ -4,6 +4,8 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
+
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
@@ -250,20 +252,21 @@ impl Mapping {
         }
     }
 
-    /// Loads what the next write of `page` will need, without waiting for it: see `Drive::expect`.
+    /// Has at hand soon what the next access to `page` will need first: see `Drive::expect`.
     #[inline]
-    pub fn touch(&self, page: Lpn) -> u32 {
-        self.slots[page.0 as usize]
+    pub fn call(&self, page: Lpn) {
+        prefetch_index(&self.slots, page.0 as usize);
     }
 
-    /// Loads what overwriting a page at `slot` will need; `inverted` is what [`touch`](Self::touch) gave.
+    /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
-    pub fn touch_slot(&self, inverted: u32) -> u64 {
-        if inverted == UNMAPPED {
-            return 0;
+    pub fn call_slot(&self, page: Lpn) {
+        let inverted = self.slots[page.0 as usize];
+        if inverted != UNMAPPED {
+            let slot = !inverted;
+            prefetch_index(&self.valid, (slot >> 6) as usize);
+            prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
         }
-        let slot = !inverted;
-        self.valid[(slot >> 6) as usize] ^ u64::from(self.counts[(slot >> self.page_bits) as usize])
     }
 
     /// A number that is equal for equal histories, and so for equal states.

@@ -534,15 +534,8 @@ impl Drive for FlashDrive {
     #[inline]
     fn expect(&self, soon: &[Request]) {
         let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);
-        // Two passes of plain loads that nothing waits for: the processor overlaps their cache misses.
-        let mut slots = [0; 32];
-        for batch in soon.chunks(slots.len()) {
-            for (slot, request) in slots.iter_mut().zip(batch) {
-                *slot = self.mapping.touch(page_of(request));
-            }
-            let sum = slots[..batch.len()].iter().fold(0, |sum, &slot| sum ^ self.mapping.touch_slot(slot));
-            std::hint::black_box(sum);
-        }
+        soon.iter().for_each(|request| self.mapping.call(page_of(request)));
+        soon.iter().for_each(|request| self.mapping.call_slot(page_of(request)));
     }
 }
 
