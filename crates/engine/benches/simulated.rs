@@ -16,8 +16,8 @@ fn workload(pattern: Pattern, requests: u64) -> Workload {
 }
 
 /// The drive filled once and overwritten at random with twice its capacity.
-fn worn() -> Device {
-    let preset = Preset::find("x25-m").expect("it comes with the program");
+fn worn(name: &str) -> Device {
+    let preset = Preset::find(name).expect("it comes with the program");
     let mut drive = preset.build();
     let pages = preset.capacity().div(Bytes::from_kib(4));
     let fill = Workload { block: Bytes::from_mib(1), ..workload(Pattern::Write, pages / 256) };
@@ -28,8 +28,12 @@ fn worn() -> Device {
 }
 
 fn simulated(criterion: &mut Criterion) {
-    let mut drive = worn();
-    let mut group = criterion.benchmark_group("simulated 4 KiB requests on a worn 80 GB drive");
+    measure(criterion, "4 KiB on a worn 80 GB drive, map in memory", worn("x25-m?map.cache=128MiB"));
+    measure(criterion, "4 KiB on a worn 80 GB drive, map in flash", worn("x25-m"));
+}
+
+fn measure(criterion: &mut Criterion, title: &str, mut drive: Device) {
+    let mut group = criterion.benchmark_group(title);
     group
         .throughput(Throughput::Elements(REQUESTS))
         .sample_size(10)
