@@ -67,7 +67,10 @@ impl Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::failed(error)
+        match error {
+            StoreError::NoSuchRun { .. } | StoreError::Owned { .. } => Self::usage(error),
+            error => Self::failed(error),
+        }
     }
 }
 

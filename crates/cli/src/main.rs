@@ -2,6 +2,7 @@
 
 mod commands;
 mod failure;
+mod fingerprint;
 mod progress;
 mod target;
 mod undertaking;

@@ -1,14 +1,16 @@
 //! A run from its entry in the store to its end.
 
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
 use lab::plan::Plan;
 use lab::{LabError, Session};
-use store::{NewRun, RunId, State, Store};
+use store::{NewRun, Run, RunId, State, Store, StoreError};
 
 use crate::failure::Failure;
+use crate::fingerprint;
 use crate::progress::Progress;
 use crate::target::Opened;
 
@@ -22,6 +24,29 @@ pub struct Undertaking<'a> {
     pub repeats: Option<u32>,
     /// How much of a real target is used, where the command line said.
     pub size: Option<block::Bytes>,
+    /// Whether a real target's page cache is passed by.
+    pub direct: bool,
+}
+
+/// Why a run did not come to its end, and whether the store knows.
+pub struct Broken {
+    /// What went wrong.
+    pub reason: LabError,
+    /// Why the store could not be told how the run ended, if it could not: then the run is listed as unfinished.
+    pub untold: Option<StoreError>,
+}
+
+impl Broken {
+    /// What went wrong, and what became of the run.
+    pub fn words(&self, run: RunId) -> String {
+        let reason = &self.reason;
+        match &self.untold {
+            None => format!("{reason}\nRun {run} is marked failed"),
+            Some(error) => {
+                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be entered: {error}")
+            }
+        }
+    }
 }
 
 /// Milliseconds since 1970-01-01 UTC.
@@ -29,15 +54,27 @@ pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
+/// The name of a target by which it is found from any directory.
+pub fn absolute(target: &str) -> String {
+    match target.starts_with("sim:") {
+        true => target.to_owned(),
+        false => std::path::absolute(target).unwrap_or_else(|_| PathBuf::from(target)).display().to_string(),
+    }
+}
+
 impl Undertaking<'_> {
     /// Enters the run in the store.
     pub fn begin(&self, store: &mut Store, opened: &Opened) -> Result<RunId, Failure> {
+        let target = absolute(&opened.name);
+        let fingerprint = opened.real.then(|| fingerprint::of(Path::new(&target)).ok()).flatten();
         let run = store.begin(&NewRun {
             plan: self.plan.name.clone(),
             plan_text: self.plan.text.clone(),
             quick: self.plan.quick,
-            target: opened.name.clone(),
+            target,
             target_identity: opened.identity.clone(),
+            target_fingerprint: fingerprint,
+            direct: self.direct,
             size: self.size,
             seed: self.seed,
             repeats: self.repeats,
@@ -46,26 +83,57 @@ impl Undertaking<'_> {
             commit: env!("ASSAY_COMMIT").to_owned(),
             environment: opened.environment.clone(),
         })?;
-        for finding in &opened.findings {
-            store.note(run, None, None, finding)?;
-        }
+        note(store, run, &opened.findings)?;
         Ok(run)
+    }
+
+    /// Enters that a run of this store goes on, with the doubts that have come up since it began.
+    pub fn go_on(store: &mut Store, run: &Run, opened: &Opened) -> Result<(), Failure> {
+        note(store, run.id, &opened.findings)?;
+        if opened.real
+            && let Some(other) = store.runs()?.iter().rfind(|other| other.id > run.id && other.target == run.target)
+        {
+            let words = format!(
+                "Run {} used the target between the parts of this run, so the state that the earlier steps left is \
+                 not the one that the later steps found.",
+                other.id
+            );
+            note(store, run.id, &[words])?;
+        }
+        Ok(store.reopen(run.id)?)
     }
 
     /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
     /// store back either way.
-    pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), LabError>) {
+    pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let store = Mutex::new(store);
         let progress = Progress::new();
         let done = Session::new(&store, run, self.plan, self.seed, &progress)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
-        let (state, words) = match &done {
-            Ok(()) => (State::Complete, None),
-            Err(error) => (State::Failed, Some(error.to_string())),
+        let ended = match done {
+            Ok(()) => match store.finish(run, State::Complete, None, now_ms()) {
+                Ok(()) => Ok(()),
+                // All was measured; that it could not be entered is what went wrong, and is told as the reason.
+                Err(error) => Err(broken(&mut store, run, error.into())),
+            },
+            Err(reason) => Err(broken(&mut store, run, reason)),
         };
-        let entered = store.finish(run, state, words.as_deref(), now_ms());
-        (store, done.and(entered.map_err(LabError::from)))
+        (store, ended)
     }
+}
+
+/// Enters that the run failed, as far as that can be done.
+fn broken(store: &mut Store, run: RunId, reason: LabError) -> Broken {
+    let untold = store.finish(run, State::Failed, Some(&reason.to_string()), now_ms()).err();
+    Broken { reason, untold }
+}
+
+/// Keeps doubts about a run as a whole.
+fn note(store: &mut Store, run: RunId, findings: &[String]) -> Result<(), Failure> {
+    for finding in findings {
+        store.note(run, None, None, finding)?;
+    }
+    Ok(())
 }

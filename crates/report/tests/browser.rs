@@ -156,6 +156,8 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
             quick: true,
             target: "sim:x25-m".to_owned(),
             target_identity: "the simulated X25-M".to_owned(),
+            target_fingerprint: None,
+            direct: true,
             size: None,
             seed: Seed::new(1),
             repeats: None,

@@ -12,15 +12,19 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transac
 
 use crate::error::Cause;
 use crate::measured::{self, Stored};
+use crate::owner::Owner;
 use crate::{Run, RunId, State, StoreError};
 
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
+/// What a store of the second version lacks: it did not know a target from another of its name.
+const FROM_SECOND: &str = "ALTER TABLE run ADD COLUMN direct INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE run ADD COLUMN target_fingerprint TEXT;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -29,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The runs that were begun or reopened here and have not ended.
+    owned: Vec<Owner>,
 }
 
 /// What is known of a run when it begins; see [`Run`] for what each means.
@@ -40,6 +46,8 @@ pub struct NewRun {
     pub quick: bool,
     pub target: String,
     pub target_identity: String,
+    pub target_fingerprint: Option<String>,
+    pub direct: bool,
     pub size: Option<Bytes>,
     pub seed: Seed,
     pub repeats: Option<u32>,
@@ -70,7 +78,7 @@ impl Store {
             std::fs::create_dir_all(folder).map_err(|error| StoreError::Folder { path: path.to_owned(), error })?;
         }
         let connection = Self::connect(path).map_err(|cause| cause.at(path))?;
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self { connection, path: path.to_owned(), owned: Vec::new() })
     }
 
     /// Where a user's results are kept: under `XDG_DATA_HOME`, or `.local/share` of `HOME`.
@@ -107,9 +115,11 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if version(&transaction)? < SCHEMA {
-            transaction.execute_batch(FROM_FIRST)?;
-            transaction.pragma_update(None, "user_version", SCHEMA)?;
+        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND)] {
+            if version(&transaction)? == earlier {
+                transaction.execute_batch(lacks)?;
+                transaction.pragma_update(None, "user_version", earlier + 1)?;
+            }
         }
         Ok(transaction.commit()?)
     }
@@ -160,16 +170,17 @@ impl Store {
         work(&self.connection).map_err(|cause| cause.at(&self.path))
     }
 
-    /// Enters a run that begins now.
+    /// Enters a run that begins now. It belongs to this store until it ends.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn begin(&mut self, run: &NewRun) -> Result<RunId, StoreError> {
-        self.write(|connection| {
+        let path = self.path.clone();
+        let owner = self.write(|connection| {
             connection.execute(
                 "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
-                 started_ms, version, git_commit, environment) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12)",
+                 started_ms, version, git_commit, environment, direct, target_fingerprint) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14)",
                 params![
                     run.plan,
                     run.plan_text,
@@ -183,10 +194,16 @@ impl Store {
                     run.version,
                     run.commit,
                     run.environment,
+                    run.direct,
+                    run.target_fingerprint,
                 ],
             )?;
-            Ok(RunId(connection.last_insert_rowid()))
-        })
+            // Before anybody else can see it.
+            Ok(Owner::of(RunId(connection.last_insert_rowid()), &path)?)
+        })?;
+        let run = owner.run;
+        self.owned.push(owner);
+        Ok(run)
     }
 
     /// Keeps repeats of a cell, all or none of them.
@@ -232,7 +249,19 @@ impl Store {
         error: Option<&str>,
         finished_ms: i64,
     ) -> Result<(), StoreError> {
-        self.progress(run, state, error, Some(finished_ms))
+        self.progress(run, state, error, Some(finished_ms))?;
+        self.owned.retain(|owner| owner.run != run);
+        Ok(())
+    }
+
+    /// Makes a run that was cut off this store's own, until it ends.
+    ///
+    /// # Errors
+    /// If there is no such run, or another process carries it out.
+    pub fn own(&mut self, run: RunId) -> Result<(), StoreError> {
+        self.run(run)?;
+        self.owned.push(Owner::of(run, &self.path)?);
+        Ok(())
     }
 
     /// Enters that a run goes on.
@@ -353,6 +382,8 @@ fn run_of(row: &Row) -> rusqlite::Result<Run> {
         quick: row.get("quick")?,
         target: row.get("target")?,
         target_identity: row.get("target_identity")?,
+        target_fingerprint: row.get("target_fingerprint")?,
+        direct: row.get("direct")?,
         size: row.get::<_, Option<i64>>("size_bytes")?.map(|size| Bytes::new(size as u64)),
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
@@ -394,6 +425,8 @@ mod tests {
             quick: false,
             target: "sim:x25-m".into(),
             target_identity: "X25-M".into(),
+            target_fingerprint: None,
+            direct: true,
             size: None,
             seed: Seed::new(1),
             repeats: None,

@@ -63,6 +63,21 @@ pub enum StoreError {
         /// The latest there is; runs are numbered from 1.
         newest: Option<RunId>,
     },
+    /// Another process carries the run out.
+    #[error("run {run} is still going on in another process; let it finish, or end it first")]
+    Owned {
+        /// The run.
+        run: RunId,
+    },
+    /// It cannot be made sure that no other process carries the run out.
+    #[error("the lock {} cannot be made: {error}; make its folder writable or name a store elsewhere with --store FILE", path.display())]
+    Lock {
+        /// The file that would be locked.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: std::io::Error,
+    },
     /// A repeat of a cell is there already.
     #[error(
         "repeat {repeat} of step `{step}` ({cell}) of run {run} is stored already; if another assay continues the same run, let it finish"

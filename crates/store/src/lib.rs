@@ -6,6 +6,7 @@
 mod database;
 mod error;
 mod measured;
+mod owner;
 mod run;
 mod sealed;
 mod series;

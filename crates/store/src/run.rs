@@ -43,6 +43,10 @@ pub struct Run {
     pub target: String,
     /// How the target names itself: model and capacity of a drive, kind and size of a file.
     pub target_identity: String,
+    /// What tells a real target from another of the same name; none where nothing does.
+    pub target_fingerprint: Option<String>,
+    /// Whether a real target's page cache was passed by.
+    pub direct: bool,
     /// How much of a real target was used; none for all of it.
     pub size: Option<block::Bytes>,
     /// The origin of all its random choices.

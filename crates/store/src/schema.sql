@@ -16,7 +16,11 @@ CREATE TABLE run (
     finished_ms     INTEGER,
     version         TEXT NOT NULL,
     git_commit      TEXT NOT NULL,
-    environment     TEXT NOT NULL
+    environment     TEXT NOT NULL,
+    -- Whether the page cache was passed by; 1 for simulated drives, which have none.
+    direct          INTEGER NOT NULL DEFAULT 1,
+    -- What tells a real target from another of its name; null where nothing does.
+    target_fingerprint TEXT
 );
 
 -- One repeat of one cell of one step.

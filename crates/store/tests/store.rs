@@ -56,6 +56,7 @@ fn a_run_comes_back_as_it_began_and_ended() {
     let run = store.run(first).unwrap();
     assert_eq!((&run.plan, &run.plan_text, run.quick), (&given.plan, &given.plan_text, true));
     assert_eq!((&run.target, &run.target_identity, run.size), (&given.target, &given.target_identity, given.size));
+    assert_eq!((&run.target_fingerprint, run.direct), (&given.target_fingerprint, given.direct));
     assert_eq!((run.seed, run.repeats, run.started_ms), (given.seed, given.repeats, given.started_ms));
     assert_eq!((&run.version, &run.commit, &run.environment), (&given.version, &given.commit, &given.environment));
     assert_eq!((run.state, run.error.as_deref()), (State::Failed, Some("the disk is full")));
@@ -103,7 +104,8 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
     place.tamper(
-        "ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
+        "ALTER TABLE run DROP COLUMN direct; ALTER TABLE run DROP COLUMN target_fingerprint;
+         ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
          PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
@@ -186,6 +188,27 @@ fn a_resumed_run_knows_what_it_has() {
     let key = |step: &str, cell: &str, repeat| (step.to_owned(), cell.to_owned(), repeat);
     let keys = place.store().keys(run).unwrap();
     assert_eq!(keys, [key("read", "bs=4k", 0), key("read", "bs=4k", 1), key("wear", "", 0)].into());
+}
+
+#[test]
+fn a_run_belongs_to_one_process_until_it_ends() {
+    let place = Place::new();
+    let mut store = place.store();
+    let (run, other) = (store.begin(&new_run()).unwrap(), store.begin(&new_run()).unwrap());
+    let refused = place.store().own(run).unwrap_err();
+    assert!(matches!(refused, StoreError::Owned { run: RunId(1) }), "{refused:?}");
+    assert_eq!(refused.to_string(), "run 1 is still going on in another process; let it finish, or end it first");
+    store.finish(run, State::Failed, Some("the disk is full"), 0).unwrap();
+    let mut second = place.store();
+    second.own(run).unwrap();
+    assert!(matches!(place.store().own(run), Err(StoreError::Owned { .. })), "it has been taken up again");
+    assert!(matches!(place.store().own(other), Err(StoreError::Owned { .. })), "the other goes on");
+    assert!(matches!(place.store().own(RunId(7)), Err(StoreError::NoSuchRun { .. })));
+    drop((store, second));
+    place.store().own(other).unwrap();
+    let left = std::fs::read_dir(place.path().parent().unwrap()).unwrap();
+    let locks = left.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "lock"));
+    assert_eq!(locks.count(), 0, "no lock is left behind");
 }
 
 #[test]
@@ -276,7 +299,7 @@ fn a_newer_store_is_refused_and_left_as_it_was() {
     drop(place.store());
     place.tamper("PRAGMA user_version = 7");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 2); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 3); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

@@ -107,9 +107,7 @@ pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure
 /// Writes the report into `folder`; where it is.
 pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure> {
     let run = &outcome.run;
-    let target: String = run.target.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let words: Vec<&str> = target.split('-').filter(|word| !word.is_empty()).collect();
-    let path = folder.join(format!("{}-{}-{}.html", run.plan, words.join("-"), run.id));
+    let path = folder.join(file_name(run));
     let failed = |error: io::Error| {
         Failure::failed(format!(
             "the report could not be written to {}: {error}; the results are kept, `assay report {} --out DIR` writes it elsewhere",
@@ -120,6 +118,20 @@ pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure
     std::fs::create_dir_all(folder).map_err(failed)?;
     std::fs::write(&path, report::html(outcome)).map_err(failed)?;
     Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+/// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it
+/// from others.
+fn file_name(run: &Run) -> String {
+    /// With a plan's 64 letters and a number of 19 digits, less than the 255 bytes that file systems take.
+    const TARGET_MAX: usize = 128;
+    let name = match run.target.starts_with("sim:") {
+        true => run.target.as_str(),
+        false => run.target.rsplit('/').next().unwrap_or_default(),
+    };
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let target = words.join("-");
+    format!("{}-{}-{}.html", run.plan, &target[..target.len().min(TARGET_MAX)], run.id)
 }
 
 /// Prints to standard output. A reader that has gone away is no error.

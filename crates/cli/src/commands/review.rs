@@ -8,10 +8,13 @@ use lab::plan::{self, Length, Plan, catalog};
 use lab::{plan_of, recall};
 use store::{Run, RunId, State, Store};
 
-use super::history::{Which, print_summary, write_report};
-use crate::failure::Failure;
+use super::history::{Which, print_summary, say, write_report};
 use crate::target::{self, Opened, RealOptions};
-use crate::undertaking::Undertaking;
+use crate::undertaking::{Undertaking, absolute};
+use crate::{failure::Failure, fingerprint};
+
+/// The name of the plan of a single workload, which `assay run` makes.
+const SINGLE: &str = "run";
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,8 +45,9 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "assay-reports")]
     out: PathBuf,
 
-    /// Go on with a run that was cut off: the latest, or the one with this number
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
+        conflicts_with_all = ["plan", "quick", "repeats", "seed", "size", "direct"])]
     resume: Option<Which>,
 }
 
@@ -56,10 +60,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
-    done.map_err(|error| {
-        let kept = store.keys(run).map_or(0, |keys| keys.len());
+    done.map_err(|broken| {
+        let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
         Failure::failed(format!(
-            "{error}\nRun {run} is marked failed; its {kept} finished measurements are kept. \
+            "{words}; its {kept} finished measurements are kept. \
              `assay review --resume {run}` goes on with it, `assay report {run}` reports what there is."
         ))
     })?;
@@ -71,11 +75,12 @@ struct Terms {
     seed: Seed,
     repeats: Option<u32>,
     size: Option<block::Bytes>,
+    direct: bool,
 }
 
 impl Terms {
     fn of<'p>(&self, plan: &'p Plan) -> Undertaking<'p> {
-        Undertaking { plan, seed: self.seed, repeats: self.repeats, size: self.size }
+        Undertaking { plan, seed: self.seed, repeats: self.repeats, size: self.size, direct: self.direct }
     }
 }
 
@@ -93,32 +98,84 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
     let opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
-    let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size: arguments.real.size };
+    let (size, direct) = (arguments.real.size, arguments.real.direct == 1);
+    let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
     Ok((run, plan, opened, terms))
 }
 
 fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
     check_folder(&arguments.out)?;
-    let run: Run = which.find(store)?;
+    let id = cut_off(which, store)?;
+    store.own(id)?;
+    let run = store.run(id)?;
     if run.state == State::Complete {
         return Err(Failure::usage(format!(
             "run {} is complete, so there is nothing to go on with; `assay report {}` writes its report again",
             run.id, run.id
         )));
     }
-    if let Some(target) = arguments.target.as_deref().filter(|target| *target != run.target) {
+    if let Some(target) = arguments.target.as_deref().filter(|target| absolute(target) != run.target) {
         return Err(Failure::usage(format!(
             "run {} was on {}, not on {target}; leave the target out to go on with it",
             run.id, run.target
         )));
     }
     let plan = plan_of(&run)?;
-    let options = RealOptions { size: arguments.real.size.or(run.size), ..arguments.real.clone() };
+    if !run.target.starts_with("sim:") {
+        check_same(&run)?;
+    }
+    let options = RealOptions { size: run.size, direct: u8::from(run.direct), ..arguments.real.clone() };
     let opened = target::open(&run.target, &options, plan.changes_data(), true)?;
-    store.reopen(run.id)?;
-    let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size };
+    if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
+        return Err(changed(&run, &run.target_identity, &opened.identity));
+    }
+    Undertaking::go_on(store, &run, &opened)?;
+    let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))
+}
+
+/// The run to go on with: without a number the latest review that has not come to its end.
+fn cut_off(which: Which, store: &Store) -> Result<RunId, Failure> {
+    if let Which::Number(id) = which {
+        return Ok(id);
+    }
+    let is_review = |run: &&Run| run.plan != SINGLE;
+    let runs = store.runs()?;
+    let reviews = || runs.iter().rev().filter(is_review);
+    match (reviews().find(|run| run.state != State::Complete), reviews().next()) {
+        (Some(run), _) => Ok(run.id),
+        (None, Some(latest)) => Err(Failure::usage(format!(
+            "every review in the store is complete, so there is nothing to go on with; `assay report {}` writes the \
+             latest one's report again",
+            latest.id
+        ))),
+        (None, None) => Err(Failure::usage("the store has no review yet; `assay review` makes the first")),
+    }
+}
+
+/// Makes sure that a real target is the one that the run was on, before anything opens it to write.
+fn check_same(run: &Run) -> Result<(), Failure> {
+    let target = &run.target;
+    let found = fingerprint::of(Path::new(target)).map_err(|error| {
+        Failure::usage(format!(
+            "{target}, which run {} was on, cannot be found: {error}; put it back, or begin a new review of another",
+            run.id
+        ))
+    })?;
+    match &run.target_fingerprint {
+        Some(was) if *was != found => Err(changed(run, was, &found)),
+        _ => Ok(()),
+    }
+}
+
+fn changed(run: &Run, was: &str, found: &str) -> Failure {
+    Failure::usage(format!(
+        "{target} is not what run {id} was on: that was {was}, this is {found}; put back what was there, or begin a \
+         new review of what is there now: `assay review {target}`",
+        target = run.target,
+        id = run.id
+    ))
 }
 
 /// A report that could not be written at the end would be a pity: try the folder at the start.
@@ -138,8 +195,8 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
 
 fn finish(store: &Store, run: RunId, folder: &Path) -> Result<(), Failure> {
     let outcome = recall(store, run)?;
-    print_summary(&outcome, std::io::stdout().is_terminal())?;
+    // First the report: nobody may be there to read the summary.
     let path = write_report(&outcome, folder)?;
-    println!("Report: {}", path.display());
-    Ok(())
+    print_summary(&outcome, std::io::stdout().is_terminal())?;
+    say(&format!("Report: {}\n", path.display()))
 }

@@ -139,11 +139,16 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
         };
         Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
     })?;
-    let undertaking =
-        Undertaking { plan: &plan, seed: Seed::new(arguments.seed), repeats: None, size: arguments.real.size };
+    let undertaking = Undertaking {
+        plan: &plan,
+        seed: Seed::new(arguments.seed),
+        repeats: None,
+        size: arguments.real.size,
+        direct: arguments.real.direct == 1,
+    };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
-    done?;
+    done.map_err(|broken| Failure::failed(broken.words(run)))?;
     document(arguments, &store, run)
 }
 

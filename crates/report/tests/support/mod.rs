@@ -260,6 +260,8 @@ fn run(plan: &Plan) -> Run {
         quick: false,
         target: "sim:x25-m".to_owned(),
         target_identity: "Example 80 GB <simulated>".to_owned(),
+        target_fingerprint: None,
+        direct: true,
         size: None,
         seed: Seed::new(42),
         repeats: None,

@@ -16,6 +16,8 @@ pub fn new_run() -> NewRun {
         quick: true,
         target: "sim:x25-m".into(),
         target_identity: "Intel X25-M, 80 GB".into(),
+        target_fingerprint: Some("inode 7".into()),
+        direct: false,
         size: Some(Bytes::from_gib(2)),
         seed: Seed::new(u64::MAX),
         repeats: Some(3),
