@@ -83,6 +83,10 @@ pub enum RealError {
     Memory { needed: Bytes, available: Bytes },
     #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
     Threads { workers: u32, errno: Errno },
+    #[error(
+        "{workers} workers are more than the {max} that this process has room for; lower numjobs, or raise vm.max_map_count"
+    )]
+    TooManyWorkers { workers: u32, max: u64 },
     #[error("io_uring cannot be used: {errno}; {}", uring_advice(*errno, *disabled))]
     Uring {
         errno: Errno,

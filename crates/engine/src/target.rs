@@ -19,9 +19,9 @@ use crate::{TargetError, guard, kernel};
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
 
-/// How often a lock is asked for, and how long to wait between: half a second in all.
-const LOCK_TRIES: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// How often a target that another holds is asked for, and how long to wait between: half a second in all.
+const TRIES: u32 = 11;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How a real target is to be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -315,9 +315,15 @@ fn no_device_named(path: &Path, access: &Access) -> Result<(), TargetError> {
 }
 
 /// Opens and locks.
+///
+/// The kernel may hold a device for a moment after the program that claimed it has ended, until it has taken down
+/// that program's queues, and udev holds a shared lock on a device for a moment after anyone has written to it. So
+/// there are a few tries of either.
+/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
 fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
     let flags = flags | if access.direct { libc::O_DIRECT } else { 0 };
-    let opened = OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
+    let open = || OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
+    let opened = patiently(open, |error| error.raw_os_error() == Some(libc::EBUSY));
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) if access.direct => no_direct(path),
         Some(libc::EBUSY) => {
@@ -325,23 +331,23 @@ fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
         }
         _ => failed(path, "open", &error),
     })?;
-    lock(&file).map_err(|_| TargetError::Locked { path: path.to_owned() })?;
-    Ok(file)
+    let lock = || rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    match patiently(lock, |errno| *errno == Errno::WOULDBLOCK) {
+        Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),
+        // Some network file systems have no locks; then there is none.
+        _ => Ok(file),
+    }
 }
 
-/// Takes the lock that keeps two runs from one target.
-///
-/// udev holds a shared lock on a device for a moment after anyone has written to it, so there are a few tries.
-/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
-fn lock(file: &File) -> Result<(), Errno> {
-    for _ in 0..LOCK_TRIES {
-        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
-            // Some network file systems have no locks; then there is none.
-            _ => return Ok(()),
+/// Tries until it is no longer `busy` that stands in the way, a few times.
+fn patiently<T, E>(attempt: impl Fn() -> Result<T, E>, busy: impl Fn(&E) -> bool) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if busy(&error) => std::thread::sleep(PAUSE),
+            result => return result,
         }
     }
-    Err(Errno::WOULDBLOCK)
+    attempt()
 }
 
 /// Whose file it is.

@@ -326,3 +326,17 @@ fn more_in_flight_than_memory_holds_is_refused() {
     let error = measure(&target, &workload).unwrap_err();
     assert!(matches!(error, RealError::Memory { needed, .. } if needed == Bytes::from_gib(512)), "{error}");
 }
+
+#[test]
+fn more_workers_than_a_process_has_room_for_are_refused() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let workload =
+        Workload { block: Bytes::new(512), workers: 12_000, stop: Stop::after_requests(1), ..Workload::default() };
+    let limit: u64 = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
+    if limit > 12_000 * 16 {
+        return eprintln!("skipped: vm.max_map_count is {limit}");
+    }
+    let error = measure(&target, &workload).unwrap_err();
+    assert!(matches!(error, RealError::TooManyWorkers { workers: 12_000, max } if max > 0), "{error}");
+}
