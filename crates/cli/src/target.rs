@@ -99,12 +99,6 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
             target.capacity()
         ));
     }
-    if target.has_holes() && !target.is_writable() {
-        findings.push(
-            "Parts of the file were never written: the file system answers reads of them without asking the drive."
-                .into(),
-        );
-    }
     if !access.direct {
         findings.push("The page cache was in use (--direct=0): these are figures of the host's memory as well.".into());
     }

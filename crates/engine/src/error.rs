@@ -26,8 +26,13 @@ pub enum TargetError {
     NoSize { path: PathBuf },
     #[error("{} is a {kind}; give a file or a block device", path.display())]
     Kind { path: PathBuf, kind: &'static str },
-    #[error("size {size} is more than {} has: {capacity} ({} B); give a smaller --size", path.display(), capacity.get())]
+    #[error(
+        "{size} from the start is more than {} has: {capacity} ({} B); give a smaller --size",
+        path.display(), capacity.get()
+    )]
     TooLarge { path: PathBuf, size: Bytes, capacity: Bytes },
+    #[error("{capacity} of {} is less than one block of {block}; give a larger --size or a larger file", path.display())]
+    TooSmall { path: PathBuf, capacity: Bytes, block: Bytes },
     #[error("{} needs {needed} more, but its file system has {free} free; give a smaller --size or free some space", path.display())]
     NoSpace { path: PathBuf, needed: Bytes, free: Bytes },
     #[error("{} exists and was not created by assay; its data would be lost. Choose another name, or add --overwrite", path.display())]
@@ -47,6 +52,8 @@ pub enum TargetError {
     HasData { path: PathBuf, found: Vec<String> },
     #[error("--destroy-data names {}, which is not the target {}; name the same block device twice", named.display(), path.display())]
     OtherDevice { path: PathBuf, named: PathBuf },
+    #[error("--destroy-data is for block devices, and {} is a file; use --overwrite to give up its data", path.display())]
+    NotADevice { path: PathBuf },
     #[error("{} is read-only; choose a workload that only reads, or another target", path.display())]
     ReadOnly { path: PathBuf },
     #[error("{} is locked by another program, perhaps another run of assay; wait for it to end", path.display())]

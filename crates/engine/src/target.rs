@@ -147,16 +147,17 @@ impl Target {
         }
     }
 
-    /// Whether the span in use has parts that were never written, or not since they were purged: reading them
-    /// asks nothing of the drive. False where the file system does not tell, and for devices, which never do.
-    pub fn has_holes(&self) -> bool {
-        let hole = || rustix::fs::seek(&self.file, SeekFrom::Hole(0));
-        !self.is_device() && hole().is_ok_and(|place| place < self.capacity.get())
+    /// Whether this span has parts that were never written, or not since they were purged: reading them asks
+    /// nothing of the drive. False where the file system does not tell, and for devices, which never do.
+    pub fn has_holes(&self, (start, length): (Bytes, Bytes)) -> bool {
+        let hole = || rustix::fs::seek(&self.file, SeekFrom::Hole(start.get()));
+        !self.is_device() && hole().is_ok_and(|place| place < (start + length).get())
     }
 
-    /// Whether the caller should write all of it once before reading from it, and may.
+    /// Whether the caller should write all of it once before reading from it, and may. What is left at the end
+    /// that is less than a block can neither be written nor read, so it does not count.
     pub fn needs_layout(&self) -> bool {
-        self.writable && self.has_holes()
+        self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
     }
 
     /// Makes the target forget the data in the span in use, as far as it can.
@@ -202,6 +203,9 @@ impl Target {
             false => SECTOR,
         };
         let path = path.to_owned();
+        if capacity < block {
+            return Err(TargetError::TooSmall { path, capacity, block });
+        }
         Ok(Self { path, file, kind, capacity, block, direct: access.direct, writable: access.writes })
     }
 }
@@ -309,6 +313,7 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
 /// A device named to be destroyed is a mistake where the target is a file.
 fn no_device_named(path: &Path, access: &Access) -> Result<(), TargetError> {
     match access.destroy_data.as_ref().filter(|_| access.writes) {
+        Some(named) if named == path => Err(TargetError::NotADevice { path: path.to_owned() }),
         Some(named) => Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() }),
         None => Ok(()),
     }
