@@ -67,7 +67,9 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     let preset = Preset::find(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
-        return Err(Failure::usage(format!("--size {size} is more than the drive's {capacity}; give a smaller size")));
+        return Err(Failure::usage(format!(
+            "{size} from the start is more than the drive's {capacity}; give a smaller --size"
+        )));
     }
     Ok(Opened {
         subject: Box::new(Simulated::new(preset.build())),

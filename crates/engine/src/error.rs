@@ -109,6 +109,10 @@ pub enum RealError {
     Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
     #[error("{} does not support trim; leave trims out, or use another drive or file system", path.display())]
     TrimUnsupported { path: PathBuf },
+    #[error(
+        "all requests were completed in {time}, within the ramp of {ramp}; give a shorter ramp_time, or more in number_ios or io_size"
+    )]
+    OverInRamp { time: Nanos, ramp: Nanos },
     #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
     NothingCompleted { time: Nanos },
 }

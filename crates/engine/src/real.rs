@@ -80,7 +80,11 @@ pub fn run_real(
         run.coordinate(&receiver)
     })?;
     if measurement.requests() == 0 {
-        return Err(RealError::NothingCompleted { time: Nanos::from_std(began.elapsed()) });
+        let time = Nanos::from_std(began.elapsed());
+        return Err(match workload.ramp > time {
+            true => RealError::OverInRamp { time, ramp: workload.ramp },
+            false => RealError::NothingCompleted { time },
+        });
     }
     Ok(measurement)
 }

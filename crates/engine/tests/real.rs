@@ -107,7 +107,8 @@ fn what_ends_within_the_ramp_is_an_error_and_not_a_zero() {
     let target = Target::open(&filled(&directory), &reading()).unwrap();
     let stop = Stop::after_requests(3);
     let error = measure(&target, &Workload { ramp: Nanos::from_secs(60), stop, ..Workload::default() }).unwrap_err();
-    assert!(matches!(error, RealError::NothingCompleted { .. }), "{error}");
+    assert!(matches!(error, RealError::OverInRamp { ramp, .. } if ramp == Nanos::from_secs(60)), "{error}");
+    assert!(error.to_string().contains("shorter ramp_time"), "{error}");
 }
 
 #[test]
