@@ -105,8 +105,9 @@ impl fmt::Display for Nanos {
         let text = match self.0 {
             0 => "0 s".to_owned(),
             ns if ns < 1_000 => format!("{ns} ns"),
-            ns if ns < 1_000_000 => format!("{} µs", three_digits(ns as f64 / 1e3)),
-            ns if ns < 1_000_000_000 => format!("{} ms", three_digits(ns as f64 / 1e6)),
+            // From here on three digits round up to a thousand, which is one of the next unit.
+            ns if ns < 999_500 => format!("{} µs", three_digits(ns as f64 / 1e3)),
+            ns if ns < 999_500_000 => format!("{} ms", three_digits(ns as f64 / 1e6)),
             ns if ns < 120_000_000_000 => format!("{} s", three_digits(ns as f64 / 1e9)),
             ns => {
                 let minutes = ns / 60_000_000_000;
@@ -145,7 +146,12 @@ mod tests {
             (0, "0 s"),
             (999, "999 ns"),
             (85_300, "85.3 µs"),
+            (999_499, "999 µs"),
+            (999_500, "1 ms"),
+            (999_615, "1 ms"),
             (1_500_000, "1.5 ms"),
+            (999_499_999, "999 ms"),
+            (999_500_000, "1 s"),
             (10_000_000_000, "10 s"),
             (90_000_000_000, "90 s"),
             (600_000_000_000, "10 min"),

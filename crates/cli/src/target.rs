@@ -67,7 +67,9 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     let preset = Preset::find(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
-        return Err(Failure::usage(format!("--size {size} is more than the drive's {capacity}; give a smaller size")));
+        return Err(Failure::usage(format!(
+            "{size} from the start is more than the drive's {capacity}; give a smaller --size"
+        )));
     }
     Ok(Opened {
         subject: Box::new(Simulated::new(preset.build())),
@@ -98,12 +100,6 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
              place of the drive. Use a larger --size.",
             target.capacity()
         ));
-    }
-    if target.has_holes() && !target.is_writable() {
-        findings.push(
-            "Parts of the file were never written: the file system answers reads of them without asking the drive."
-                .into(),
-        );
     }
     if !access.direct {
         findings.push("The page cache was in use (--direct=0): these are figures of the host's memory as well.".into());

@@ -66,6 +66,44 @@ fn without_a_time_each_worker_moves_the_size_once() {
     assert_eq!(json(&document)["write"]["bytes"], 8 << 20);
 }
 
+/// As fio: `size` counts from the offset, without a size it is what lies behind it, and that much is moved.
+#[test]
+fn size_and_offset_are_fio_s_on_files_and_simulated_drives_alike() {
+    let place = Place::new();
+    let moved = |arguments: &[&str]| {
+        let document = json(&place.succeeds(&[&["run", "--bs=64k", "--format=json"], arguments].concat()));
+        document["write"]["bytes"].as_u64().unwrap() + document["read"]["bytes"].as_u64().unwrap()
+    };
+    for target in ["./new.bin", "sim:x25-m"] {
+        assert_eq!(moved(&[target, "--rw=write", "--size=3m", "--offset=1m"]), 3 << 20, "{target}");
+    }
+    let content = std::fs::read(place.path("new.bin")).unwrap();
+    assert_eq!(content.len(), 4 << 20, "the file reaches to the end of the span");
+    let (before, span) = content.split_at(1 << 20);
+    assert!(before.iter().all(|byte| *byte == 0), "nothing is written before the offset");
+    assert!(span.chunks(512).all(|sector| sector.iter().any(|byte| *byte != 0)), "all behind it is");
+    assert_eq!(moved(&["./new.bin", "--rw=read", "--offset=3m"]), 1 << 20);
+    assert_eq!(moved(&["./new.bin", "--rw=read", "--offset=1m", "--size=2m"]), 2 << 20);
+    assert_eq!(moved(&["./new.bin", "--rw=read", "--offset=1m", "--io_size=512k"]), 512 << 10);
+    if let Some(device) = support::LoopDevice::new(&place.path("disk.img"), 4) {
+        assert_eq!(moved(&[&device.0, "--rw=read", "--offset=1m"]), 3 << 20);
+        assert_eq!(moved(&[&device.0, "--rw=write", "--offset=1m", "--size=3m"]), 3 << 20);
+    }
+}
+
+/// Taking a deep queue down again takes the processor longer than ten requests do.
+#[test]
+fn processor_time_is_that_of_the_requests_alone() {
+    let place = Place::new();
+    let run = |depth: &str| {
+        let arguments = ["run", "./deep.bin", "--rw=randread", "--size=4m", "--number_ios=10", "--format=json", depth];
+        let cpu = &json(&place.succeeds(&arguments))["cpu"];
+        cpu["user_ns"].as_u64().unwrap() + cpu["system_ns"].as_u64().unwrap()
+    };
+    let (shallow, deep) = (run("--iodepth=10"), run("--iodepth=65536"));
+    assert!(deep < shallow + 20_000_000, "{deep} ns with a deep queue, {shallow} ns with a shallow one");
+}
+
 #[test]
 fn reads_of_a_new_file_find_it_written() {
     let place = Place::new();
@@ -148,12 +186,21 @@ fn a_failure_is_one_document_too_and_the_exit_code_tells() {
 fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
     let place = Place::new();
     std::fs::write(place.path("precious.txt"), "all I have").unwrap();
+    std::fs::write(place.path("sound.bin"), vec![1; 1 << 20]).unwrap();
     for (arguments, words) in [
         (&["run", "sim:x25m"][..], &["did you mean `x25-m`?"][..]),
         (&["run", "--rw=randreed"], &["did you mean `randread`?"]),
         (&["run", "--bs=4q"], &["unknown unit `q`"]),
         (&["run", "--bs=1000", "--number_ios=1"], &["512 B sectors"]),
         (&["run", "--iodepth=0", "--number_ios=1"], &["at least 1"]),
+        (&["run", "--iodepth=-1", "--number_ios=1"], &["at least 1"]),
+        (&["run", "./precious.txt", "--rw=read"], &["less than one block"]),
+        (&["run", "./sound.bin", "--rw=read", "--bs=2m", "--direct=0"], &["a smaller --bs"]),
+        (&["run", "./sound.bin", "--rw=read", "--offset=1m", "--direct=0"], &["beyond the target's"]),
+        (&["run", "./sound.bin", "--rw=read", "--offset=512k", "--size=768k", "--direct=0"], &["more than"]),
+        (&["run", "./sound.bin", "--rw=write", "--destroy-data=./sound.bin"], &["--overwrite"]),
+        (&["run", "--size=100g", "--number_ios=1"], &["more than the drive's"]),
+        (&["run", "--ramp_time=100", "--number_ios=1"], &["shorter ramp_time"]),
         (&["run", "--iodepth=99999999", "--number_ios=1"], &["iodepth"]),
         (&["run", "--runtime=-5"], &["-5"]),
         (&["run", "--rwmixread=101"], &["100 %"]),

@@ -26,8 +26,13 @@ pub enum TargetError {
     NoSize { path: PathBuf },
     #[error("{} is a {kind}; give a file or a block device", path.display())]
     Kind { path: PathBuf, kind: &'static str },
-    #[error("size {size} is more than {} has: {capacity} ({} B); give a smaller --size", path.display(), capacity.get())]
+    #[error(
+        "{size} from the start is more than {} has: {capacity} ({} B); give a smaller --size",
+        path.display(), capacity.get()
+    )]
     TooLarge { path: PathBuf, size: Bytes, capacity: Bytes },
+    #[error("{capacity} of {} is less than one block of {block}; give a larger --size or a larger file", path.display())]
+    TooSmall { path: PathBuf, capacity: Bytes, block: Bytes },
     #[error("{} needs {needed} more, but its file system has {free} free; give a smaller --size or free some space", path.display())]
     NoSpace { path: PathBuf, needed: Bytes, free: Bytes },
     #[error("{} exists and was not created by assay; its data would be lost. Choose another name, or add --overwrite", path.display())]
@@ -47,6 +52,8 @@ pub enum TargetError {
     HasData { path: PathBuf, found: Vec<String> },
     #[error("--destroy-data names {}, which is not the target {}; name the same block device twice", named.display(), path.display())]
     OtherDevice { path: PathBuf, named: PathBuf },
+    #[error("--destroy-data is for block devices, and {} is a file; use --overwrite to give up its data", path.display())]
+    NotADevice { path: PathBuf },
     #[error("{} is read-only; choose a workload that only reads, or another target", path.display())]
     ReadOnly { path: PathBuf },
     #[error("{} is locked by another program, perhaps another run of assay; wait for it to end", path.display())]
@@ -83,6 +90,10 @@ pub enum RealError {
     Memory { needed: Bytes, available: Bytes },
     #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
     Threads { workers: u32, errno: Errno },
+    #[error(
+        "{workers} workers are more than the {max} that this process has room for; lower numjobs, or raise vm.max_map_count"
+    )]
+    TooManyWorkers { workers: u32, max: u64 },
     #[error("io_uring cannot be used: {errno}; {}", uring_advice(*errno, *disabled))]
     Uring {
         errno: Errno,
@@ -98,6 +109,10 @@ pub enum RealError {
     Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
     #[error("{} does not support trim; leave trims out, or use another drive or file system", path.display())]
     TrimUnsupported { path: PathBuf },
+    #[error(
+        "all requests were completed in {time}, within the ramp of {ramp}; give a shorter ramp_time, or more in number_ios or io_size"
+    )]
+    OverInRamp { time: Nanos, ramp: Nanos },
     #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
     NothingCompleted { time: Nanos },
 }

@@ -19,6 +19,14 @@ use crate::{Clock, Cpu, Measurement, RealError, Target, kernel};
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
 
+/// The mappings of memory that a worker takes at most: its stack, that for signals, the guards of both, the kernel's
+/// side of its queue, its buffers and its histograms.
+const MAPS_EACH: u64 = 16;
+
+/// How many mappings a process may have where the system does not say.
+/// Source: Linux, include/linux/mm.h, `DEFAULT_MAX_MAP_COUNT`.
+const MAPS_DEFAULT: u64 = 65_530;
+
 /// How far a run has come, what is not counted included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -56,15 +64,15 @@ pub fn run_real(
         target.drop_cache();
     }
     let shared = Shared::new(target, workload, seed);
-    let gate = Gate::default();
-    let run = Run { shared: &shared, gate: &gate, watch };
+    let (start, end) = (Gate::default(), Gate::default());
+    let run = Run { shared: &shared, start: &start, end: &end, watch };
     let (measurement, began) = thread::scope(|scope| {
         let (sender, receiver) = channel();
         for index in 0..workload.workers {
             let (sender, run) = (sender.clone(), &run);
             let spawned = thread::Builder::new().name(format!("worker {index}"));
-            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(index, &sender)) {
-                gate.open(None);
+            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(index, sender)) {
+                start.open(None);
                 return Err(RealError::Threads { workers: workload.workers, errno: errno(&error) });
             }
         }
@@ -72,7 +80,11 @@ pub fn run_real(
         run.coordinate(&receiver)
     })?;
     if measurement.requests() == 0 {
-        return Err(RealError::NothingCompleted { time: Nanos::from_std(began.elapsed()) });
+        let time = Nanos::from_std(began.elapsed());
+        return Err(match workload.ramp > time {
+            true => RealError::OverInRamp { time, ramp: workload.ramp },
+            false => RealError::NothingCompleted { time },
+        });
     }
     Ok(measurement)
 }
@@ -80,6 +92,7 @@ pub fn run_real(
 /// What of a workload can be seen to be impossible before anything is started.
 fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     workload.span(target.capacity())?;
+    check_workers(workload.workers)?;
     let unit = target.block();
     if let Some(found) = workload.unfit(unit) {
         return Err(match workload.align == Some(found) {
@@ -101,6 +114,16 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
         return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
     if buffers(workload) > memory_available() { Err(memory_error(workload)) } else { Ok(()) }
+}
+
+/// Whether there is room for a thread with a queue for each worker. Without, a thread that cannot have the stack on
+/// which it would handle signals ends the whole program.
+fn check_workers(workers: u32) -> Result<(), RealError> {
+    let count = |text: String| text.trim().parse::<u64>().ok();
+    let limit = fs::read_to_string("/proc/sys/vm/max_map_count").ok().and_then(count).unwrap_or(MAPS_DEFAULT);
+    let used = fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
+    let max = limit.saturating_sub(used) / MAPS_EACH;
+    if u64::from(workers) > max { Err(RealError::TooManyWorkers { workers, max }) } else { Ok(()) }
 }
 
 /// The memory of all requests that may be in flight.
@@ -131,7 +154,7 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
 }
 
-/// Holds the workers until all are ready, so that they start together.
+/// Holds the workers until all are ready, so that they start together, or until all have ended.
 #[derive(Default)]
 struct Gate {
     /// Outer: whether it has been opened; inner: when the run began, or none if it will not.
@@ -160,36 +183,45 @@ enum News {
 
 struct Run<'r> {
     shared: &'r Shared<'r>,
-    gate: &'r Gate,
+    start: &'r Gate,
+    /// Behind it workers are taken down, which is no part of what is measured.
+    end: &'r Gate,
     watch: &'r (dyn Fn(Progress) + Sync),
 }
 
 impl Run<'_> {
     /// The life of worker number `index`. Nobody listens any more only when the run is being given up.
-    fn work(&self, index: u32, news: &Sender<News>) {
-        let ended = Worker::new(self.shared, index).and_then(|worker| {
-            let _ = news.send(News::Ready);
-            self.gate.wait().map(|began| worker.run(began)).transpose()
-        });
+    fn work(&self, index: u32, news: Sender<News>) {
+        let mut worker = match Worker::new(self.shared, index) {
+            Ok(worker) => worker,
+            Err(error) => {
+                let _ = news.send(News::Ended(Err(error)));
+                return;
+            }
+        };
+        let _ = news.send(News::Ready);
+        let Some(began) = self.start.wait() else { return };
+        let ended = worker.run(began);
         if ended.is_err() {
             self.shared.failed.store(true, Ordering::Relaxed);
         }
-        if let Some(ended) = ended.transpose() {
-            let _ = news.send(News::Ended(ended.map(Box::new)));
-        }
+        let _ = news.send(News::Ended(ended.map(Box::new)));
+        // Who still holds it is still running: the coordinator must not wait for those that have ended.
+        drop(news);
+        self.end.wait();
     }
 
     /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
     fn coordinate(&self, news: &Receiver<News>) -> Result<(Measurement, Instant), RealError> {
         for _ in 0..self.shared.workload.workers {
             if let Ok(News::Ended(Err(error))) = news.recv() {
-                self.gate.open(None);
+                self.start.open(None);
                 return Err(error);
             }
         }
         let began = Instant::now();
         let mut cpu = kernel::cpu_time();
-        self.gate.open(Some(began));
+        self.start.open(Some(began));
         let mut measurement = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
         let mut running = self.shared.workload.workers;
         let mut failure = None;
@@ -216,6 +248,7 @@ impl Run<'_> {
             }
         }
         measurement.cpu = Some(since(kernel::cpu_time(), cpu));
+        self.end.open(None);
         (self.watch)(self.progress(began));
         failure.map_or(Ok((measurement, began)), Err)
     }

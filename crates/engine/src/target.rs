@@ -19,9 +19,9 @@ use crate::{TargetError, guard, kernel};
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
 
-/// How often a lock is asked for, and how long to wait between: half a second in all.
-const LOCK_TRIES: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// How often a target that another holds is asked for, and how long to wait between: half a second in all.
+const TRIES: u32 = 11;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How a real target is to be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,16 +147,17 @@ impl Target {
         }
     }
 
-    /// Whether the span in use has parts that were never written, or not since they were purged: reading them
-    /// asks nothing of the drive. False where the file system does not tell, and for devices, which never do.
-    pub fn has_holes(&self) -> bool {
-        let hole = || rustix::fs::seek(&self.file, SeekFrom::Hole(0));
-        !self.is_device() && hole().is_ok_and(|place| place < self.capacity.get())
+    /// Whether this span has parts that were never written, or not since they were purged: reading them asks
+    /// nothing of the drive. False where the file system does not tell, and for devices, which never do.
+    pub fn has_holes(&self, (start, length): (Bytes, Bytes)) -> bool {
+        let hole = || rustix::fs::seek(&self.file, SeekFrom::Hole(start.get()));
+        !self.is_device() && hole().is_ok_and(|place| place < (start + length).get())
     }
 
-    /// Whether the caller should write all of it once before reading from it, and may.
+    /// Whether the caller should write all of it once before reading from it, and may. What is left at the end
+    /// that is less than a block can neither be written nor read, so it does not count.
     pub fn needs_layout(&self) -> bool {
-        self.writable && self.has_holes()
+        self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
     }
 
     /// Makes the target forget the data in the span in use, as far as it can.
@@ -202,6 +203,9 @@ impl Target {
             false => SECTOR,
         };
         let path = path.to_owned();
+        if capacity < block {
+            return Err(TargetError::TooSmall { path, capacity, block });
+        }
         Ok(Self { path, file, kind, capacity, block, direct: access.direct, writable: access.writes })
     }
 }
@@ -309,15 +313,22 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
 /// A device named to be destroyed is a mistake where the target is a file.
 fn no_device_named(path: &Path, access: &Access) -> Result<(), TargetError> {
     match access.destroy_data.as_ref().filter(|_| access.writes) {
+        Some(named) if named == path => Err(TargetError::NotADevice { path: path.to_owned() }),
         Some(named) => Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() }),
         None => Ok(()),
     }
 }
 
 /// Opens and locks.
+///
+/// The kernel may hold a device for a moment after the program that claimed it has ended, until it has taken down
+/// that program's queues, and udev holds a shared lock on a device for a moment after anyone has written to it. So
+/// there are a few tries of either.
+/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
 fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
     let flags = flags | if access.direct { libc::O_DIRECT } else { 0 };
-    let opened = OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
+    let open = || OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
+    let opened = patiently(open, |error| error.raw_os_error() == Some(libc::EBUSY));
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::EINVAL) if access.direct => no_direct(path),
         Some(libc::EBUSY) => {
@@ -325,23 +336,23 @@ fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
         }
         _ => failed(path, "open", &error),
     })?;
-    lock(&file).map_err(|_| TargetError::Locked { path: path.to_owned() })?;
-    Ok(file)
+    let lock = || rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    match patiently(lock, |errno| *errno == Errno::WOULDBLOCK) {
+        Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),
+        // Some network file systems have no locks; then there is none.
+        _ => Ok(file),
+    }
 }
 
-/// Takes the lock that keeps two runs from one target.
-///
-/// udev holds a shared lock on a device for a moment after anyone has written to it, so there are a few tries.
-/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
-fn lock(file: &File) -> Result<(), Errno> {
-    for _ in 0..LOCK_TRIES {
-        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
-            // Some network file systems have no locks; then there is none.
-            _ => return Ok(()),
+/// Tries until it is no longer `busy` that stands in the way, a few times.
+fn patiently<T, E>(attempt: impl Fn() -> Result<T, E>, busy: impl Fn(&E) -> bool) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if busy(&error) => std::thread::sleep(PAUSE),
+            result => return result,
         }
     }
-    Err(Errno::WOULDBLOCK)
+    attempt()
 }
 
 /// Whose file it is.

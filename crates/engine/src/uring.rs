@@ -188,7 +188,8 @@ impl<'f> Ring<'f> {
     }
 }
 
-/// Waits for all that is in flight: the kernel must not read or write memory that is no longer ours.
+/// Waits for all that is in flight: the kernel must not read or write memory that is no longer ours. Then hands the
+/// file back, which the kernel would otherwise keep until it comes to take the ring down, after the program's end.
 impl Drop for Ring<'_> {
     fn drop(&mut self) {
         let mut done = Vec::new();
@@ -200,6 +201,8 @@ impl Drop for Ring<'_> {
             }
             done.clear();
         }
+        // If it cannot be handed back now, it will be then.
+        let _ = self.ring.submitter().unregister_files();
     }
 }
 

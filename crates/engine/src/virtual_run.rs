@@ -19,7 +19,10 @@ pub enum VirtualError {
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The workload ended before any request did.
-    #[error("no request was completed in {time} of the drive's time; give a longer runtime")]
+    #[error(
+        "no request was completed in {time} of the drive's time that counts; give a shorter ramp_time, a longer \
+         runtime or more in number_ios or io_size"
+    )]
     NothingCompleted {
         /// How long it ran.
         time: Nanos,

@@ -145,15 +145,18 @@ impl<'r> Worker<'r> {
         })
     }
 
-    /// Makes requests until the workload ends, then waits for the rest.
-    pub fn run(mut self, began: Instant) -> Result<Measurement, RealError> {
+    /// Makes requests until the workload ends, then waits for the rest; what was measured.
+    ///
+    /// The worker is left to be dropped apart, which takes processor time of its own.
+    pub fn run(&mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
         if self.shared.workload.arrival.is_closed() {
             self.closed(now)?;
         } else {
             self.paced(now)?;
         }
-        Ok(self.measurement)
+        let nothing = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
+        Ok(std::mem::replace(&mut self.measurement, nothing))
     }
 
     /// Keeps the queue full.

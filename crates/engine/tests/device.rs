@@ -234,6 +234,33 @@ fn a_device_that_another_program_has_claimed_is_refused() {
 }
 
 #[test]
+fn a_device_whose_last_holder_is_about_to_let_go_is_waited_for() {
+    let device = needs!(Loop::new(Bytes::from_mib(16)));
+    let claim = File::options().read(true).custom_flags(libc::O_EXCL).open(&device.node).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            drop(claim);
+        });
+        assert!(device.open(&writing()).is_ok());
+    });
+}
+
+#[test]
+fn a_device_is_free_as_soon_as_a_run_on_it_has_ended() {
+    let device = needs!(Loop::new(Bytes::from_mib(16)));
+    for _ in 0..5 {
+        let target = device.open(&writing()).unwrap();
+        let stop = Stop::after_requests(1);
+        let workload = Workload { pattern: Pattern::Write, queue_depth: 64, workers: 2, stop, ..Workload::default() };
+        measure(&target, &workload).unwrap();
+        drop(target);
+        let claim = File::options().read(true).custom_flags(libc::O_EXCL).open(&device.node);
+        assert!(claim.is_ok(), "{claim:?}");
+    }
+}
+
+#[test]
 fn a_device_is_not_free_while_one_of_its_partitions_is_mounted() {
     let device = needs!(Loop::new(Bytes::from_mib(320)));
     needs!(partition(&device, "gpt"));

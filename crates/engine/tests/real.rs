@@ -107,7 +107,8 @@ fn what_ends_within_the_ramp_is_an_error_and_not_a_zero() {
     let target = Target::open(&filled(&directory), &reading()).unwrap();
     let stop = Stop::after_requests(3);
     let error = measure(&target, &Workload { ramp: Nanos::from_secs(60), stop, ..Workload::default() }).unwrap_err();
-    assert!(matches!(error, RealError::NothingCompleted { .. }), "{error}");
+    assert!(matches!(error, RealError::OverInRamp { ramp, .. } if ramp == Nanos::from_secs(60)), "{error}");
+    assert!(error.to_string().contains("shorter ramp_time"), "{error}");
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn a_foreign_file_may_be_read_but_not_beyond_its_end_and_never_laid_out() {
     File::create(&path).unwrap().set_len(1 << 20).unwrap();
     let target = Target::open(&path, &Access { create: true, ..reading() }).unwrap();
     assert_eq!(target.capacity(), Bytes::from_mib(1));
-    assert!(target.has_holes() && !target.needs_layout() && !target.is_writable());
+    assert!(target.has_holes((Bytes::ZERO, target.capacity())) && !target.needs_layout() && !target.is_writable());
     let write = Workload { pattern: Pattern::Write, stop: Stop::after_requests(1), ..Workload::default() };
     assert!(matches!(measure(&target, &write), Err(RealError::ReadOnly { .. })));
     drop(target);
@@ -234,6 +235,7 @@ fn a_file_created_to_be_read_wants_to_be_laid_out_first() {
     assert!(target.needs_layout());
     fill(&target);
     assert!(!target.needs_layout());
+    assert!(!target.has_holes((Bytes::ZERO, SIZE)) && !target.has_holes((Bytes::from_mib(4), Bytes::from_mib(1))));
     assert!(target.identity().starts_with("file on ") && target.identity().ends_with(", 8 MiB"));
 }
 
@@ -297,7 +299,9 @@ fn what_is_missing_or_makes_no_sense_is_refused_and_not_created() {
     refused(&new, &Access { size: None, ..writing() }, "--size=1G");
     refused(&new, &Access { size: Some(SIZE), ..reading() }, "does not exist");
     refused(&new, &Access { size: huge, ..writing() }, "free");
+    refused(&new, &Access { size: Some(Bytes::new(500)), ..writing() }, "less than one block");
     refused(&new, &Access { destroy_data: Some("/dev/null".into()), ..writing() }, "not the target");
+    refused(&new, &Access { destroy_data: Some(new.clone()), ..writing() }, "is for block devices");
     refused(&directory.path().join("no/new.bin"), &writing(), "not a directory");
     assert!(!new.exists());
     refused(directory.path(), &writing(), "is a directory");
@@ -325,4 +329,18 @@ fn more_in_flight_than_memory_holds_is_refused() {
     let workload = Workload { block: Bytes::from_mib(8), queue_depth: 65_536, stop, ..Workload::default() };
     let error = measure(&target, &workload).unwrap_err();
     assert!(matches!(error, RealError::Memory { needed, .. } if needed == Bytes::from_gib(512)), "{error}");
+}
+
+#[test]
+fn more_workers_than_a_process_has_room_for_are_refused() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let workload =
+        Workload { block: Bytes::new(512), workers: 12_000, stop: Stop::after_requests(1), ..Workload::default() };
+    let limit: u64 = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap().trim().parse().unwrap();
+    if limit > 12_000 * 16 {
+        return eprintln!("skipped: vm.max_map_count is {limit}");
+    }
+    let error = measure(&target, &workload).unwrap_err();
+    assert!(matches!(error, RealError::TooManyWorkers { workers: 12_000, max } if max > 0), "{error}");
 }

@@ -1,11 +1,15 @@
 //! A plan on a file or a block device, in real time.
 
-use block::{Bytes, Nanos, Seed};
+use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, Target, run_real};
 use workload::Workload;
 
 use crate::LabError;
 use crate::subject::{Job, Keep, Share, Subject};
+
+/// What is to be said where parts of a file that is read are holes.
+const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
+    file system answers reads of them without asking the drive. Fill the file first.";
 
 /// A file or a block device.
 pub struct Real {
@@ -16,6 +20,12 @@ impl Real {
     /// The plan's steps will change this target.
     pub fn new(target: Target) -> Self {
         Self { target }
+    }
+
+    /// Whether the workload may read what was never written.
+    fn reads_nothing(&self, workload: &Workload) -> bool {
+        let span = workload.span(self.target.capacity());
+        workload.ops().contains(&Op::Read) && span.is_ok_and(|span| self.target.has_holes(span))
     }
 }
 
@@ -52,10 +62,11 @@ impl Subject for Real {
 
     fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
         for (index, job) in jobs.iter().enumerate() {
+            let finding = self.reads_nothing(job.workload).then_some(UNWRITTEN);
             let measure =
                 |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
             let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
-            keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?)?;
+            keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?, finding)?;
         }
         Ok(())
     }

@@ -85,9 +85,11 @@ impl<'a> Session<'a> {
                 }
                 Action::Fill { block, queue_depth } => {
                     self.watch.step(&step.title);
-                    let workload = fill(*block, *queue_depth, subject);
-                    self.run(subject, &workload, self.seed.split(&step.name), cost)
-                        .map_err(|error| error.at(&step.name, ""))?;
+                    for workload in fill(*block, *queue_depth, subject) {
+                        let cost = subject.cost(&workload);
+                        self.run(subject, &workload, self.seed.split(&step.name), cost)
+                            .map_err(|error| error.at(&step.name, ""))?;
+                    }
                 }
                 Action::Condition(condition) => {
                     self.watch.step(&step.title);
@@ -160,8 +162,11 @@ impl<'a> Session<'a> {
             self.watch.step(title(0));
         }
         let furthest = AtomicUsize::new(0);
-        subject.measure(&jobs, &|index, measured| {
+        subject.measure(&jobs, &|index, measured, finding| {
             let (step, key) = &jobs[index].place;
+            if let Some(finding) = finding {
+                self.note(Some(step), None, finding)?;
+            }
             lock(self.store).record_cell(self.run, step, key, &measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(jobs.len() - 1);
@@ -237,7 +242,9 @@ impl<'a> Session<'a> {
         match action {
             Action::Purge => Nanos::from_millis(200),
             Action::Idle { time } => *time,
-            Action::Fill { block, queue_depth } => subject.cost(&fill(*block, *queue_depth, subject)),
+            Action::Fill { block, queue_depth } => {
+                fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
+            }
             Action::Measure(measure) => {
                 measure.cells.iter().map(|cell| share(subject, &cell.workload, measure.repeats as usize)).sum()
             }
@@ -264,11 +271,24 @@ fn share(subject: &dyn Subject, workload: &Workload, repeats: usize) -> Nanos {
     Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
 }
 
-/// Writes all of `subject` once, in order.
-pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> Workload {
-    let block = block.min(subject.capacity());
-    let stop = Stop::after_bytes(subject.capacity().round_down(block));
-    Workload { pattern: Pattern::Write, block, queue_depth, stop, ..Workload::default() }
+/// Writes all of `subject` once, in order: blocks of this size, then one request for what is left at the end. Less than
+/// the target's own block is left out, because no request could reach it.
+pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> impl Iterator<Item = Workload> + use<> {
+    let whole = subject.capacity().round_down(subject.block());
+    let block = block.min(whole);
+    let blocks = whole.round_down(block);
+    let part = move |offset, length, block| Workload {
+        pattern: Pattern::Write,
+        block,
+        queue_depth,
+        offset,
+        size: Some(length),
+        stop: Stop::after_bytes(length),
+        ..Workload::default()
+    };
+    let rest = whole - blocks;
+    let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
+    std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail)
 }
 
 fn percent_of(whole: Bytes, percent: u32) -> Bytes {

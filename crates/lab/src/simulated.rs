@@ -85,7 +85,7 @@ impl Subject for Simulated {
                 let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
                 let kept = measured
                     .map_err(|error: LabError| error.at(job.place.0, &job.place.1))
-                    .and_then(|measured| keep(index, measured));
+                    .and_then(|measured| keep(index, measured, None));
                 if kept.is_err() {
                     next.store(jobs.len(), Ordering::Relaxed);
                     return kept;

@@ -18,8 +18,9 @@ pub struct Job<'a> {
     pub repeats: Vec<(u32, Seed)>,
 }
 
-/// What takes the measurements of a job as it is finished, in whatever order jobs are.
-pub type Keep<'a> = dyn Fn(usize, Vec<(u32, Measurement)>) -> Result<(), LabError> + Sync + 'a;
+/// What takes the measurements of a job as it is finished, in whatever order jobs are, with a finding about the state
+/// in which it was begun.
+pub type Keep<'a> = dyn Fn(usize, Vec<(u32, Measurement)>, Option<&str>) -> Result<(), LabError> + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;

@@ -31,7 +31,8 @@ pub enum Invalid {
     #[error("nothing says when to stop; give runtime, number_ios or io_size")]
     Endless,
     #[error(
-        "the workload would stop before its first request of {block}; give a longer runtime, more requests or more bytes"
+        "the workload would stop before its first request of {block}; give a longer runtime, a number_ios of at least 1, \
+         or an io_size of at least one block"
     )]
     EndsAtOnce { block: Bytes },
     #[error("a random share of {found} % is more than everything; give 0 to 100")]

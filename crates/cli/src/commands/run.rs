@@ -42,11 +42,11 @@ pub struct Arguments {
     bs: Option<Bytes>,
 
     /// Requests that each worker keeps in flight
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number)]
     iodepth: u32,
 
     /// Workers [default: 1]
-    #[arg(long)]
+    #[arg(long, value_parser = number)]
     numjobs: Option<u32>,
 
     /// Share of reads where reads and writes are mixed [default: 50]
@@ -105,6 +105,12 @@ enum Format {
     Fio,
 }
 
+/// How many of something there are to be, where none makes no sense.
+fn number(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| format!("give a whole number of at least 1 and at most {}", u32::MAX))
+}
+
 fn pattern(name: &str) -> Result<Pattern, String> {
     name.parse().map_err(|()| {
         let known = Pattern::ALL.map(|(name, _)| name);
@@ -129,8 +135,16 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
     let asked = arguments.asked()?;
-    let mut opened = target::open(name, &arguments.real, asked.pattern.changes_data(), arguments.real.size.is_some())?;
-    let text = plan_text(arguments, &asked, &opened);
+    let access = arguments.access();
+    let mut opened = target::open(name, &access, asked.pattern.changes_data(), access.size.is_some())?;
+    let span = arguments.span(opened.subject.capacity())?;
+    if span < asked.block_max() {
+        let block = asked.block_max();
+        return Err(Failure::usage(format!(
+            "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
+        )));
+    }
+    let text = plan_text(arguments, &asked, &opened, span);
     let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
         // The text is ours, so its places would tell the user nothing.
         let sentence = |mistake: &Diagnostic| match &mistake.help {
@@ -143,8 +157,8 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
         plan: &plan,
         seed: Seed::new(arguments.seed),
         repeats: None,
-        size: arguments.real.size,
-        direct: arguments.real.direct == 1,
+        size: access.size,
+        direct: access.direct == 1,
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
@@ -167,6 +181,25 @@ impl Arguments {
         fields
     }
 
+    /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much further.
+    fn access(&self) -> RealOptions {
+        let end = |size: Bytes| match size {
+            Bytes::ZERO => size,
+            size => Bytes::new(size.get().saturating_add(self.offset.get())),
+        };
+        RealOptions { size: self.real.size.map(end), ..self.real.clone() }
+    }
+
+    /// How much is used of a target of this capacity: the size, or what lies behind the offset.
+    fn span(&self, capacity: Bytes) -> Result<Bytes, Failure> {
+        match capacity.get().checked_sub(self.offset.get()) {
+            None | Some(0) => {
+                Err(Failure::usage(workload::Invalid::OffsetBeyond { offset: self.offset, capacity }.to_string()))
+            }
+            Some(rest) => Ok(self.real.size.unwrap_or(Bytes::new(rest))),
+        }
+    }
+
     /// What they ask for, before it is known where they are asked and when to stop.
     fn asked(&self) -> Result<Workload, Failure> {
         let mut workload = Workload::default();
@@ -180,7 +213,7 @@ impl Arguments {
 /// The workload as a plan, so that it is kept, shown and reported like any other.
 ///
 /// What would be read is written first where nothing was, as fio lays out its files.
-fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String {
+fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened, span: Bytes) -> String {
     let reads = !asked.pattern.changes_data() || asked.pattern.is_mixed();
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
     if reads && opened.needs_layout {
@@ -191,8 +224,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String
         text += &format!("{} = \"{value}\"\n", field.name());
     }
     if let Some(size) = arguments.real.size {
-        text +=
-            &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
+        text += &format!("size = {}\n", size.get());
     }
     if let Some(time) = arguments.runtime {
         text += &format!("runtime = \"{}ns\"\n", time.as_nanos());
@@ -201,7 +233,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String
         text += &format!("number_ios = {count}\n");
     }
     if arguments.time_based == 0 {
-        let each = arguments.io_size.or(arguments.real.size).unwrap_or(opened.subject.capacity());
+        let each = arguments.io_size.unwrap_or(span);
         text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
     }
     text

@@ -61,11 +61,13 @@ pub(super) fn quantity(value: &Value) -> Result<String, Diagnostic> {
     match value.get_ref() {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(decimal(number)),
-        DeValue::Float(number) => Err(wrong_type(value, "a text in quotes or a whole number").help(format!(
-            "put it in quotes, with its unit: \"{}s\", \"{}m\"",
-            number.as_str(),
-            number.as_str()
-        ))),
+        DeValue::Float(number) => {
+            let mistake = wrong_type(value, "a text in quotes or a whole number");
+            Err(match number.as_str().trim_start_matches(['+', '-']) {
+                "nan" | "inf" => mistake.help("give a whole number, or a number with its unit in quotes"),
+                _ => mistake.help(format!("put it in quotes, followed by its unit: \"{} …\"", number.as_str())),
+            })
+        }
         _ => Err(wrong_type(value, "a text in quotes or a whole number")),
     }
 }

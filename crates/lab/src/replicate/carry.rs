@@ -106,8 +106,7 @@ fn carry_out_step(
     match &step.action {
         Action::Purge => subject.purge().map(drop),
         Action::Fill { block, queue_depth } => {
-            let workload = fill(*block, *queue_depth, subject);
-            subject.run(&workload, seed, &|_| {}).map(drop)
+            fill(*block, *queue_depth, subject).try_for_each(|part| subject.run(&part, seed, &|_| {}).map(drop))
         }
         Action::Idle { time } => {
             let before = subject.counters();
