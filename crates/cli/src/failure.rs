@@ -94,6 +94,9 @@ impl From<engine::TargetError> for Failure {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
-        Self::failed(error)
+        match error {
+            LabError::DoesNotFit { .. } => Self::usage(error),
+            error => Self::failed(error),
+        }
     }
 }

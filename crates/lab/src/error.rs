@@ -1,5 +1,6 @@
 //! Why a plan could not be carried out.
 
+use block::Bytes;
 use engine::{RealError, TargetError, VirtualError};
 use store::StoreError;
 use thiserror::Error;
@@ -17,6 +18,18 @@ pub enum LabError {
         cell: String,
         /// What went wrong.
         source: Box<LabError>,
+    },
+    /// What the plan asks for has no place on the target, whenever it is tried. Nothing was done.
+    #[error("the plan does not fit the target: {first}{}. Nothing was done. {}", others(*more), advice(*needed, *capacity))]
+    DoesNotFit {
+        /// The first that has none, with its place in the plan.
+        first: Box<LabError>,
+        /// How many more have none.
+        more: usize,
+        /// The size of a target on which all would have; none where that is not what is wrong.
+        needed: Option<Bytes>,
+        /// The size of this one.
+        capacity: Bytes,
     },
     /// On the simulated drive.
     #[error(transparent)]
@@ -43,6 +56,21 @@ pub enum LabError {
 impl From<workload::Invalid> for LabError {
     fn from(invalid: workload::Invalid) -> Self {
         Self::Virtual(VirtualError::Invalid(invalid))
+    }
+}
+
+fn others(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        1 => "; nor does 1 more cell".to_owned(),
+        _ => format!("; nor do {more} more cells"),
+    }
+}
+
+fn advice(needed: Option<Bytes>, capacity: Bytes) -> String {
+    match needed {
+        Some(needed) => format!("It takes a target of at least {needed}, and this one has {capacity}"),
+        None => "Change the plan, or choose another target".to_owned(),
     }
 }
 

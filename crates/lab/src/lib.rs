@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod doctor;
 mod environment;
 mod error;
+mod fit;
 mod metric;
 mod outcome;
 pub mod plan;
@@ -17,6 +18,7 @@ mod subject;
 
 pub use environment::{BlockDevice, Environment, FileSystem};
 pub use error::LabError;
+pub use fit::fits;
 pub use metric::Metric;
 pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome};
 pub use quantity::Quantity;

@@ -1,11 +1,11 @@
 //! A plan on a file or a block device, in real time.
 
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, Target, run_real};
+use engine::{Measurement, Purged, RealError, Target, run_real};
 use workload::Workload;
 
-use crate::LabError;
 use crate::subject::{Job, Keep, Share, Subject};
+use crate::{Environment, LabError};
 
 /// What is to be said where parts of a file that is read are holes.
 const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
@@ -36,6 +36,26 @@ impl Subject for Real {
 
     fn block(&self) -> Bytes {
         self.target.block()
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), LabError> {
+        workload.span(self.capacity())?;
+        let unit = self.block();
+        if let Some(found) = workload.unfit(unit) {
+            return Err(RealError::UnalignedBlock { found, unit }.into());
+        }
+        if !workload.offset.is_multiple_of(unit) {
+            return Err(RealError::UnalignedOffset { found: workload.offset, unit }.into());
+        }
+        // What is free now may not be so later; what the host does not have it never will.
+        let carries_data = workload.ops().iter().any(|op| *op != Op::Trim);
+        let needed = workload.block_max().times(u64::from(workload.queue_depth) * u64::from(workload.workers));
+        match Environment::of_host().memory {
+            Some(available) if carries_data && needed > available => {
+                Err(RealError::Memory { needed, available }.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
@@ -83,5 +103,31 @@ impl Subject for Real {
 
     fn side_by_side(&self) -> u64 {
         1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Access;
+    use workload::Stop;
+
+    use super::*;
+
+    #[test]
+    fn what_can_never_be_run_is_known_before_anything_is_run() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 40).unwrap();
+        let real = Real::new(Target::open(file.path(), &Access::default()).unwrap());
+        let unit = real.block();
+        let fitting = Workload { block: unit.times(8), stop: Stop::after_requests(1), ..Workload::default() };
+        assert!(real.check(&fitting).is_ok());
+        let cases = [
+            (Workload { offset: Bytes::new(1 << 40), ..fitting.clone() }, "is beyond the target's 1 TiB"),
+            (Workload { block: Bytes::from_gib(1), queue_depth: 65_536, ..fitting }, "need 64 TiB of memory"),
+        ];
+        for (workload, words) in cases {
+            let said = real.check(&workload).expect_err(words).to_string();
+            assert!(said.contains(words), "{said}");
+        }
     }
 }

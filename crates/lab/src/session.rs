@@ -10,6 +10,7 @@ use store::{RunId, Store};
 use workload::{Pattern, Stop, Workload};
 
 use crate::LabError;
+use crate::fit::fits;
 use crate::plan::{Action, Condition, Limit, Measure, Plan};
 use crate::subject::{Job, Subject};
 
@@ -50,7 +51,7 @@ impl<'a> Session<'a> {
         Ok(Self { store, run, plan, seed, watch, have })
     }
 
-    /// Carries out the plan on `subject`.
+    /// Carries out the plan on `subject`, if all of it fits there.
     ///
     /// Steps that change the state of a simulated drive are done again when a run is resumed, because only
     /// their measurements were kept; on a real target its state was kept by the target.
@@ -58,6 +59,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// At the first failure. Every cell finished before it is in the store.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
+        fits(self.plan, subject)?;
         self.watch.begin(self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum());
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
         let mut index = 0;

@@ -58,6 +58,11 @@ impl Subject for Simulated {
         self.drive.shape().block
     }
 
+    fn check(&self, workload: &Workload) -> Result<(), LabError> {
+        workload.span(self.capacity())?;
+        Ok(())
+    }
+
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.drive.purge();
         Ok(None)

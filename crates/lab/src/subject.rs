@@ -33,6 +33,12 @@ pub trait Subject {
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
 
+    /// Whether a workload has its place here, as far as that can be said without running it.
+    ///
+    /// # Errors
+    /// If its span, its alignment or the memory that it needs is not to be had.
+    fn check(&self, workload: &Workload) -> Result<(), LabError>;
+
     /// Forgets all data; a finding if that could only be done in part.
     ///
     /// # Errors

@@ -102,6 +102,36 @@ bs = true
     );
 }
 
+#[test]
+fn a_conditioning_tells_all_that_it_lacks_with_all_that_is_wrong() {
+    let text = "\
+name = \"p\"
+[[step]]
+name = \"w\"
+do = \"condition\"
+bs = \"1000\"
+";
+    assert_eq!(
+        shown(text),
+        "\
+error[plan::missing]: step `w` says neither `round` nor `at-most`
+ --> plan.toml:3:8
+  |
+3 | name = \"w\"
+  |        ^^^ in this step
+  |
+help: add `round = \"60s\"` and `at-most = \"300%\"`
+
+error[plan::workload]: block size 1000 B is not a whole number of 512 B sectors
+ --> plan.toml:5:6
+  |
+5 | bs = \"1000\"
+  |      ^^^^^^ given here
+  |
+help: try 512 or 4k"
+    );
+}
+
 /// Each row: lines of a plan, the kind of mistake, the words underlined, and what the help or the message says.
 #[test]
 fn each_mistake_is_named_underlined_and_answered() {

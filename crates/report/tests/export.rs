@@ -44,6 +44,7 @@ fn ours() -> Value {
         version: "0.1.0",
         timestamp_ms: 1_767_225_600_000,
         seed: Seed::new(1),
+        direct: false,
         measurement: &measurement,
         findings: &[],
     };

@@ -254,6 +254,7 @@ fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, 
         version: &outcome.run.version,
         timestamp_ms: outcome.run.started_ms,
         seed: outcome.run.seed,
+        direct: arguments.real.direct == 1,
         measurement,
         findings: &findings,
     };

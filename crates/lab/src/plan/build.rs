@@ -1,5 +1,7 @@
 //! A plan's steps, built from what was written with defaults under it and `--quick` over it.
 
+use std::ops::Range;
+
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::{Stop, Workload};
@@ -37,7 +39,7 @@ impl Frame<'_> {
             Kind::Fill => mistakes.keep(fill(draft, &body)),
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes),
-            Kind::Condition => mistakes.keep(self.condition(draft, &body)),
+            Kind::Condition => self.condition(draft, &body, mistakes),
         };
         let (name, title) = (draft.name.clone(), draft.title.clone());
         Some(Step { name, title, about: draft.about.clone(), action: action? })
@@ -72,33 +74,49 @@ impl Frame<'_> {
         (mistakes.count() == before).then_some(Action::Measure(measure))
     }
 
-    fn condition(&self, draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
-        let missing = |key: &str, example: &str| missing(draft, key, example);
-        let round = body.round.ok_or_else(|| missing("round", "60s"))?;
-        let (at_most, at_most_span) = body.at_most.clone().ok_or_else(|| missing("at-most", "300%"))?;
+    /// Each field is looked at by itself first, so that all that is wrong is told at once.
+    fn condition(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> Option<Action> {
+        let needed = [("round", "60s", body.round.is_none()), ("at-most", "300%", body.at_most.is_none())];
+        let needed: Vec<(&str, &str)> =
+            needed.into_iter().filter(|(.., is_missing)| *is_missing).map(|(key, example, _)| (key, example)).collect();
+        if !needed.is_empty() {
+            mistakes.push(missing(draft, &needed));
+        }
         let mut fields = body.fields.over(self.workload);
         for field in [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime] {
             fields.clear(field);
         }
-        let base = Workload { stop: Stop::after(round), ..Workload::default() };
-        let workload = fields.workload(base, &draft.place)?;
-        let at_least = match &body.at_least {
-            Some((least, span)) if least.exceeds(at_most) => {
-                return Err(Diagnostic::new("plan::range", span.clone(), "at-least is more than at-most")
-                    .label("more")
-                    .also(at_most_span, "than this")
-                    .help("raise at-most, or lower at-least"));
-            }
-            Some((least, _)) => *least,
-            None => Limit::Time(Nanos::ZERO),
-        };
-        if !writes(&workload) && !matches!(at_most, Limit::Time(_)) {
-            let message = format!("`{}` writes nothing, so the limit is never reached", workload.pattern);
-            return Err(Diagnostic::new("plan::endless", at_most_span, message).help("give at-most as a time: `30min`"));
-        }
+        // Any round will do to see whether the rest makes sense.
+        let base = Workload { stop: Stop::after(body.round.unwrap_or(Nanos::from_secs(1))), ..Workload::default() };
+        let workload = mistakes.keep(fields.workload(base, &draft.place));
+        let limits = body.at_most.clone().and_then(|most| mistakes.keep(limits(body, most, workload.as_ref())));
+        let (_, workload, (at_least, at_most)) = (body.round?, workload?, limits?);
         let steady = body.steady.unwrap_or(Some(SteadyRule::SNIA));
-        Ok(Action::Condition(Condition { workload, steady, at_least, at_most }))
+        Some(Action::Condition(Condition { workload, steady, at_least, at_most }))
     }
+}
+
+/// How far a conditioning with `workload` goes, at least and at most.
+fn limits(
+    body: &Body,
+    (at_most, at_most_span): (Limit, Range<usize>),
+    workload: Option<&Workload>,
+) -> Result<(Limit, Limit), Diagnostic> {
+    let at_least = match &body.at_least {
+        Some((least, span)) if least.exceeds(at_most) => {
+            return Err(Diagnostic::new("plan::range", span.clone(), "at-least is more than at-most")
+                .label("more")
+                .also(at_most_span, "than this")
+                .help("raise at-most, or lower at-least"));
+        }
+        Some((least, _)) => *least,
+        None => Limit::Time(Nanos::ZERO),
+    };
+    if let Some(workload) = workload.filter(|workload| !writes(workload) && !matches!(at_most, Limit::Time(_))) {
+        let message = format!("`{}` writes nothing, so the limit is never reached", workload.pattern);
+        return Err(Diagnostic::new("plan::endless", at_most_span, message).help("give at-most as a time: `30min`"));
+    }
+    Ok((at_least, at_most))
 }
 
 /// Whether any request of `workload` brings data.
@@ -123,11 +141,15 @@ fn fill(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
 }
 
 fn idle(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
-    body.time.map(|time| Action::Idle { time }).ok_or_else(|| missing(draft, "time", "60s"))
+    body.time.map(|time| Action::Idle { time }).ok_or_else(|| missing(draft, &[("time", "60s")]))
 }
 
-fn missing(draft: &Draft, key: &str, example: &str) -> Diagnostic {
-    Diagnostic::new("plan::missing", draft.place.clone(), format!("step `{}` does not say `{key}`", draft.name))
-        .label("in this step")
-        .help(format!("add `{key} = \"{example}\"`"))
+/// That the step lacks these keys; with each, what it may say.
+fn missing(draft: &Draft, keys: &[(&str, &str)]) -> Diagnostic {
+    let list =
+        |tell: &dyn Fn(&(&str, &str)) -> String, word: &str| keys.iter().map(tell).collect::<Vec<_>>().join(word);
+    let says = if keys.len() > 1 { "says neither" } else { "does not say" };
+    let message = format!("step `{}` {says} {}", draft.name, list(&|(key, _)| format!("`{key}`"), " nor "));
+    let help = format!("add {}", list(&|(key, example)| format!("`{key} = \"{example}\"`"), " and "));
+    Diagnostic::new("plan::missing", draft.place.clone(), message).label("in this step").help(help)
 }

@@ -172,6 +172,7 @@ fn options(single: &Single) -> Keys<&'static str, String> {
         ("numjobs", workers.to_string()),
         ("randseed", single.seed.to_string()),
     ];
+    options.extend((*clock == Clock::Real).then(|| ("direct", u8::from(single.direct).to_string())));
     options.extend(workload.sizes.is_none().then(|| ("bs", amount(block))));
     options.extend(workload.options());
     options.extend(pattern.is_mixed().then(|| ("rwmixread", workload.read_percent.to_string())));
@@ -401,12 +402,24 @@ mod tests {
             json!({
                 "name": "mine, \"quoted\"", "filename": "./scratch.bin", "ioengine": "io_uring", "rw": "randrw",
                 "rwmixread": "67", "bs": "4k", "iodepth": "32", "numjobs": "2", "randseed": "18446744073709551615",
-                "offset": "1m", "size": "1g", "runtime": "2", "ramp_time": "500ms", "io_size": "1g",
+                "direct": "1", "offset": "1m", "size": "1g", "runtime": "2", "ramp_time": "500ms", "io_size": "1g",
             })
         );
         assert_eq!((&job["usr_cpu"], &job["sys_cpu"]), (&json!(2.5), &json!(7.5)));
         assert_eq!(document["assay"]["seed"], "18446744073709551615");
         assert_eq!(document["assay"]["findings"][1], "Not \"steady\".");
+    }
+
+    #[test]
+    fn only_a_real_target_has_a_page_cache_to_go_around() {
+        let (real, simulated) = (mixed(), Measurement { clock: Clock::Virtual, ..mixed() });
+        let direct = |single: &Single| {
+            let document: Value = serde_json::from_str(&fio(single)).unwrap();
+            document["jobs"][0]["job options"]["direct"].clone()
+        };
+        assert_eq!(direct(&single(&real)), "1");
+        assert_eq!(direct(&Single { direct: false, ..single(&real) }), "0");
+        assert_eq!(direct(&single(&simulated)), Value::Null);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Single<'a> {
     pub timestamp_ms: i64,
     /// The seed that repeats it, of which the measurement's own was derived.
     pub seed: Seed,
+    /// Whether requests went around the page cache, which a simulated drive does not have.
+    pub direct: bool,
     /// What was measured.
     pub measurement: &'a Measurement,
     /// Doubts about it.
@@ -111,6 +113,7 @@ mod tests {
             version: "0.1.0",
             timestamp_ms: 1_767_225_605_042,
             seed: Seed::new(u64::MAX),
+            direct: true,
             measurement,
             findings: &*FINDINGS,
         }

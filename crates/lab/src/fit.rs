@@ -1,0 +1,182 @@
+//! Whether all of a plan can be carried out, found before anything is changed.
+
+use block::{Bytes, Nanos};
+use workload::{Invalid, Pattern, Stop, Workload};
+
+use crate::LabError;
+use crate::plan::{Action, Plan};
+use crate::subject::Subject;
+
+/// Whether every request of `plan` has its place on `subject`: none begins or ends beyond it, none takes more memory
+/// than there is. Cells whose blocks are no whole blocks of the target are left out when their turn comes.
+///
+/// # Errors
+/// [`LabError::DoesNotFit`] with the first that does not. It would be the same however often it is tried.
+pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
+    let (mut first, mut more, mut needed) = (None, 0, None);
+    for (step, cell, workload) in asked(plan, subject) {
+        let Err(error) = subject.check(&workload) else { continue };
+        if lies_beyond(&error) {
+            needed = needed.max(Some(end(&workload)));
+        }
+        match first {
+            None => first = Some(error.at(step, &cell)),
+            Some(_) => more += 1,
+        }
+    }
+    let capacity = subject.capacity();
+    first.map_or(Ok(()), |first| Err(LabError::DoesNotFit { first: Box::new(first), more, needed, capacity }))
+}
+
+/// All that the plan will ask for, by step and cell.
+fn asked<'p>(plan: &'p Plan, subject: &dyn Subject) -> Vec<(&'p str, String, Workload)> {
+    let mut asked = Vec::new();
+    for step in &plan.steps {
+        let name = step.name.as_str();
+        match &step.action {
+            Action::Purge | Action::Idle { .. } => {}
+            Action::Fill { block, queue_depth } => {
+                asked.push((name, String::new(), fill(*block, *queue_depth, subject)))
+            }
+            Action::Condition(condition) => asked.push((name, String::new(), condition.workload.clone())),
+            Action::Measure(measure) => {
+                let can_be_asked = |workload: &Workload| workload.unfit(subject.block()).is_none();
+                let cells = measure.cells.iter().filter(|cell| can_be_asked(&cell.workload));
+                asked.extend(cells.map(|cell| (name, cell.key(), cell.workload.clone())));
+            }
+        }
+    }
+    asked
+}
+
+/// A fill's requests, which are smaller where the target is smaller than one.
+fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> Workload {
+    let unit = subject.block();
+    let block = block.min(subject.capacity().round_down(unit)).max(unit);
+    Workload {
+        pattern: Pattern::Write,
+        block,
+        queue_depth,
+        stop: Stop::after(Nanos::from_secs(1)),
+        ..Workload::default()
+    }
+}
+
+/// Whether a larger target would do.
+fn lies_beyond(error: &LabError) -> bool {
+    let (LabError::Virtual(engine::VirtualError::Invalid(invalid))
+    | LabError::Real(engine::RealError::Invalid(invalid))) = error
+    else {
+        return false;
+    };
+    matches!(invalid, Invalid::OffsetBeyond { .. } | Invalid::TooLarge { .. } | Invalid::TooSmall { .. })
+}
+
+/// Where the last of the target that `workload` needs ends.
+fn end(workload: &Workload) -> Bytes {
+    let least = workload.block_max().times(u64::from(workload.workers));
+    workload.offset + workload.size.unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Seed;
+    use engine::Measurement;
+
+    use super::*;
+    use crate::plan::{Length, catalog, parse};
+    use crate::subject::{Job, Keep, Share};
+
+    /// A target of so much, in blocks of 4 KiB, that nothing may be done to.
+    struct Untouchable(Bytes);
+
+    impl Subject for Untouchable {
+        fn capacity(&self) -> Bytes {
+            self.0
+        }
+
+        fn block(&self) -> Bytes {
+            Bytes::from_kib(4)
+        }
+
+        fn check(&self, workload: &Workload) -> Result<(), LabError> {
+            workload.span(self.0)?;
+            Ok(())
+        }
+
+        fn purge(&mut self) -> Result<Option<String>, LabError> {
+            panic!("purged")
+        }
+
+        fn idle(&mut self, _: Nanos) {
+            panic!("left alone")
+        }
+
+        fn run(&mut self, _: &Workload, _: Seed, _: &Share) -> Result<Measurement, LabError> {
+            panic!("run")
+        }
+
+        fn measure(&mut self, _: &[Job], _: &Keep) -> Result<(), LabError> {
+            panic!("measured")
+        }
+
+        fn cost(&self, _: &Workload) -> Nanos {
+            Nanos::ZERO
+        }
+
+        fn side_by_side(&self) -> u64 {
+            1
+        }
+    }
+
+    fn said(steps: &str, capacity: Bytes) -> String {
+        let plan = parse(&format!("name = \"p\"\n{steps}"), Length::Full).unwrap();
+        fits(&plan, &Untouchable(capacity)).err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    const FILL: &str = "[[step]]\nname = \"fill\"\ndo = \"fill\"\n";
+
+    #[test]
+    fn all_that_does_not_fit_is_found_with_the_size_that_would_do() {
+        let sweep =
+            "[[step]]\nname = \"late\"\nruntime = \"1s\"\nnumjobs = 2\nsweep.bs = [\"512\", \"1m\", \"2m\", \"4m\"]\n";
+        let table = [
+            (Bytes::from_mib(8), ""),
+            (
+                Bytes::from_mib(2),
+                "the plan does not fit the target: in step `late` (bs=2m): size 2 MiB holds fewer blocks of 2 MiB than the \
+                 2 workers; give a larger size or a smaller block; nor does 1 more cell. Nothing was done. It takes a \
+                 target of at least 8 MiB, and this one has 2 MiB",
+            ),
+        ];
+        for (capacity, words) in table {
+            assert_eq!(said(&format!("{FILL}{sweep}"), capacity), words, "{capacity}");
+        }
+    }
+
+    #[test]
+    fn a_conditioning_and_a_cell_beyond_the_end_are_found() {
+        let wear = "[[step]]\nname = \"wear\"\ndo = \"condition\"\nrw = \"randwrite\"\nround = 1\nat-most = \"1s\"\n";
+        let words = said(&format!("{FILL}{wear}offset = \"6m\"\nsize = \"4m\"\n"), Bytes::from_mib(8));
+        assert!(words.contains("in step `wear`: size 4 MiB from offset 6 MiB"), "{words}");
+        assert!(words.contains("at least 10 MiB"), "{words}");
+        let far = "[[step]]\nname = \"far\"\nruntime = 1\noffset = \"1g\"\n";
+        assert!(said(far, Bytes::from_gib(1)).contains("in step `far`: offset 1 GiB is beyond"));
+    }
+
+    #[test]
+    fn a_fill_needs_one_block_of_the_target_and_cells_of_less_than_one_are_left_out() {
+        assert_eq!(said(FILL, Bytes::from_kib(4)), "");
+        assert!(said(FILL, Bytes::from_kib(2)).contains("in step `fill`"));
+        assert_eq!(said("[[step]]\nname = \"odd\"\nruntime = 1\nbs = 512\noffset = \"1g\"\n", Bytes::from_mib(1)), "");
+    }
+
+    #[test]
+    fn the_plan_that_comes_with_the_program_says_how_much_it_takes() {
+        let source = catalog::find("review").unwrap();
+        let plan = parse(&source.text, Length::Quick).unwrap();
+        assert!(fits(&plan, &Untouchable(Bytes::from_mib(4))).is_ok());
+        let words = fits(&plan, &Untouchable(Bytes::from_mib(2))).unwrap_err().to_string();
+        assert!(words.contains("(bs=4m)") && words.contains("at least 4 MiB, and this one has 2 MiB"), "{words}");
+    }
+}
