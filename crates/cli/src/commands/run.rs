@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
-use lab::plan::{self, Diagnostic, Field, Length};
+use lab::plan::{self, Diagnostic, Field, Length, Plan};
 use lab::recall;
 use report::export::{self, Single};
 use store::{RunId, Store};
@@ -15,7 +15,7 @@ use super::history::say;
 use super::specification::Specification;
 use crate::color;
 use crate::failure::Failure;
-use crate::target::{self, Opened, RealOptions};
+use crate::target::{self, RealOptions};
 use crate::undertaking::Undertaking;
 
 /// What was asked on the command line.
@@ -129,16 +129,10 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
     let asked = arguments.asked()?;
+    // What makes no sense wherever it is done is told before a target is made or touched.
+    parsed(&plan_text(arguments, &asked, !name.starts_with("sim:"), false, asked.block_max()))?;
     let mut opened = target::open(name, &arguments.real, asked.pattern.changes_data(), arguments.real.size.is_some())?;
-    let text = plan_text(arguments, &asked, &opened);
-    let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
-        // The text is ours, so its places would tell the user nothing.
-        let sentence = |mistake: &Diagnostic| match &mistake.help {
-            Some(help) => format!("{mistake}; {help}"),
-            None => mistake.to_string(),
-        };
-        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
-    })?;
+    let plan = parsed(&plan_text(arguments, &asked, opened.real, opened.needs_layout, opened.subject.capacity()))?;
     let undertaking = Undertaking {
         plan: &plan,
         seed: Seed::new(arguments.seed),
@@ -150,6 +144,18 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     done.map_err(|broken| Failure::failed(broken.words(run)))?;
     document(arguments, &store, run)
+}
+
+/// The plan of which this is the text.
+fn parsed(text: &str) -> Result<Plan, Failure> {
+    plan::parse(text, Length::Full).map_err(|mistakes| {
+        // The text is ours, so its places would tell the user nothing.
+        let sentence = |mistake: &Diagnostic| match &mistake.help {
+            Some(help) => format!("{mistake}; {help}"),
+            None => mistake.to_string(),
+        };
+        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
+    })
 }
 
 impl Arguments {
@@ -180,10 +186,10 @@ impl Arguments {
 /// The workload as a plan, so that it is kept, shown and reported like any other.
 ///
 /// What would be read is written first where nothing was, as fio lays out its files.
-fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String {
+fn plan_text(arguments: &Arguments, asked: &Workload, real: bool, layout: bool, capacity: Bytes) -> String {
     let reads = !asked.pattern.changes_data() || asked.pattern.is_mixed();
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
-    if reads && opened.needs_layout {
+    if reads && layout {
         text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
     }
     text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
@@ -191,8 +197,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String
         text += &format!("{} = \"{value}\"\n", field.name());
     }
     if let Some(size) = arguments.real.size {
-        text +=
-            &format!("size = {}\n", size.get().saturating_sub(if opened.real { arguments.offset.get() } else { 0 }));
+        text += &format!("size = {}\n", size.get().saturating_sub(if real { arguments.offset.get() } else { 0 }));
     }
     if let Some(time) = arguments.runtime {
         text += &format!("runtime = \"{}ns\"\n", time.as_nanos());
@@ -201,7 +206,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened) -> String
         text += &format!("number_ios = {count}\n");
     }
     if arguments.time_based == 0 {
-        let each = arguments.io_size.or(arguments.real.size).unwrap_or(opened.subject.capacity());
+        let each = arguments.io_size.or(arguments.real.size).unwrap_or(capacity);
         text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
     }
     text
