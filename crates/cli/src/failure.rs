@@ -68,7 +68,11 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoSuchRun { .. } | StoreError::Owned { .. } => Self::usage(error),
+            StoreError::NoSuchRun { .. }
+            | StoreError::Owned { .. }
+            | StoreError::NotAStore { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Newer { .. } => Self::usage(error),
             error => Self::failed(error),
         }
     }

@@ -2,8 +2,9 @@
 
 mod support;
 
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use support::{LoopDevice, Place, other};
 
@@ -63,7 +64,8 @@ fn a_killed_review_keeps_its_cells_and_a_resumed_one_gives_the_same_figures_bit_
 
     cut.succeeds(&["review", "--resume"]);
     assert_eq!(figures(&cut), figures(&whole));
-    assert!(cut.refuses(&["review", "--resume"]).contains("complete"));
+    assert!(cut.refuses(&["review", "--resume"]).contains("every review in the store is complete"));
+    assert!(cut.refuses(&["review", "--resume", "1"]).contains("run 1 is complete"));
 }
 
 #[test]
@@ -128,4 +130,168 @@ fn a_failing_target_ends_the_run_as_failed_and_keeps_what_was_finished() {
     assert!(place.succeeds(&["runs"]).contains("failed"));
     assert_eq!(figures(&place).lines().count(), 1);
     place.succeeds(&["report", "1"]);
+}
+
+/// A review of a target, cut off while it measures its last step.
+///
+/// The last step would take a minute, so that none of its cells is kept before the program is killed.
+fn cut_off(place: &Place, target: &[&str]) {
+    let mut child = at_last_step(place, target);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The same while it runs.
+fn at_last_step(place: &Place, target: &[&str]) -> Child {
+    let text = "name = \"long\"\ntitle = \"Long\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
+                [[step]]\nname = \"first\"\nrw = \"randread\"\nnumber_ios = 10\n\
+                [[step]]\nname = \"idle\"\ndo = \"idle\"\ntime = \"1ms\"\n\
+                [[step]]\nname = \"endless\"\nrw = \"randread\"\nruntime = \"60s\"\n";
+    std::fs::write(place.path("long.toml"), text).unwrap();
+    let arguments = [&["review", "--plan", "./long.toml"], target].concat();
+    let mut child = place.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("Endless")), "the step is announced");
+    child
+}
+
+/// Makes the last step of all stored plans a short one.
+fn shorten(place: &Place) {
+    let store = rusqlite::Connection::open(place.store()).unwrap();
+    store.execute("UPDATE run SET plan_text = replace(plan_text, '60s', '10ms')", []).unwrap();
+}
+
+#[test]
+fn a_review_goes_on_with_its_own_file_alone() {
+    let place = Place::new();
+    let file = place.path("scratch.bin");
+    cut_off(&place, &["./scratch.bin", "--size", "4m"]);
+    shorten(&place);
+
+    std::fs::rename(&file, place.path("kept.bin")).unwrap();
+    let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("scratch.bin") && said.contains("cannot be found"), "{said}");
+    assert!(!file.exists(), "a refused file is not made");
+
+    std::fs::write(&file, vec![0; 4 << 20]).unwrap();
+    let said = place.refuses(&["review", "--resume", "--overwrite"]);
+    assert!(said.contains("is not what run 1 was on") && said.contains("inode"), "{said}");
+
+    std::fs::rename(place.path("kept.bin"), &file).unwrap();
+    OpenOptions::new().write(true).open(&file).and_then(|file| file.set_len(1 << 20)).unwrap();
+    let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("4194304 bytes") && said.contains("1048576 bytes"), "{said}");
+    assert_eq!(file.metadata().unwrap().len(), 1 << 20, "it is not made longer");
+
+    OpenOptions::new().write(true).open(&file).and_then(|file| file.set_len(4 << 20)).unwrap();
+    assert!(place.succeeds(&["runs"]).contains("unfinished"));
+    place.succeeds(&["review", "./scratch.bin", "--resume", "1"]);
+    assert!(place.succeeds(&["runs"]).contains("complete"));
+}
+
+#[test]
+fn a_review_goes_on_from_any_directory_with_the_page_cache_as_it_began() {
+    let place = Place::new();
+    cut_off(&place, &["./scratch.bin", "--size", "4m", "--direct", "0"]);
+    shorten(&place);
+    // Another use of the file since is told.
+    place.succeeds(&["run", "./scratch.bin", "--rw=write", "--size=1m"]);
+    let elsewhere = place.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let output = place.command(&["review", "--resume"]).current_dir(&elsewhere).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!elsewhere.join("scratch.bin").exists());
+    let store = rusqlite::Connection::open(place.store()).unwrap();
+    let findings = |like: &str| {
+        let query = "SELECT count(*) FROM finding WHERE run = 1 AND text LIKE ?1";
+        store.query_row(query, [like], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(findings("%page cache was in use%"), 1);
+    assert_eq!(findings("Run 2 used the target%"), 1);
+}
+
+#[test]
+fn a_review_does_not_go_on_with_another_device_of_its_name() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place.path("first.img"), 16) else { return };
+    let name = device.0.clone();
+    cut_off(&place, &[&name]);
+    shorten(&place);
+    other("losetup", &["--detach", &name]);
+    File::create(place.path("second.img")).and_then(|file| file.set_len(16 << 20)).unwrap();
+    other("losetup", &[&name, &place.path("second.img").display().to_string()]);
+    let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("first.img") && said.contains("second.img"), "{said}");
+    assert!(std::fs::read(place.path("second.img")).unwrap() == vec![0; 16 << 20], "nothing was written to it");
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_taken_over() {
+    let place = Place::new();
+    let mut child = at_last_step(&place, &["./scratch.bin", "--size", "4m"]);
+    for which in [&["review", "--resume"][..], &["review", "--resume", "1"]] {
+        assert!(place.refuses(which).contains("still going on"));
+    }
+    assert!(place.succeeds(&["runs"]).contains("unfinished"), "it is not marked failed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    shorten(&place);
+    place.succeeds(&["review", "--resume"]);
+}
+
+#[test]
+fn resuming_takes_the_latest_review_that_was_cut_off_not_what_came_after_it() {
+    let place = Place::new();
+    cut_off(&place, &["./scratch.bin", "--size", "4m"]);
+    shorten(&place);
+    place.succeeds(&["run", "--number_ios=10"]);
+    place.succeeds(&["review", "--plan", &place.short_plan()]);
+    place.succeeds(&["review", "--resume"]);
+    let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("every review in the store is complete") && said.contains("assay report 3"), "{said}");
+}
+
+#[test]
+fn a_report_is_written_although_nobody_reads_the_summary() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = place.command(&["review", "--plan", &plan]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
+    assert!(place.path("assay-reports/short-sim-x25-m-1.html").exists());
+
+    // A reader that has gone away is no error: the pipe has no other end when the program writes to it.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = place.command(&["review", "--plan", &plan]).stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(place.path("assay-reports/short-sim-x25-m-2.html").exists());
+}
+
+#[test]
+fn a_target_with_a_long_name_has_a_report() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let name = format!("./{}.bin", "n".repeat(240));
+    let output = place.succeeds(&["review", &name, "--size", "4m", "--plan", &plan]);
+    let report = output.lines().last().unwrap().strip_prefix("Report: ").unwrap();
+    assert!(report.ends_with(&format!("short-{}-1.html", "n".repeat(128))), "{report}");
+    assert!(std::path::Path::new(report).exists());
+}
+
+/// A trigger refuses what a full disk would.
+#[test]
+fn a_run_whose_end_cannot_be_entered_is_not_said_to_be_marked() {
+    let place = Place::new();
+    place.succeeds(&["runs"]);
+    let store = rusqlite::Connection::open(place.store()).unwrap();
+    store
+        .execute_batch("CREATE TRIGGER full BEFORE UPDATE ON run BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+        .unwrap();
+    let said = place.assay(&["review", "--plan", &place.short_plan()]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("stays marked unfinished") && said.stderr.contains("disk full"), "{}", said.stderr);
+    assert!(!said.stderr.contains("marked failed"), "{}", said.stderr);
+    assert!(place.succeeds(&["runs"]).contains("unfinished"));
 }

@@ -123,7 +123,7 @@ pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure
 /// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it
 /// from others.
 fn file_name(run: &Run) -> String {
-    /// With a plan's 64 letters and a number of 19 digits, less than the 255 bytes that file systems take.
+    // With a plan's 64 letters and a number of 19 digits, less than the 255 bytes that file systems take.
     const TARGET_MAX: usize = 128;
     let name = match run.target.starts_with("sim:") {
         true => run.target.as_str(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
-use lab::plan::{self, Diagnostic, Field, Length};
+use lab::plan::{self, Diagnostic, Field, Length, Plan};
 use lab::recall;
 use report::export::{self, Single};
 use store::{RunId, Store};
@@ -15,7 +15,7 @@ use super::history::say;
 use super::specification::Specification;
 use crate::color;
 use crate::failure::Failure;
-use crate::target::{self, Opened, RealOptions};
+use crate::target::{self, RealOptions};
 use crate::undertaking::Undertaking;
 
 /// What was asked on the command line.
@@ -136,23 +136,12 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
     let asked = arguments.asked()?;
     let access = arguments.access();
+    // What makes no sense wherever it is done is told before a target is made or touched.
+    let least = arguments.real.size.unwrap_or(asked.block_max());
+    parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
     let mut opened = target::open(name, &access, asked.pattern.changes_data(), access.size.is_some())?;
-    let span = arguments.span(opened.subject.capacity())?;
-    if span < asked.block_max() {
-        let block = asked.block_max();
-        return Err(Failure::usage(format!(
-            "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
-        )));
-    }
-    let text = plan_text(arguments, &asked, &opened, span);
-    let plan = plan::parse(&text, Length::Full).map_err(|mistakes| {
-        // The text is ours, so its places would tell the user nothing.
-        let sentence = |mistake: &Diagnostic| match &mistake.help {
-            Some(help) => format!("{mistake}; {help}"),
-            None => mistake.to_string(),
-        };
-        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
-    })?;
+    let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
+    let plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     let undertaking = Undertaking {
         plan: &plan,
         seed: Seed::new(arguments.seed),
@@ -164,6 +153,29 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     done.map_err(|broken| Failure::failed(broken.words(run)))?;
     document(arguments, &store, run)
+}
+
+/// The span, if it holds a block at all.
+fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
+    let block = asked.block_max();
+    if span >= block {
+        return Ok(span);
+    }
+    Err(Failure::usage(format!(
+        "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
+    )))
+}
+
+/// The plan of which this is the text.
+fn parsed(text: &str) -> Result<Plan, Failure> {
+    plan::parse(text, Length::Full).map_err(|mistakes| {
+        // The text is ours, so its places would tell the user nothing.
+        let sentence = |mistake: &Diagnostic| match &mistake.help {
+            Some(help) => format!("{mistake}; {help}"),
+            None => mistake.to_string(),
+        };
+        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
+    })
 }
 
 impl Arguments {
@@ -213,10 +225,10 @@ impl Arguments {
 /// The workload as a plan, so that it is kept, shown and reported like any other.
 ///
 /// What would be read is written first where nothing was, as fio lays out its files.
-fn plan_text(arguments: &Arguments, asked: &Workload, opened: &Opened, span: Bytes) -> String {
+fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes) -> String {
     let reads = !asked.pattern.changes_data() || asked.pattern.is_mixed();
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
-    if reads && opened.needs_layout {
+    if reads && layout {
         text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
     }
     text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
