@@ -34,6 +34,8 @@ fn carry_out(steps: &str, path: &Path, access: &Access) -> Vec<Note> {
             quick: false,
             target: path.display().to_string(),
             target_identity: String::new(),
+            target_fingerprint: None,
+            direct: true,
             size: access.size,
             seed: Seed::new(1),
             repeats: None,
