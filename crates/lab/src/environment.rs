@@ -33,6 +33,8 @@ pub struct Environment {
     pub memory: Option<Bytes>,
     /// What decides the processor's frequency: `performance`, `powersave`.
     pub governor: Option<String>,
+    /// How long the file is that is the target; none where that is no file.
+    pub file_length: Option<Bytes>,
     /// The file system that holds the target; none for a block device or a simulated drive.
     pub file_system: Option<FileSystem>,
     /// The block device that is the target or holds it.
@@ -55,6 +57,7 @@ impl Environment {
             environment.device = BlockDevice::numbered(sys, &number(target.rdev()));
         } else {
             let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+            environment.file_length = target.is_file().then(|| Bytes::new(target.len()));
             environment.file_system = FileSystem::holding(&path, &mounts);
             // Some file systems (btrfs, overlay) give files a number of their own; then the mount names its device.
             environment.device = BlockDevice::numbered(sys, &number(target.dev())).or_else(|| {
@@ -78,9 +81,18 @@ impl Environment {
             cores: cpu_count(&cpus),
             memory: word(&root.join("proc/meminfo")).and_then(|text| memory_total(&text)),
             governor: word(&root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+            file_length: None,
             file_system: None,
             device: None,
         }
+    }
+
+    /// How much the file or the block device holds that is the target; none for a partition, of which only the whole
+    /// device's capacity is known.
+    pub(crate) fn capacity(&self) -> Option<Bytes> {
+        let is_target = |device: &&BlockDevice| self.file_system.is_none() && device.partition.is_none();
+        let device = self.device.as_ref().filter(is_target);
+        self.file_length.or_else(|| device?.capacity)
     }
 
     /// All that is known, for people: a name and a value each.
@@ -214,6 +226,7 @@ mod tests {
             cores: Some(2),
             memory: Some(Bytes::from_kib(24_684_092)),
             governor: some("powersave"),
+            file_length: None,
             file_system: None,
             device: None,
         };
@@ -260,6 +273,9 @@ mod tests {
         assert_eq!(Environment::with_target(&folder.path().join("new.bin")), made);
         let held = made.file_system.expect("every directory is on some file system");
         assert!(folder.path().canonicalize().unwrap().starts_with(&held.mount_point), "{held:?}");
+        assert_eq!(made.file_length, None);
+        std::fs::write(folder.path().join("old.bin"), [1; 512]).unwrap();
+        assert_eq!(Environment::with_target(&folder.path().join("old.bin")).capacity(), Some(Bytes::new(512)));
         assert_eq!(Environment::with_target(Path::new("/nowhere/at/all")), Environment::of_host());
     }
 }

@@ -15,6 +15,7 @@ pub mod replicate;
 mod session;
 mod simulated;
 mod subject;
+mod wear;
 
 pub use environment::{BlockDevice, Environment, FileSystem};
 pub use error::LabError;
@@ -27,3 +28,4 @@ pub use recall::{plan_of, recall};
 pub use session::{Session, Watch};
 pub use simulated::Simulated;
 pub use subject::{Job, Keep, Share, Subject};
+pub use wear::Wear;

@@ -1,5 +1,6 @@
 //! What came of a run: the plan's steps with all that was measured.
 
+use block::Bytes;
 use engine::Measurement;
 use serde::{Deserialize, Serialize};
 use stats::Interval;
@@ -14,6 +15,8 @@ use crate::plan::{Field, Plan};
 pub struct Outcome {
     /// The run: target, seed, environment, state.
     pub run: Run,
+    /// How much the target holds, as far as it was used; none where that is not known.
+    pub capacity: Option<Bytes>,
     /// The plan it followed.
     pub plan: Plan,
     /// The steps that measured something, in order, even where nothing was measured yet.

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use block::Bytes;
+use drive::preset::Preset;
 use engine::Measurement;
-use store::{RunId, Store};
+use store::{Run, RunId, Store};
 
 use crate::plan::{Action, Length, Plan, parse};
-use crate::{CellOutcome, Finding, LabError, Outcome, StepOutcome};
+use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -50,7 +52,15 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         .into_iter()
         .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
         .collect();
-    Ok(Outcome { run, plan, steps, findings })
+    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, findings })
+}
+
+/// How much the run's target holds, as far as it was used.
+fn capacity_of(run: &Run) -> Option<Bytes> {
+    if let Some(name) = run.target.strip_prefix("sim:") {
+        return Preset::find(name).ok().map(|preset| preset.capacity());
+    }
+    run.size.or_else(|| serde_json::from_str::<Environment>(&run.environment).ok()?.capacity())
 }
 
 /// The plan that a run followed, with the repeats it was given on the command line.

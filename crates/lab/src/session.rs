@@ -13,6 +13,7 @@ use crate::LabError;
 use crate::fit::fits;
 use crate::plan::{Action, Condition, Limit, Measure, Plan};
 use crate::subject::{Job, Subject};
+use crate::wear::Wear;
 
 /// Who wants to know how far a plan has come.
 pub trait Watch: Sync {
@@ -62,6 +63,7 @@ impl<'a> Session<'a> {
         fits(self.plan, subject)?;
         self.watch.begin(self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum());
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
+        let mut written = Bytes::ZERO;
         let mut index = 0;
         while index < self.plan.steps.len() {
             let step = &self.plan.steps[index];
@@ -75,6 +77,7 @@ impl<'a> Session<'a> {
                 _ if done_before => self.watch.advance(cost),
                 Action::Purge => {
                     self.watch.step(&step.title);
+                    written = Bytes::ZERO;
                     if let Some(finding) = subject.purge().map_err(|error| error.at(&step.name, ""))? {
                         self.note(Some(&step.name), None, &finding)?;
                     }
@@ -95,7 +98,12 @@ impl<'a> Session<'a> {
                 }
                 Action::Condition(condition) => {
                     self.watch.step(&step.title);
-                    self.condition(&step.name, condition, subject, cost)?;
+                    let done = self.condition(&step.name, condition, subject, cost)?;
+                    if condition.wears() {
+                        written += done;
+                        let wear = Wear { written, capacity: subject.capacity() };
+                        wear.finding().map_or(Ok(()), |finding| self.note(Some(&step.name), None, &finding))?;
+                    }
                 }
             }
             index += 1;
@@ -190,14 +198,14 @@ impl<'a> Session<'a> {
             .collect()
     }
 
-    /// Runs rounds until the drive is as wanted; keeps them as one measurement.
+    /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.
     fn condition(
         &self,
         name: &str,
         condition: &Condition,
         subject: &mut dyn Subject,
         cost: Nanos,
-    ) -> Result<(), LabError> {
+    ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
         let mut rounds: Vec<f64> = Vec::new();
         let mut whole: Option<Measurement> = None;
@@ -226,13 +234,14 @@ impl<'a> Session<'a> {
         };
         if steady == Some(false) {
             let rounds = rounds.len();
-            self.note(Some(name), None, &format!("Steady state was not reached in {rounds} rounds; the worn figures are of a state that still changes."))?;
+            self.note(Some(name), None, &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
         }
+        let whole = whole.expect("at least one round was run");
+        let written = whole.write.bytes;
         if !self.have.contains(&(name.to_owned(), String::new(), 0)) {
-            let whole = whole.expect("at least one round was run");
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
-        Ok(())
+        Ok(written)
     }
 
     fn note(&self, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), LabError> {

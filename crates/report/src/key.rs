@@ -174,9 +174,7 @@ impl<'p> Survey<'p> {
             let plain = part.readings.iter().filter(|reading| reading.cell.workload.is_plain());
             asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
         }
-        if parts.iter().any(|part| wears(part).is_some()) {
-            states.push(State::Worn);
-        }
+        states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
         states.sort();
         states.dedup();
         Self { parts, states, asked }
@@ -222,10 +220,10 @@ impl<'p> Survey<'p> {
     }
 
     /// Puts what each conditioning settled at beside the same request in the first state, unless the plan
-    /// measures it in the worn state; in a row of its own where there is no such request.
+    /// measures it in the state that this left; in a row of its own where there is no such request.
     fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
-        let Some(place) = self.states.iter().position(|&state| state == State::Worn) else { return };
         for part in self.parts {
+            let Some(place) = self.states.iter().position(|&state| state == part.state_after) else { continue };
             let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(Request::of) else { continue };
             let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
             let entry = Some(Entry { figure, anchor: part.anchor() });
@@ -268,8 +266,7 @@ impl<'p> Survey<'p> {
 
 /// The workload of a conditioning with random writes.
 fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
-    let workload = &part.condition()?.workload;
-    (workload.pattern.is_random() && workload.pattern.changes_data()).then_some(workload)
+    part.condition().filter(|condition| condition.wears()).map(|condition| &condition.workload)
 }
 
 /// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.

@@ -15,6 +15,8 @@ pub(crate) struct Part<'a> {
     pub(crate) step: &'a Step,
     /// The state in which it found the drive.
     pub(crate) state: State,
+    /// The state in which it left the drive.
+    pub(crate) state_after: State,
     /// Its cells with their figures.
     pub(crate) readings: Vec<Reading<'a>>,
     /// The place among the parts of the step whose figures are shown beside this one's.
@@ -31,10 +33,12 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
         Action::Measure(Measure { beside: Some(other), .. }) => steps().position(|step| name(step.index) == other),
         _ => None,
     };
+    let states = State::along(outcome);
     let mut parts: Vec<Part> = steps()
         .map(|step| Part {
             step: &outcome.plan.steps[step.index],
-            state: State::before(&outcome.plan, step.index),
+            state: states[step.index],
+            state_after: states[step.index + 1],
             readings: step.cells.iter().map(Reading::of).collect(),
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,

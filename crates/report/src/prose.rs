@@ -64,7 +64,9 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 
 /// `Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
-    let [first, .., State::Worn] = scorecard.states.as_slice() else { return settled_at(scorecard) };
+    let [first, .., last @ (State::Written(_) | State::Worn)] = scorecard.states.as_slice() else {
+        return settled_at(scorecard);
+    };
     let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
     let rows =
         || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
@@ -74,25 +76,31 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
     let told = |change: &Change| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
     let most = rows().filter(|(_, change)| told(change)).max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()));
     let Some((row, change)) = most else {
-        return Some(format!(
-            "Worn, no key figure of throughput differs clearly from {} by more than 5 %.",
-            first.name()
+        let (moment, before) = (last.moment(), first.name());
+        return sentence(&format!(
+            "{moment}, no key figure of throughput differs clearly from {before} by more than 5 %"
         ));
     };
     let (before, after) = row.ends()?;
     let verb = if change.is_worse() { "fall" } else { "rise" };
-    Some(format!(
-        "Once worn, {} {verb} from {} to {} ({change}).",
+    sentence(&format!(
+        "{}, {} {verb} from {} to {} ({change})",
+        last.moment(),
         plural(&row.request),
         three(before.mean),
         with_unit(row.metric, after.mean),
     ))
 }
 
-/// `Under lasting 4 KiB random writes at depth 32 it settles at 2,390 IOPS.`
+/// `Under lasting 4 KiB random writes at depth 32 it settles at 2,390 IOPS.` Writes that did not last are told by how
+/// much they were.
 fn settled_at(scorecard: &Scorecard) -> Option<String> {
     let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
-    Some(format!("Under lasting {} it settles at {}.", plural(&row.request), with_unit(row.metric, row.base()?.mean)))
+    let (requests, figure) = (plural(&row.request), with_unit(row.metric, row.base()?.mean));
+    match scorecard.states.last() {
+        Some(last @ State::Written(_)) => sentence(&format!("{}, {requests} are at {figure}", last.moment())),
+        _ => sentence(&format!("under lasting {requests} it settles at {figure}")),
+    }
 }
 
 /// `A lone 4 KiB random read takes 180 µs in the median; one in 10,000 takes 1.20 ms or longer.`
@@ -323,6 +331,7 @@ mod tests {
     use super::*;
     use crate::figure::Figure;
     use crate::key::Entry;
+    use lab::Wear;
     use stats::Interval;
 
     fn row(pattern: Pattern, kib: u64, queue_depth: u32, metric: Metric, means: [Option<f64>; 2]) -> KeyFigure {
@@ -372,8 +381,27 @@ mod tests {
             verdict(&scorecard(same)),
             [
                 "Reads 4 KiB at random at 1,000 IOPS at depth 32.",
-                "Worn, no key figure of throughput differs clearly from fresh by more than 5 %.",
+                "Once worn, no key figure of throughput differs clearly from fresh by more than 5 %.",
             ]
+        );
+    }
+
+    #[test]
+    fn writes_that_did_not_wear_the_drive_are_told_by_how_much_they_were() {
+        let wear = Wear { written: Bytes::from_mib(320), capacity: Bytes::from_gib(80) };
+        let states = vec![State::Fresh, State::Written(wear)];
+        let deep = row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(8_950.0)]);
+        let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] });
+        assert_eq!(
+            said[1],
+            "After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 fall from 17,900 to \
+             8,950 IOPS (2.00 × slower)."
+        );
+        let end = KeyFigure { entries: vec![None, deep.entries[1].clone()], is_sustained: true, ..deep };
+        let said = verdict(&Scorecard { states, rows: vec![end] });
+        assert_eq!(
+            said,
+            ["After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 are at 8,950 IOPS."]
         );
     }
 

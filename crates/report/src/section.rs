@@ -9,6 +9,7 @@ use crate::chart::{self, Panel};
 use crate::number::{count, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
+use crate::state::State;
 use crate::sweep::Sweep;
 use crate::table;
 use crate::timeline::Timeline;
@@ -22,7 +23,7 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             h2 { (part.step.title) }
             @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (paragraph) } }
             p.asked {
-                (prose::common(&workloads)) "; " (repeated(part)) "; drive " (part.state.name()) "."
+                (prose::common(&workloads)) "; " (repeated(part)) "; drive " (drive(part.state)) "."
             }
             @if part.is_measured() {
                 @match part.condition() {
@@ -35,6 +36,11 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             (own_findings(part, findings))
         }
     }
+}
+
+/// In what state a step finds the drive.
+fn drive(state: State) -> String {
+    if let State::Written(_) = state { state.moment() } else { state.name().to_owned() }
 }
 
 fn repeated(part: &Part) -> String {

@@ -1,6 +1,8 @@
 //! In what state a step finds the drive.
 
-use lab::plan::{Action, Plan};
+use block::Bytes;
+use lab::plan::Action;
+use lab::{Outcome, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,24 +11,38 @@ pub(crate) enum State {
     AsFound,
     /// Purged, and at most filled in order since.
     Fresh,
+    /// Written at random since, but too little to call it worn.
+    Written(Wear),
     /// Written at random for long since.
     Worn,
 }
 
 impl State {
-    /// The state in which step `index` of `plan` begins.
+    /// The states in which each step of the plan begins, and after them that in which the last one ends.
     ///
-    /// Purging makes a drive fresh. Conditioning it with random writes makes it worn; a sequential
-    /// conditioning is a fill, which leaves the state by that name as it was.
-    pub(crate) fn before(plan: &Plan, index: usize) -> Self {
-        plan.steps.iter().take(index).fold(Self::AsFound, |state, step| match &step.action {
-            Action::Purge => Self::Fresh,
-            Action::Condition(condition) => {
-                let pattern = condition.workload.pattern;
-                if pattern.is_random() && pattern.changes_data() { Self::Worn } else { state }
-            }
-            Action::Fill { .. } | Action::Idle { .. } | Action::Measure(_) => state,
-        })
+    /// Purging makes a drive fresh. Conditioning it with random writes makes it worn once enough was written; a
+    /// sequential conditioning is a fill, which leaves the state by that name as it was. Where it is not known how
+    /// much was written, or of how much, the plan is taken at its word.
+    pub(crate) fn along(outcome: &Outcome) -> Vec<Self> {
+        let mut states = vec![Self::AsFound];
+        let mut written = Bytes::ZERO;
+        for (index, step) in outcome.plan.steps.iter().enumerate() {
+            let before = states[index];
+            states.push(match &step.action {
+                Action::Purge => {
+                    written = Bytes::ZERO;
+                    Self::Fresh
+                }
+                Action::Condition(condition) if condition.wears() => {
+                    let known = outcome.capacity.zip(written_by(outcome, index));
+                    written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
+                    let wear = known.map(|(capacity, _)| Wear { written, capacity });
+                    wear.filter(|wear| !wear.is_whole()).map_or(Self::Worn, Self::Written)
+                }
+                _ => before,
+            });
+        }
+        states
     }
 
     /// The word for people.
@@ -34,6 +50,7 @@ impl State {
         match self {
             Self::AsFound => "as found",
             Self::Fresh => "fresh",
+            Self::Written(_) => "briefly written",
             Self::Worn => "worn",
         }
     }
@@ -43,7 +60,22 @@ impl State {
         match self {
             Self::AsFound => "As found",
             Self::Fresh => "Fresh",
+            Self::Written(_) => "Briefly written",
             Self::Worn => "Worn",
         }
     }
+
+    /// The words for when it has come to this: `once worn`.
+    pub(crate) fn moment(self) -> String {
+        match self {
+            Self::Written(wear) => format!("after {wear}"),
+            Self::AsFound | Self::Fresh | Self::Worn => format!("once {}", self.name()),
+        }
+    }
+}
+
+/// How much the conditioning at step `index` wrote; none where it was not measured.
+fn written_by(outcome: &Outcome, index: usize) -> Option<Bytes> {
+    let step = outcome.steps.iter().find(|step| step.index == index)?;
+    Some(step.cells.first()?.repeats.first()?.write.bytes)
 }

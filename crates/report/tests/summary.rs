@@ -52,6 +52,26 @@ fn colour_is_there_when_asked_for_and_changes_no_word() {
 }
 
 #[test]
+fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
+    let mut outcome = support::outcome();
+    let worn = report::summary(&outcome, 80, false);
+    assert!(worn.contains("Once worn,") && worn.contains("Worn"), "{worn}");
+    let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
+    let written = outcome.steps[wear].cells[0].repeats[0].write.bytes;
+    outcome.capacity = Some(written.times(250));
+    let words = format!("{written} of random writes (0.4 % of the drive)");
+    let brief = report::summary(&outcome, 80, false);
+    assert!(!brief.to_lowercase().contains("worn"), "{brief}");
+    assert!(brief.contains("Briefly written"), "{brief}");
+    let html = report::html(&outcome).replace('\u{a0}', " ");
+    assert!(!html.contains("Once worn") && !html.contains("drive worn."), "{words}");
+    assert!(html.contains(&format!("After {words}, ")), "the verdict says {words}");
+    assert!(html.contains(&format!("drive after {words}.")), "the steps behind it say {words}");
+    outcome.capacity = None;
+    assert_eq!(report::summary(&outcome, 80, false), worn, "the plan is taken at its word");
+}
+
+#[test]
 fn key_figures_come_from_what_steps_measure_and_not_from_their_names() {
     let mut outcome = support::outcome();
     let table =

@@ -19,7 +19,7 @@ mod value;
 
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
-use workload::Workload;
+use workload::{Pattern, Workload};
 
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, suggestion};
@@ -147,6 +147,18 @@ pub struct Condition {
     pub at_least: Limit,
     /// Stop here even if not steady.
     pub at_most: Limit,
+}
+
+impl Condition {
+    /// Whether it wears a drive: by random writes. In order it is a fill.
+    pub const fn wears(&self) -> bool {
+        let Workload { pattern, read_percent, .. } = &self.workload;
+        match pattern {
+            Pattern::RandWrite => true,
+            Pattern::RandRw => *read_percent < 100,
+            _ => false,
+        }
+    }
 }
 
 /// How much a conditioning writes or how long it takes.
