@@ -15,6 +15,12 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "seagate-7200.11",
     "drives/disk" / "st320lt020",
     "drives/dram" / "solid-data-dram",
+    "drives/flash" / "intel-520",
+    "drives/flash" / "m4-256",
+    "drives/flash" / "samsung-830",
+    "drives/flash" / "ssd-320",
+    "drives/flash" / "vertex3-240",
+    "drives/flash" / "x25-e-32",
     "drives/flash" / "x25-e-64",
     "drives/flash" / "x25-m",
 ];
