@@ -28,6 +28,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
 /// Every rig that comes with the program: its name and its file.
 pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "lenovo-x220i",
+    "rigs" / "lenovo-x220i-disk",
     "rigs" / "sata-3g-desktop",
     "rigs" / "sata-6g-desktop",
     "rigs" / "solid-data-host",
