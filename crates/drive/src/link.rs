@@ -15,6 +15,8 @@ pub struct LinkTimes {
     pub frame_overhead: Nanos,
     /// What each command costs beside its data: command, set-up and status frames.
     pub command: Nanos,
+    /// The same for one that brings data: the host must be told to send it first.
+    pub command_write: Nanos,
     /// Whether both directions carry data at once, as PCIe does and SATA does not.
     pub duplex: bool,
 }
@@ -53,20 +55,20 @@ impl Link {
     /// transfers that are booked but have not begun, and which in truth would give way by a microsecond.
     #[inline]
     pub fn send(&mut self, now: Nanos, ready: Nanos, sectors: u32, is_first: bool) -> Nanos {
-        self.calendar.reserve(now, ready, self.cost(sectors, is_first))
+        self.calendar.reserve(now, ready, self.cost(sectors, is_first, self.times.command))
     }
 
     /// Receives data that the host has at `ready`, likewise.
     #[inline]
     pub fn receive(&mut self, now: Nanos, ready: Nanos, sectors: u32, is_first: bool) -> Nanos {
-        let cost = self.cost(sectors, is_first);
+        let cost = self.cost(sectors, is_first, self.times.command_write);
         let calendar = if self.times.duplex { &mut self.inward } else { &mut self.calendar };
         calendar.reserve(now, ready, cost)
     }
 
     #[inline]
-    fn cost(&self, sectors: u32, is_first: bool) -> Nanos {
-        let command = if is_first { self.times.command } else { Nanos::ZERO };
+    fn cost(&self, sectors: u32, is_first: bool, command: Nanos) -> Nanos {
+        let command = if is_first { command } else { Nanos::ZERO };
         command + self.by_sectors[sectors as usize]
     }
 }
@@ -80,6 +82,7 @@ mod tests {
         frame: Bytes::from_kib(8),
         frame_overhead: Nanos::from_micros(1),
         command: Nanos::from_nanos(6_800),
+        command_write: Nanos::from_nanos(9_100),
         duplex: false,
     };
 
@@ -93,6 +96,14 @@ mod tests {
     fn the_first_piece_carries_the_frames_of_the_command() {
         let mut link = Link::new(SATA_3G, Bytes::from_kib(4));
         assert_eq!(link.send(Nanos::ZERO, Nanos::ZERO, 0, true), SATA_3G.command);
+    }
+
+    #[test]
+    fn a_command_that_brings_data_costs_more_frames() {
+        for (is_first, nanos) in [(true, 9_100 + 13_654 + 500), (false, 13_654 + 500)] {
+            let mut link = Link::new(SATA_3G, Bytes::from_kib(4));
+            assert_eq!(link.receive(Nanos::ZERO, Nanos::ZERO, 8, is_first), Nanos::from_nanos(nanos));
+        }
     }
 
     #[test]

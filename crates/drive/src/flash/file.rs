@@ -111,6 +111,10 @@ table!(Controller {
     command: Nanos,
     #[serde(deserialize_with = "duration")]
     retire: Nanos,
+    #[serde(default, deserialize_with = "some_duration")]
+    retire_write: Option<Nanos>,
+    #[serde(default, deserialize_with = "duration")]
+    journal: Nanos,
     #[serde(default, deserialize_with = "duration")]
     write: Nanos,
     #[serde(default, deserialize_with = "duration")]
@@ -266,6 +270,8 @@ impl FlashFile {
             cores,
             command: self.controller.command,
             retire: self.controller.retire,
+            retire_write: self.controller.retire_write.unwrap_or(self.controller.retire),
+            journal: self.controller.journal,
             write: self.controller.write,
             page_write: self.controller.page_write,
             map_cache,

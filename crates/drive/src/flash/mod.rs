@@ -8,6 +8,7 @@ mod compression;
 mod file;
 mod firmware;
 mod geometry;
+mod journal;
 mod map_cache;
 mod mapping;
 mod nand;
@@ -23,6 +24,7 @@ pub(crate) use file::FlashFile;
 use firmware::{Core, Firmware};
 pub use geometry::Geometry;
 use geometry::Unit;
+use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
 pub use mapping::SlcSpec;
@@ -51,6 +53,10 @@ pub struct FlashSpec {
     pub command: Nanos,
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
+    /// The same for a write.
+    pub retire_write: Nanos,
+    /// What it takes to note that data went elsewhere than on from the last write; one note at a time.
+    pub journal: Nanos,
     /// What each change of the map takes beside: one for the first page that a write touches, one for all
     /// others; none where it goes on from the last write.
     pub write: Nanos,
@@ -114,6 +120,7 @@ pub struct FlashDrive {
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
+    journal: Journal,
     read_ahead: ReadAhead,
     compression: Option<Compression>,
     link: Link,
@@ -163,6 +170,7 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
             compression: spec.compression.map(Compression::new),
             link: Link::new(spec.link, spec.geometry.page),
@@ -196,7 +204,7 @@ impl FlashDrive {
         let awake = now + self.meter.begin(now);
         let (core, start) = self.firmware.begin(awake);
         let ready = start + self.paced(self.spec.command);
-        self.firmware.hold(core, ready + self.paced(self.spec.retire));
+        self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(core, ready, request),
@@ -206,6 +214,11 @@ impl FlashDrive {
         self.counters.requests[request.op as usize] += 1;
         self.meter.end(at);
         self.queue.take(Completion { at, tag });
+    }
+
+    /// What the firmware takes for a command when it is done with it.
+    fn retiring(&self, op: Op) -> Nanos {
+        if op == Op::Write { self.spec.retire_write } else { self.spec.retire }
     }
 
     fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
@@ -295,9 +308,13 @@ impl FlashDrive {
     fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
         let ready = self.claim_map(ready, request);
-        let handling = self.handling(request);
-        let mut done = ready + self.paced(handling);
-        self.firmware.hold(core, done + self.paced(self.spec.retire));
+        let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
+        let handled = ready + self.paced(self.handling(request, continues));
+        self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
+        let mut done = handled;
+        if !continues {
+            done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
+        }
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
@@ -320,9 +337,8 @@ impl FlashDrive {
     }
 
     /// What the firmware takes for a write beside what every command takes.
-    fn handling(&mut self, request: Request) -> Nanos {
+    fn handling(&self, request: Request, continues: bool) -> Nanos {
         let pages = self.pages(request);
-        let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
         // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
         // where the last write ended is part of its change.
         let changes = if continues { 0 } else { pages.min(2) };
@@ -517,6 +533,7 @@ impl Drive for FlashDrive {
         assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
+        self.journal = Journal::default();
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
@@ -546,6 +563,7 @@ impl Clone for FlashDrive {
             page_sectors: self.page_sectors,
             now: self.now,
             firmware: self.firmware.clone(),
+            journal: self.journal,
             read_ahead: self.read_ahead.clone(),
             compression: self.compression,
             link: self.link.clone(),
@@ -574,6 +592,7 @@ impl Clone for FlashDrive {
         self.page_sectors = other.page_sectors;
         self.now = other.now;
         self.firmware.clone_from(&other.firmware);
+        self.journal = other.journal;
         self.read_ahead.clone_from(&other.read_ahead);
         self.compression = other.compression;
         self.link.clone_from(&other.link);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use block::{Lba, Nanos};
 
 use super::buffer::Buffer;
+use super::journal::Journal;
 use super::mapping::Lpn;
 use super::{FlashDrive, Link};
 use crate::{Drive, Lost};
@@ -80,6 +81,7 @@ impl FlashDrive {
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
         self.meter.restart(now, self.spec.power.boot);
         self.firmware.restart(now + self.spec.power.boot);
+        self.journal = Journal::default();
         self.counters.unsafe_shutdowns += 1;
         Lost { unanswered, ..lost }
     }

@@ -15,6 +15,12 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "seagate-7200.11",
     "drives/disk" / "st320lt020",
     "drives/dram" / "solid-data-dram",
+    "drives/flash" / "intel-520",
+    "drives/flash" / "m4-256",
+    "drives/flash" / "samsung-830",
+    "drives/flash" / "ssd-320",
+    "drives/flash" / "vertex3-240",
+    "drives/flash" / "x25-e-32",
     "drives/flash" / "x25-e-64",
     "drives/flash" / "x25-m",
 ];
@@ -22,6 +28,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
 /// Every rig that comes with the program: its name and its file.
 pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "lenovo-x220i",
+    "rigs" / "lenovo-x220i-disk",
     "rigs" / "sata-3g-desktop",
     "rigs" / "sata-6g-desktop",
     "rigs" / "solid-data-host",

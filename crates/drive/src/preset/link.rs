@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos, Rate};
 
-use super::units::{bytes, duration, rate};
+use super::units::{bytes, duration, rate, some_duration};
 use super::{PresetError, require, table};
 use crate::LinkTimes;
 
@@ -16,6 +16,8 @@ table!(
         frame_overhead: Nanos,
         #[serde(deserialize_with = "duration")]
         command: Nanos,
+        #[serde(default, deserialize_with = "some_duration")]
+        command_write: Option<Nanos>,
         #[serde(default)]
         duplex: bool,
     }
@@ -27,8 +29,9 @@ impl LinkTable {
     /// # Errors
     /// If frames carry nothing.
     pub fn times(&self) -> Result<LinkTimes, PresetError> {
-        let Self { rate, frame, frame_overhead, command, duplex, .. } = *self;
+        let Self { rate, frame, frame_overhead, command, command_write, duplex, .. } = *self;
         require(frame > Bytes::ZERO, || "link.frame is zero".to_owned(), "a frame carries at least a byte")?;
-        Ok(LinkTimes { rate, frame, frame_overhead, command, duplex })
+        let command_write = command_write.unwrap_or(command);
+        Ok(LinkTimes { rate, frame, frame_overhead, command, command_write, duplex })
     }
 }

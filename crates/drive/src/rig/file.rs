@@ -9,7 +9,7 @@ use toml::{Table as Toml, Value};
 use super::{HostSpec, RigSpec};
 use crate::array::{ControllerSpec, Level};
 use crate::preset::fields::Table;
-use crate::preset::units::{duration, power, some_bytes, some_rate};
+use crate::preset::units::{duration, power, some_bytes, some_power, some_rate};
 use crate::preset::{Preset, PresetError, Spec, change, require, table};
 
 /// A rig's file as it is written.
@@ -63,6 +63,8 @@ table!(PowerTable {
     idle: Power,
     #[serde(deserialize_with = "power")]
     cpu: Power,
+    #[serde(default, deserialize_with = "some_power")]
+    active: Option<Power>,
 });
 
 /// What is other in this rig's drives than in the drive's own file, by name: `"link.rate" = "300 MB/s"`.
@@ -140,6 +142,7 @@ impl RigFile {
                 at_once: host.at_once.unwrap_or(u32::MAX),
                 idle: self.power.as_ref().map_or(Power::ZERO, |table| table.idle),
                 cpu: self.power.as_ref().map_or(Power::ZERO, |table| table.cpu),
+                active: self.power.as_ref().and_then(|table| table.active).unwrap_or(Power::ZERO),
             },
             controllers,
             level: array.level,

@@ -21,6 +21,8 @@ pub struct HostSpec {
     pub idle: Power,
     /// What each processor uses beside, while it works.
     pub cpu: Power,
+    /// What the host uses beside while any request is under way, for it does not sleep as deeply then.
+    pub active: Power,
 }
 
 /// A host's processors. Each piece of work goes to whichever is free first, in the order in which it comes up.
@@ -30,12 +32,43 @@ pub struct Host {
     free: Vec<Nanos>,
     /// How long they worked, summed over them.
     pub busy: Nanos,
+    /// Requests under way.
+    requests: u32,
+    /// When the first of them began.
+    since: Nanos,
+    /// How long there were any, before `since`.
+    active: Nanos,
 }
 
 impl Host {
     /// An idle host.
     pub fn new(spec: HostSpec) -> Self {
-        Self { free: vec![Nanos::ZERO; spec.cpus as usize], busy: Nanos::ZERO, spec }
+        Self {
+            free: vec![Nanos::ZERO; spec.cpus as usize],
+            busy: Nanos::ZERO,
+            requests: 0,
+            since: Nanos::ZERO,
+            active: Nanos::ZERO,
+            spec,
+        }
+    }
+
+    /// Notes that a request is made at `now`.
+    #[inline]
+    pub fn begin(&mut self, now: Nanos) {
+        if self.requests == 0 {
+            self.since = now;
+        }
+        self.requests += 1;
+    }
+
+    /// Notes that one is answered at `now`.
+    #[inline]
+    pub fn end(&mut self, now: Nanos) {
+        self.requests -= 1;
+        if self.requests == 0 {
+            self.active += now - self.since;
+        }
     }
 
     /// Does the work of handing over; when it is done.
@@ -52,7 +85,8 @@ impl Host {
 
     /// What was used up to `now`, counted from time zero.
     pub fn energy(&self, now: Nanos) -> Energy {
-        self.spec.idle.over(now) + self.spec.cpu.over(self.busy)
+        let active = self.active + if self.requests > 0 { now.since(self.since) } else { Nanos::ZERO };
+        self.spec.idle.over(now) + self.spec.active.over(active) + self.spec.cpu.over(self.busy)
     }
 
     fn copying(&self, command: &Request, op: Op) -> Nanos {

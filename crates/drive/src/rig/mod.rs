@@ -212,6 +212,7 @@ impl Drive for Rig {
         while self.advance(now) {}
         self.now = now;
         self.counters.count(&request);
+        self.host.begin(now);
         let flight = self.flights.put(Flight { tag, rest: request, under_way: 0, end: now });
         for _ in 0..self.spec.host.at_once {
             let command = self.cut(flight);
@@ -233,6 +234,7 @@ impl Drive for Rig {
         while self.advance(until.min(self.done.next())) {}
         let (at, tag) = self.done.take(until)?;
         self.now = self.now.max(at);
+        self.host.end(at);
         Some(Completion { at, tag })
     }
 

@@ -136,6 +136,20 @@ fn a_host_uses_power_for_being_on_and_for_working() {
 }
 
 #[test]
+fn a_host_uses_more_while_any_request_is_under_way_however_many() {
+    let mut rig = Rig::new(spec(&format!("{SINGLE}&power.idle=10W&power.active=3W&power.cpu=0W")));
+    let own = |rig: &Rig| rig.counters().energy_nj - rig.drives()[0].counters().energy_nj;
+    (0..3).for_each(|index| rig.submit(Nanos::ZERO, Tag(0), read(index, 4)));
+    let first = rig.complete(Nanos::MAX).unwrap().at;
+    assert_eq!(own(&rig), 13 * first.as_nanos(), "two are still under way");
+    let last = [(); 2].map(|()| rig.complete(Nanos::MAX).unwrap().at)[1];
+    let again = last + micros(1_000);
+    rig.submit(again, Tag(0), read(3, 4));
+    let end = rig.complete(Nanos::MAX).unwrap().at;
+    assert_eq!(own(&rig), 10 * end.as_nanos() + 3 * (last + (end - again)).as_nanos(), "not between");
+}
+
+#[test]
 fn both_a_rig_and_its_drives_are_changed_by_name() {
     let changed = spec("toms-x25e-16?host.cpus=8&drive.nand.read=20us&drive.spare=50%&level=raid5");
     assert_eq!(changed.host.cpus, 8);
