@@ -19,6 +19,11 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
         html.contains("X25-M") && html.contains("--quick"),
         "the report says what was tested and that it was short"
     );
+    assert!(!output.to_lowercase().contains("worn") && output.contains("Briefly written"), "{output}");
+    assert!(
+        html.contains("The figures from here on are not those of a worn drive"),
+        "the wear was too short to be one"
+    );
     assert!(place.succeeds(&["runs"]).contains("review (quick)"));
     assert_eq!(
         place.succeeds(&["show", "last"]),
@@ -27,6 +32,22 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
     let again = place.succeeds(&["report", "1", "--out", "again"]);
     let again = std::fs::read_to_string(again.trim().strip_prefix("Report: ").unwrap()).unwrap();
     assert!(again == html, "the same run gives the same report");
+}
+
+#[test]
+fn a_plan_that_does_not_fit_is_refused_before_its_first_step() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let mut text = std::fs::read_to_string(&plan).unwrap();
+    text += "\n[[step]]\nname = \"far\"\nruntime = 1\noffset = \"1p\"\n";
+    std::fs::write(&plan, text).unwrap();
+    let said = place.assay(&["review", "--plan", &plan]);
+    assert_ne!(said.code, Some(0));
+    assert!(said.stderr.contains("in step `far`: offset 1 PiB is beyond the target's"), "{}", said.stderr);
+    assert!(said.stderr.contains("Nothing was done."), "{}", said.stderr);
+    assert_eq!(figures(&place), "", "nothing was measured before");
+    let small = place.refuses(&["run", "--rw=read", "--bs=1m", "--offset=1p", "--number_ios=1"]);
+    assert!(small.contains("offset 1 PiB is beyond"), "{small}");
 }
 
 /// What was measured in the latest run, apart from when and under which number.
