@@ -134,18 +134,18 @@ fn a_block_device_is_reviewed_and_one_with_data_is_refused() {
 }
 
 #[test]
-fn a_failing_target_ends_the_run_as_failed_and_keeps_what_was_finished() {
+fn a_failing_step_ends_the_run_as_failed_and_keeps_what_was_finished() {
     let place = Place::new();
-    let plan = place.path("grows.toml");
-    // The second step is refused by the target: its span is larger than the file.
-    let text = "name = \"grows\"\ntitle = \"Too far\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
+    let plan = place.path("fails.toml");
+    // The last step fails only once it is tried: all of its requests are made before the first that would count.
+    let text = "name = \"fails\"\ntitle = \"Too short\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
                 [[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\n\
                 [[step]]\nname = \"idle\"\ndo = \"idle\"\ntime = \"1ms\"\n\
-                [[step]]\nname = \"beyond\"\nrw = \"randread\"\nsize = \"1g\"\nnumber_ios = 10\n";
+                [[step]]\nname = \"late\"\nrw = \"randread\"\nramp_time = \"5s\"\nnumber_ios = 10\n";
     std::fs::write(&plan, text).unwrap();
     let said = place.assay(&["review", "./small.bin", "--size", "4m", "--plan", &plan.display().to_string()]);
     assert_eq!(said.code, Some(1), "{}", said.stderr);
-    assert!(said.stderr.contains("`beyond`") && said.stderr.contains("--resume 1"), "{}", said.stderr);
+    assert!(said.stderr.contains("`late`") && said.stderr.contains("--resume 1"), "{}", said.stderr);
     assert!(place.succeeds(&["runs"]).contains("failed"));
     assert_eq!(figures(&place).lines().count(), 1);
     place.succeeds(&["report", "1"]);
