@@ -20,6 +20,11 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
         html.contains("X25-M") && html.contains("--quick"),
         "the report says what was tested and that it was short"
     );
+    assert!(!output.to_lowercase().contains("worn") && output.contains("Briefly written"), "{output}");
+    assert!(
+        html.contains("The figures from here on are not those of a worn drive"),
+        "the wear was too short to be one"
+    );
     assert!(place.succeeds(&["runs"]).contains("review (quick)"));
     assert_eq!(
         place.succeeds(&["show", "last"]),
@@ -28,6 +33,22 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
     let again = place.succeeds(&["report", "1", "--out", "again"]);
     let again = std::fs::read_to_string(again.trim().strip_prefix("Report: ").unwrap()).unwrap();
     assert!(again == html, "the same run gives the same report");
+}
+
+#[test]
+fn a_plan_that_does_not_fit_is_refused_before_its_first_step() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let mut text = std::fs::read_to_string(&plan).unwrap();
+    text += "\n[[step]]\nname = \"far\"\nruntime = 1\noffset = \"1p\"\n";
+    std::fs::write(&plan, text).unwrap();
+    let said = place.assay(&["review", "--plan", &plan]);
+    assert_ne!(said.code, Some(0));
+    assert!(said.stderr.contains("in step `far`: offset 1 PiB is beyond the target's"), "{}", said.stderr);
+    assert!(said.stderr.contains("Nothing was done."), "{}", said.stderr);
+    assert_eq!(figures(&place), "", "nothing was measured before");
+    let small = place.refuses(&["run", "--rw=read", "--bs=1m", "--offset=1p", "--number_ios=1"]);
+    assert!(small.contains("offset 1 PiB is beyond"), "{small}");
 }
 
 /// What was measured in the latest run, apart from when and under which number.
@@ -115,18 +136,18 @@ fn a_block_device_is_reviewed_and_one_with_data_is_refused() {
 }
 
 #[test]
-fn a_failing_target_ends_the_run_as_failed_and_keeps_what_was_finished() {
+fn a_failing_step_ends_the_run_as_failed_and_keeps_what_was_finished() {
     let place = Place::new();
-    let plan = place.path("grows.toml");
-    // The second step is refused by the target: its span is larger than the file.
-    let text = "name = \"grows\"\ntitle = \"Too far\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
+    let plan = place.path("fails.toml");
+    // The last step fails only once it is tried: all of its requests are made before the first that would count.
+    let text = "name = \"fails\"\ntitle = \"Too short\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
                 [[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\n\
                 [[step]]\nname = \"idle\"\ndo = \"idle\"\ntime = \"1ms\"\n\
-                [[step]]\nname = \"beyond\"\nrw = \"randread\"\nsize = \"1g\"\nnumber_ios = 10\n";
+                [[step]]\nname = \"late\"\nrw = \"randread\"\nramp_time = \"5s\"\nnumber_ios = 10\n";
     std::fs::write(&plan, text).unwrap();
     let said = place.assay(&["review", "./small.bin", "--size", "4m", "--plan", &plan.display().to_string()]);
     assert_eq!(said.code, Some(1), "{}", said.stderr);
-    assert!(said.stderr.contains("`beyond`") && said.stderr.contains("--resume 1"), "{}", said.stderr);
+    assert!(said.stderr.contains("`late`") && said.stderr.contains("--resume 1"), "{}", said.stderr);
     assert!(place.succeeds(&["runs"]).contains("failed"));
     assert_eq!(figures(&place).lines().count(), 1);
     place.succeeds(&["report", "1"]);
