@@ -62,7 +62,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|refusal| refuse(&refusal));
     let done = match cli.command {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
         Command::Drives(arguments) => catalogue::drives(&arguments),
@@ -80,6 +80,20 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.tell(color(std::io::stderr().is_terminal())),
     }
+}
+
+/// Tells why the command line makes no sense, also to a program that reads standard output, and ends.
+fn refuse(refusal: &clap::Error) -> ! {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let asks_for = |format: &str| {
+        words.iter().any(|word| *word == format!("--format={format}"))
+            || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == format)
+    };
+    if refusal.use_stderr() && words.iter().any(|word| word == "run") && (asks_for("json") || asks_for("fio")) {
+        let text = refusal.to_string();
+        println!("{}", serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() }));
+    }
+    refusal.exit()
 }
 
 /// Opens the store that was asked for, or the user's own.

@@ -107,7 +107,7 @@ fn a_drive_is_fitted_told_and_written() {
     let told = place.succeeds(&fit);
     assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Drive: ")), "{told}");
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("nand.read 50 µs") && words.contains("20 µs to 120 µs"), "{told}");
+    assert!(words.contains("nand.read 46 µs") && words.contains("20 µs to 120 µs"), "{told}");
     let tally = |word: &str| told.lines().find(|line| line.starts_with(word)).map(str::to_owned).unwrap_or_default();
     assert!(tally("Fitted").contains("1 of 1") && tally("Checked").contains("of 1"), "{told}");
     let path = told.lines().last().unwrap().strip_prefix("Drive: ").expect("the last line says where the drive is");

@@ -199,8 +199,8 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
         (&["run", "./sound.bin", "--rw=read", "--offset=1m", "--direct=0"], &["beyond the target's"]),
         (&["run", "./sound.bin", "--rw=read", "--offset=512k", "--size=768k", "--direct=0"], &["more than"]),
         (&["run", "./sound.bin", "--rw=write", "--destroy-data=./sound.bin"], &["--overwrite"]),
+        (&["run", "./sound.bin", "--rw=randread", "--offset=1g", "--direct=0"], &["beyond the target's"]),
         (&["run", "--size=100g", "--number_ios=1"], &["more than the drive's"]),
-        (&["run", "--ramp_time=100", "--number_ios=1"], &["shorter ramp_time"]),
         (&["run", "--iodepth=99999999", "--number_ios=1"], &["iodepth"]),
         (&["run", "--runtime=-5"], &["-5"]),
         (&["run", "--rwmixread=101"], &["100 %"]),
@@ -245,6 +245,9 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
             assert!(said.stderr.contains(word), "assay {arguments:?} says:\n{}", said.stderr);
         }
     }
+    let within_the_ramp = place.assay(&["run", "--ramp_time=100", "--number_ios=1"]);
+    assert_eq!(within_the_ramp.code, Some(1), "that shows only when it has run");
+    assert!(within_the_ramp.stderr.contains("shorter ramp_time"), "{}", within_the_ramp.stderr);
     assert_eq!(std::fs::read_to_string(place.path("precious.txt")).unwrap(), "all I have");
     assert!(!place.path("new.bin").exists(), "a refused file is not created");
 }

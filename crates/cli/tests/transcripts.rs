@@ -2,5 +2,6 @@
 
 #[test]
 fn the_transcripts_are_true() {
-    trycmd::TestCases::new().case("tests/cli/*.trycmd");
+    let store = std::env::temp_dir().join(format!("assay-transcripts-{}.sqlite", std::process::id()));
+    trycmd::TestCases::new().env("ASSAY_STORE", store.display().to_string()).case("tests/cli/*.trycmd");
 }

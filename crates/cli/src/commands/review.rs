@@ -98,6 +98,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
     let opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
+    lab::fits(&plan, opened.subject.as_ref())?;
     let (size, direct) = (arguments.real.size, arguments.real.direct == 1);
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
@@ -130,6 +131,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
+    lab::fits(&plan, opened.subject.as_ref())?;
     Undertaking::go_on(store, &run, &opened)?;
     let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))
