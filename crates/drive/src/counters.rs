@@ -55,6 +55,11 @@ impl Counters {
             .then(|| programmed as f64 / self.host_written.get() as f64)
     }
 
+    /// Data that the host wrote and the drive took.
+    pub fn host_taken(&self) -> Bytes {
+        Bytes::new(self.host_written.get().saturating_sub(self.host_rejected.get()))
+    }
+
     /// Counts a request that was taken.
     #[inline]
     pub(crate) fn count(&mut self, request: &Request) {

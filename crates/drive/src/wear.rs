@@ -84,6 +84,22 @@ pub struct WearSummary {
     pub read_only: bool,
 }
 
+impl WearSummary {
+    /// That of two drives together: blocks are added up, and the mean is the higher one.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            rated: self.rated.min(other.rated),
+            erases_min: self.erases_min.min(other.erases_min),
+            erases_max: self.erases_max.max(other.erases_max),
+            erases_mean: self.erases_mean.max(other.erases_mean),
+            factory_bad: self.factory_bad + other.factory_bad,
+            retired: self.retired + other.retired,
+            reserve: self.reserve + other.reserve,
+            read_only: self.read_only || other.read_only,
+        }
+    }
+}
+
 /// In a block's erases: it is bad.
 const BAD: u32 = 1 << 31;
 
