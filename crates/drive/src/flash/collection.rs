@@ -88,7 +88,9 @@ impl Mapping {
         if self.read_only {
             return false;
         }
-        if state.victim.is_none() && state.free.len() < until_free as usize {
+        // Blocks of one bit are emptied whatever is free, so that the host can have them again.
+        let wanted = state.free.len() < until_free as usize || state.single > 1;
+        if state.victim.is_none() && wanted {
             self.choose_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };

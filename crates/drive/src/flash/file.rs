@@ -71,6 +71,8 @@ table!(NandTable {
     #[serde(default)]
     cache_program: bool,
     #[serde(default)]
+    keeps_page: bool,
+    #[serde(default)]
     reads_first: bool,
 });
 
@@ -323,6 +325,7 @@ impl FlashFile {
                 channel: self.nand.channel,
                 copy_back: self.nand.copy_back,
                 cache_program: self.nand.cache_program,
+                keeps_page: self.nand.keeps_page,
                 single: self.slc.as_ref().map_or(
                     CellTimes { read: self.nand.read, program: self.nand.program },
                     |slc| CellTimes { read: slc.read, program: slc.program },

@@ -23,6 +23,17 @@ pub enum Cells {
     Single,
 }
 
+/// Where a logical page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The unit.
+    pub unit: Unit,
+    /// How the cells are used.
+    pub cells: Cells,
+    /// A number for the flash page that it is part of.
+    pub flash_page: u32,
+}
+
 /// Something that flash must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashOp {
@@ -216,11 +227,12 @@ impl Mapping {
 
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
-    pub fn place_of(&self, page: Lpn) -> Option<(Unit, Cells)> {
+    pub fn place_of(&self, page: Lpn) -> Option<Place> {
         let inverted = self.slots[page.0 as usize];
         (inverted != UNMAPPED).then(|| {
-            let block = !inverted >> self.page_bits;
-            (self.unit_of_block(block), self.cells_of(block))
+            let (block, page) = (!inverted >> self.page_bits, !inverted & ((1 << self.page_bits) - 1));
+            let flash_page = block << self.page_bits | page / self.geometry.program_pages;
+            Place { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
         })
     }
 

@@ -74,7 +74,7 @@ fn a_first_write_programs_one_page_and_nothing_else() {
     let mut plan = Vec::new();
     map.write(Lpn(7), &mut plan);
     assert_eq!(plan, [FlashOp::Program(Unit(0), Cells::Native)]);
-    assert_eq!(map.place_of(Lpn(7)), Some((Unit(0), Cells::Native)));
+    assert_eq!(map.place_of(Lpn(7)), Some(Place { unit: Unit(0), cells: Cells::Native, flash_page: 0 }));
     assert_eq!(map.place_of(Lpn(8)), None);
 }
 
@@ -217,7 +217,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
         map.write(Lpn(page), &mut plan);
     });
     assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "all of it");
-    assert_eq!(map.place_of(Lpn(0)), Some((Unit(0), Cells::Single)));
+    assert_eq!(map.place_of(Lpn(0)).map(|place| place.cells), Some(Cells::Single));
     plan.clear();
     (written..2 * written).for_each(|page| {
         map.write(Lpn(page), &mut plan);
