@@ -231,7 +231,7 @@ impl Mapping {
         let inverted = self.slots[page.0 as usize];
         (inverted != UNMAPPED).then(|| {
             let (block, page) = (!inverted >> self.page_bits, !inverted & ((1 << self.page_bits) - 1));
-            let flash_page = block << self.page_bits | page / self.geometry.program_pages;
+            let flash_page = (block << self.page_bits) | (page / self.geometry.program_pages);
             Place { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
         })
     }

@@ -71,6 +71,8 @@ struct DieState {
     joinable: Option<(Unit, Nanos)>,
     /// The flash page that is in the register.
     holds: u32,
+    /// When the last of the reads that went first is done: they wait for each other.
+    reads_until: Nanos,
 }
 
 /// In a register: nothing of use.
@@ -86,6 +88,7 @@ impl Nand {
             lane: die / geometry.channels,
             joinable: None,
             holds: NOTHING,
+            reads_until: Nanos::ZERO,
         };
         Self {
             times,
@@ -133,10 +136,11 @@ impl Nand {
         let step = self.times.read + self.fill + self.fill + self.times.program;
         let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
         let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
-        let start = ready + waits;
+        let start = (ready + waits).max(die.reads_until);
         let in_register = start + die.fetch(&self.times, place);
         let done = self.channels[die.channel as usize].find(now, die.lane, in_register, transfer) + transfer;
         die.free = die.free.max(start) + done.since(start);
+        die.reads_until = done;
         die.joinable = None;
         self.pages_read += 1;
         done
@@ -321,6 +325,13 @@ mod tests {
         let ready = micros(2 * 1150 + 150);
         assert_eq!(nand.read_first(START, ready, native(0), 8), micros(3 * 1150 + 150));
         assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
+    }
+
+    #[test]
+    fn reads_that_go_first_wait_for_each_other() {
+        let mut nand = nand(false, false);
+        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, START, native(0), 8)).collect();
+        assert_eq!(done, (1..=30).map(|read| micros(read * 150)).collect::<Vec<_>>());
     }
 
     #[test]

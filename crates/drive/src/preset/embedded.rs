@@ -15,6 +15,13 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "seagate-7200.11",
     "drives/disk" / "st320lt020",
     "drives/dram" / "solid-data-dram",
+    "drives/flash" / "870-qvo",
+    "drives/flash" / "970-pro",
+    "drives/flash" / "990-pro",
+    "drives/flash" / "optane-p4800x",
+    "drives/flash" / "p4500-1tb",
+    "drives/flash" / "pcie5",
+    "drives/flash" / "sata-tlc",
     "drives/flash" / "x25-e-64",
     "drives/flash" / "x25-m",
 ];
