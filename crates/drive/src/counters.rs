@@ -15,6 +15,8 @@ pub struct Counters {
     pub host_read: Bytes,
     /// Data that the host wrote.
     pub host_written: Bytes,
+    /// Of what it wrote, data that a worn-out drive did not take.
+    pub host_rejected: Bytes,
     /// Data that the host trimmed.
     pub host_trimmed: Bytes,
     /// Flash pages read for the host, for read-modify-write and for collection.
@@ -51,6 +53,11 @@ impl Counters {
         let programmed = self.page.times(self.pages_programmed).get();
         (self.host_written > Bytes::ZERO && self.page > Bytes::ZERO)
             .then(|| programmed as f64 / self.host_written.get() as f64)
+    }
+
+    /// Data that the host wrote and the drive took.
+    pub fn host_taken(&self) -> Bytes {
+        Bytes::new(self.host_written.get().saturating_sub(self.host_rejected.get()))
     }
 
     /// Counts a request that was taken.
@@ -96,6 +103,7 @@ impl Counters {
             requests: std::array::from_fn(|i| op(self.requests[i], other.requests[i])),
             host_read: bytes(self.host_read, other.host_read),
             host_written: bytes(self.host_written, other.host_written),
+            host_rejected: bytes(self.host_rejected, other.host_rejected),
             host_trimmed: bytes(self.host_trimmed, other.host_trimmed),
             pages_read: op(self.pages_read, other.pages_read),
             pages_programmed: op(self.pages_programmed, other.pages_programmed),

@@ -21,3 +21,21 @@ pub struct Health {
     /// How worn its flash is, if it keeps account of that.
     pub wear: Option<WearSummary>,
 }
+
+impl Health {
+    /// That of two drives which serve one host together: the worse of each, and the wear of both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        let wear = match (self.wear, other.wear) {
+            (Some(one), Some(two)) => Some(one.with(two)),
+            (one, two) => one.or(two),
+        };
+        Self {
+            power_on: self.power_on.max(other.power_on),
+            busy: self.busy.max(other.busy),
+            power_cycles: self.power_cycles.max(other.power_cycles),
+            temperature: self.temperature.max(other.temperature),
+            temperature_max: self.temperature_max.max(other.temperature_max),
+            wear,
+        }
+    }
+}

@@ -18,6 +18,8 @@ pub struct WearSpec {
     /// How many more erases than the least worn block of its unit another may have before the least worn
     /// one is collected, whatever it holds; none if wear is evened out by allocation alone.
     pub spread_max: Option<u32>,
+    /// Whether the least worn of the free blocks is written next, rather than the one that is free the longest.
+    pub least_worn_first: bool,
 }
 
 /// What is to be done with a block that was erased.
@@ -80,6 +82,22 @@ pub struct WearSummary {
     pub reserve: u32,
     /// Whether the drive takes no more writes.
     pub read_only: bool,
+}
+
+impl WearSummary {
+    /// That of two drives together: blocks are added up, and the mean is the higher one.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            rated: self.rated.min(other.rated),
+            erases_min: self.erases_min.min(other.erases_min),
+            erases_max: self.erases_max.max(other.erases_max),
+            erases_mean: self.erases_mean.max(other.erases_mean),
+            factory_bad: self.factory_bad + other.factory_bad,
+            retired: self.retired + other.retired,
+            reserve: self.reserve + other.reserve,
+            read_only: self.read_only || other.read_only,
+        }
+    }
 }
 
 /// In a block's erases: it is bad.
@@ -161,6 +179,16 @@ impl Wear {
         let limit = state.max - spread_max;
         let blocks = self.blocks_of(unit).filter(|&block| self.erases[block as usize] < limit && can_go(block));
         blocks.min_by_key(|&block| self.erases[block as usize])
+    }
+
+    /// How many blocks of `unit` can be used.
+    pub fn good(&self, unit: u32) -> u32 {
+        self.blocks_of(unit).filter(|&block| !self.is_bad(block)).count() as u32
+    }
+
+    /// How long the flash lasts.
+    pub fn spec(&self) -> &WearSpec {
+        &self.spec
     }
 
     /// Whether so many blocks have gone bad that the drive takes no more writes: the end of its life.

@@ -7,6 +7,7 @@ const SPEC: WearSpec = WearSpec {
     failures_ppb: 0,
     reserve_ppm: 20_000,
     spread_max: Some(8),
+    least_worn_first: false,
 };
 
 fn wear(spec: WearSpec, units: u32, blocks: u32) -> Wear {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Nanos, Op, Request, Seed, Tag};
 use drive::Drive;
 use thiserror::Error;
 use workload::{Invalid, Stream, Workload};
@@ -27,6 +27,12 @@ pub enum VirtualError {
         /// How long it ran.
         time: Nanos,
     },
+    /// The drive came to the end of its life.
+    #[error("the drive is worn out and read-only after {written} written to it; start over with a fresh one")]
+    WornOut {
+        /// What it took from its host in all its life.
+        written: Bytes,
+    },
 }
 
 /// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
@@ -41,7 +47,7 @@ const AHEAD: usize = 32;
 /// of drive, workload and seed.
 ///
 /// # Errors
-/// If the workload does not fit the drive or completes nothing.
+/// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
 pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
     let mut run = Run::new(drive, workload, seed)?;
     if workload.arrival.is_closed() {
@@ -53,7 +59,11 @@ pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> 
     if run.measurement.requests() == 0 {
         return Err(VirtualError::NothingCompleted { time: drive.now().since(run.began) });
     }
-    run.measurement.drive = Some(drive.counters() - run.before);
+    let after = drive.counters();
+    if after.host_rejected > run.before.host_rejected {
+        return Err(VirtualError::WornOut { written: after.host_taken() });
+    }
+    run.measurement.drive = Some(after - run.before);
     Ok(run.measurement)
 }
 
@@ -311,6 +321,23 @@ mod tests {
             Counters { requests: [self.requests, 0, 0, 0], ..Counters::default() }
         }
         fn purge(&mut self) {}
+    }
+
+    #[test]
+    fn a_drive_that_is_worn_out_is_an_error_that_says_what_it_took() {
+        let tiny = "x25-m?capacity.user=64MiB&spare=150%&rated_erases=10&reserve=2%&spread_max=2";
+        let mut drive = drive::preset::Preset::find(tiny).unwrap().build();
+        let write = |mib| {
+            let stop = Stop::after_bytes(Bytes::from_mib(mib));
+            Workload { pattern: Pattern::RandWrite, queue_depth: 8, stop, ..Workload::default() }
+        };
+        assert!(run_virtual(&mut drive, &write(256), Seed::new(1)).is_ok(), "a tenth of what its flash takes");
+        let error = run_virtual(&mut drive, &write(4096), Seed::new(2)).unwrap_err();
+        let VirtualError::WornOut { written } = error else { panic!("{error}") };
+        assert!((Bytes::from_mib(1000)..Bytes::from_mib(1760)).contains(&written), "{written} of 160 MiB, 11 times");
+        assert!(error.to_string().contains("worn out and read-only after"), "{error}");
+        let read = Workload { pattern: Pattern::RandRead, ..write(64) };
+        assert!(run_virtual(&mut drive, &read, Seed::new(3)).is_ok(), "what was written can still be read");
     }
 
     fn measure(workload: Workload, servers: usize) -> Measurement {

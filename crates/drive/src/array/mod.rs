@@ -12,7 +12,7 @@ pub use layout::{Layout, Level, Step};
 
 use crate::agenda::Agenda;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Shape};
+use crate::{Counters, Device, Drive, Health, Shape};
 
 /// Several simulated drives as one.
 ///
@@ -287,6 +287,11 @@ impl Drive for Array {
             counters.controller_data_busy += controller.data_busy;
         }
         counters
+    }
+
+    fn health(&self) -> Health {
+        let members = self.members.iter().map(Drive::health).reduce(Health::with);
+        Health { power_on: self.now, ..members.expect("an array has a member") }
     }
 
     fn purge(&mut self) {

@@ -74,6 +74,13 @@ impl Candidates {
         }
     }
 
+    /// Says that `block` is being emptied without having been taken.
+    pub fn remove(&mut self, block: u32) {
+        if let Self::Fifo(order) = self {
+            order.retain(|&closed| closed != block);
+        }
+    }
+
     /// Takes the block to be emptied next out of `counts`, which holds all blocks of the unit, each of `pages`
     /// pages; none if no block is closed.
     pub fn take(&mut self, counts: &[u16], pages: u32) -> Option<u32> {

@@ -52,6 +52,12 @@ pub struct IdleSpec {
 /// being emptied.
 pub const START_MIN: u32 = 2;
 
+/// Pages at most of a block that moves for the sake of even wear, for each page that the host writes.
+const LEVELLING_PACE: u32 = 16;
+
+/// How much faster blocks are emptied to make up for one that went bad.
+const HURRY: u32 = 4;
+
 /// The block that is being emptied.
 #[derive(Clone, Copy, Debug)]
 pub struct Victim {
@@ -80,7 +86,12 @@ impl Mapping {
     /// there was anything to do.
     pub fn collect_idle(&mut self, unit: Unit, until_free: u32, pages: u32, plan: &mut Vec<FlashOp>) -> bool {
         let state = &self.units[unit.0 as usize];
-        if state.victim.is_none() && state.free.len() < until_free as usize {
+        if self.read_only {
+            return false;
+        }
+        // Blocks of one bit are emptied whatever is free, so that the host can have them again.
+        let wanted = state.free.len() < until_free as usize || state.single > 1;
+        if state.victim.is_none() && wanted {
             self.choose_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
@@ -99,15 +110,23 @@ impl Mapping {
     }
 
     fn choose_victim(&mut self, unit: Unit) {
-        let blocks = self.geometry.blocks_per_plane;
+        let (blocks, pages) = (self.geometry.blocks_per_plane, self.geometry.pages_per_block);
         let first = unit.0 * blocks;
+        let cold = self.cold(unit);
         let counts = &self.counts[first as usize..(first + blocks) as usize];
         let candidates = &mut self.units[unit.0 as usize].candidates;
-        let chosen = candidates.take(counts, self.geometry.pages_per_block);
+        let chosen = match cold {
+            Some(block) => {
+                candidates.remove(block - first);
+                Some(block - first)
+            }
+            None => candidates.take(counts, pages),
+        };
         self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
         let Some(block) = chosen.map(|block| first + block) else { return };
         let valid = u32::from(self.counts[block as usize]);
-        let gain = self.geometry.pages_per_block - valid;
+        // A block that moves for the sake of even wear may gain nothing: it is done with in a few host's pages.
+        let gain = (pages - valid).max(if cold.is_some() { pages.div_ceil(LEVELLING_PACE) } else { 0 });
         if gain == 0 {
             self.note(unit, block, valid as u16);
             self.units[unit.0 as usize].candidates.close(block - first);
@@ -116,7 +135,8 @@ impl Mapping {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
         // The host takes up a block with as many pages as fit in those it opens while there are few.
-        let pace = (valid * self.geometry.pages_per_block).div_ceil(gain * self.host_block_pages()).max(1);
+        let pace = (valid * pages).div_ceil(gain * self.host_block_pages()).max(1);
+        let pace = if self.is_short(unit) { pace * HURRY } else { pace };
         self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
     }
 

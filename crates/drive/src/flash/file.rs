@@ -4,14 +4,15 @@ use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::collection::START_MIN;
+use super::retirement::{self, WORN_START_MIN};
 use super::{CellTimes, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, Policy, SlcSpec};
-use crate::PowerSpec;
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
+use crate::{PowerSpec, WearSpec};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -33,6 +34,7 @@ pub struct FlashFile {
     link: LinkTable,
     power: Option<PowerTable>,
     thermal: Option<ThermalTable>,
+    wear: Option<WearTable>,
     #[serde(rename = "smart")]
     _smart: Option<IdentityTable>,
 }
@@ -68,6 +70,8 @@ table!(NandTable {
     copy_back: bool,
     #[serde(default)]
     cache_program: bool,
+    #[serde(default)]
+    keeps_page: bool,
     #[serde(default)]
     reads_first: bool,
 });
@@ -141,6 +145,41 @@ table!(BufferTable {
     partial: Bytes,
 });
 
+table!(WearTable {
+    rated_erases: u32,
+    #[serde(default, deserialize_with = "share")]
+    deviation: u64,
+    #[serde(default, deserialize_with = "share")]
+    factory_bad: u64,
+    #[serde(default)]
+    early_failures: u32,
+    #[serde(deserialize_with = "share")]
+    reserve: u64,
+    spread_max: Option<u32>,
+    #[serde(default)]
+    least_worn_first: bool,
+});
+
+impl WearTable {
+    fn spec(&self) -> Result<WearSpec, PresetError> {
+        let shares = [self.deviation, self.factory_bad, self.reserve];
+        require(
+            shares.iter().all(|&ppm| ppm < 500_000) && (1..=1 << 24).contains(&self.rated_erases),
+            || format!("wear has {} rated_erases, and shares of {shares:?} millionths", self.rated_erases),
+            "a block is rated for 1 to 16 million erases; deviation, factory_bad and reserve are below 50%",
+        )?;
+        Ok(WearSpec {
+            rated: self.rated_erases,
+            deviation_ppm: self.deviation as u32,
+            factory_bad_ppm: self.factory_bad as u32,
+            failures_ppb: self.early_failures,
+            reserve_ppm: self.reserve as u32,
+            spread_max: self.spread_max,
+            least_worn_first: self.least_worn_first,
+        })
+    }
+}
+
 impl MapTable {
     fn spec(&self, page: Bytes) -> Result<MapCacheSpec, PresetError> {
         let Self { cache: size, entry, extent, .. } = *self;
@@ -203,6 +242,7 @@ impl FlashFile {
         ("power", PowerTable::FIELDS),
         ("thermal", ThermalTable::FIELDS),
         ("smart", IdentityTable::FIELDS),
+        ("wear", WearTable::FIELDS),
     ];
 
     /// The drive itself.
@@ -260,9 +300,13 @@ impl FlashFile {
             program_pages: program_pages as u32,
         }
         .with_spare(self.capacity.user, self.capacity.spare);
-        let collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
+        let wear = self.wear.as_ref().map(WearTable::spec).transpose()?;
+        let mut collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
+        if wear.is_some() {
+            collection.start = collection.start.max(WORN_START_MIN);
+        }
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
-        self.check_room(&geometry, collection.start)?;
+        self.check_room(&geometry, collection.start, wear)?;
         Ok(FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
@@ -287,6 +331,7 @@ impl FlashFile {
                 channel: self.nand.channel,
                 copy_back: self.nand.copy_back,
                 cache_program: self.nand.cache_program,
+                keeps_page: self.nand.keeps_page,
                 single: self.slc.as_ref().map_or(
                     CellTimes { read: self.nand.read, program: self.nand.program },
                     |slc| CellTimes { read: slc.read, program: slc.program },
@@ -297,11 +342,12 @@ impl FlashFile {
             slc,
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
+            wear,
         })
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, start: u32, wear: Option<WearSpec>) -> Result<(), PresetError> {
         let pages = geometry.blocks() as u64 * u64::from(geometry.pages_per_block.next_power_of_two().max(64));
         require(
             pages < u64::from(u32::MAX),
@@ -315,6 +361,15 @@ impl FlashFile {
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
             "each plane needs gc.start and three more blocks beyond its share of the user's data; raise capacity.spare",
+        )?;
+        let mapping_pages = self.map.as_ref().map_or(0, |map| user.div_ceil(geometry.page.div(map.entry).max(1)));
+        let fits = |spec| {
+            retirement::has_room(&retirement::fresh(spec, geometry), geometry, start, (user + mapping_pages) as u32)
+        };
+        require(
+            wear.is_none_or(fits),
+            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
+            "the blocks that are good from the factory hold the user's data, and gc.start and three more of each plane",
         )
     }
 }

@@ -9,6 +9,8 @@ use prefetch_index::prefetch_index;
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
+use super::retirement::{self, WORN_START_MIN};
+use crate::{Verdict, Wear, WearSpec};
 
 /// A logical page: what the host names. Never an index into flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +23,17 @@ pub enum Cells {
     Native,
     /// One: quick, but a block holds less.
     Single,
+}
+
+/// Where a logical page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The unit.
+    pub unit: Unit,
+    /// How the cells are used.
+    pub cells: Cells,
+    /// A number for the flash page that it is part of.
+    pub flash_page: u32,
 }
 
 /// Something that flash must do.
@@ -88,13 +101,14 @@ pub struct Mapping {
     pub(super) level_max: u16,
     /// The unit that takes the next page.
     next_unit: u32,
-    /// Valid pages that a unit may hold before it is passed over.
-    valid_max: u32,
     /// Units that are emptying a block.
     pub(super) collecting: u32,
     /// Of all that was ever decided; equal digests mean equal states.
     pub(super) digest: u64,
     pub(super) moved: u64,
+    /// How worn the blocks are; none if they do not wear out.
+    pub(super) wear: Option<Wear>,
+    pub(super) read_only: bool,
 }
 
 /// What a unit is doing.
@@ -106,6 +120,8 @@ pub(super) struct UnitState {
     pub victim: Option<Victim>,
     pub candidates: Candidates,
     pub valid: u32,
+    /// Valid pages that it may hold before it is passed over.
+    pub valid_max: u32,
     /// Blocks that hold one bit a cell.
     pub single: u32,
 }
@@ -132,7 +148,13 @@ impl Mapping {
     ///
     /// # Panics
     /// If the flash has no room for the pages and the blocks that writing needs open.
-    pub fn new(geometry: Geometry, collection: CollectionSpec, slc: Option<SlcSpec>, pages: u32) -> Self {
+    pub fn new(
+        geometry: Geometry,
+        collection: CollectionSpec,
+        slc: Option<SlcSpec>,
+        wear: Option<WearSpec>,
+        pages: u32,
+    ) -> Self {
         let page_bits = geometry.pages_per_block.next_power_of_two().trailing_zeros().max(6);
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
         let working = (u64::from(collection.start) + 3) * u64::from(geometry.pages_per_block);
@@ -156,19 +178,34 @@ impl Mapping {
             units: Vec::new(),
             level_max: 0,
             next_unit: 0,
-            valid_max: ((share + per_unit - working) / 2).max(share) as u32,
             collecting: 0,
             digest: 0,
             moved: 0,
+            wear: wear.map(|spec| retirement::fresh(spec, &geometry)),
+            read_only: false,
         };
+        if let Some(wear) = &mapping.wear {
+            assert!(collection.start >= WORN_START_MIN, "collection starts at {} blocks", collection.start);
+            assert!(
+                retirement::has_room(wear, &geometry, collection.start, pages),
+                "{pages} pages do not fit beside the blocks that are bad from the start"
+            );
+        }
         mapping.open_units();
         mapping
     }
 
-    /// Gives every unit all its blocks, two of them open.
+    /// Gives every unit all its good blocks, two of them open.
     fn open_units(&mut self) {
-        let (geometry, collection) = (&self.geometry, &self.collection);
-        self.units = (0..geometry.units()).map(|unit| UnitState::new(Unit(unit), geometry, collection)).collect();
+        let (geometry, start, share) = (&self.geometry, self.collection.start, self.share());
+        let is_good = |block: &u32| self.wear.as_ref().is_none_or(|wear| !wear.is_bad(*block));
+        let unit = |unit: u32| {
+            let first = unit * geometry.blocks_per_plane;
+            let free: VecDeque<u32> = (first..first + geometry.blocks_per_plane).filter(is_good).collect();
+            let valid_max = retirement::valid_max(geometry, start, share, free.len() as u32);
+            UnitState::new(first, free, valid_max, &self.collection)
+        };
+        self.units = (0..geometry.units()).map(unit).collect();
         for unit in 0..geometry.units() {
             let (host, moves) = (self.open(Unit(unit), Source::Host), self.open(Unit(unit), Source::Collection));
             self.units[unit as usize].host = host;
@@ -176,7 +213,7 @@ impl Mapping {
         }
     }
 
-    /// Forgets all data. Flash is erased in the background; what it costs is not modelled.
+    /// Forgets all data. Flash is erased in the background; what it costs, in time and wear, is not modelled.
     pub fn purge(&mut self) {
         self.slots = vec![UNMAPPED; self.slots.len()];
         self.valid.fill(0);
@@ -186,16 +223,20 @@ impl Mapping {
         self.level_max = 0;
         self.next_unit = 0;
         self.collecting = 0;
-        self.digest = 0;
+        // Blocks that are worn tell a drive that was purged from a fresh one.
+        self.digest = if self.wear.is_some() { self.digest.rotate_left(17) ^ 1 } else { 0 };
     }
 
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
-    pub fn place_of(&self, page: Lpn) -> Option<(Unit, Cells)> {
+    pub fn place_of(&self, page: Lpn) -> Option<Place> {
         let inverted = self.slots[page.0 as usize];
         (inverted != UNMAPPED).then(|| {
-            let block = !inverted >> self.page_bits;
-            (self.unit_of_block(block), self.cells_of(block))
+            let (block, page) = (!inverted >> self.page_bits, !inverted & ((1 << self.page_bits) - 1));
+            // Dividing by one would take as long as dividing.
+            let together = self.geometry.program_pages;
+            let flash_page = (block << self.page_bits) | if together == 1 { page } else { page / together };
+            Place { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
         })
     }
 
@@ -223,12 +264,18 @@ impl Mapping {
     pub fn pad(&mut self, plan: &mut Vec<FlashOp>) {
         let unit = Unit(self.next_unit);
         let together = self.geometry.program_pages;
-        let host = &mut self.units[unit.0 as usize].host;
-        let cells = host.cells;
-        if host.next.is_multiple_of(together) {
+        let Frontier { next, cells, .. } = self.units[unit.0 as usize].host;
+        if next.is_multiple_of(together) {
             return;
         }
-        host.next = host.next.next_multiple_of(together);
+        // A page left empty uses up a block as one that is written does.
+        for _ in next..next.next_multiple_of(together) {
+            if !self.read_only {
+                self.collect(unit, plan);
+            }
+        }
+        let host = &mut self.units[unit.0 as usize].host;
+        host.next = next.next_multiple_of(together);
         if host.next == host.end {
             self.close(unit, Source::Host);
         }
@@ -295,7 +342,8 @@ impl Mapping {
     fn choose_unit(&mut self) -> Unit {
         loop {
             let unit = self.next_unit;
-            if self.units[unit as usize].valid < self.valid_max {
+            let UnitState { valid, valid_max, .. } = self.units[unit as usize];
+            if valid < valid_max {
                 return Unit(unit);
             }
             self.pass_over(unit);
@@ -382,7 +430,9 @@ impl Mapping {
             }
             _ => false,
         };
-        let block = state.free.pop_front().expect("collection starts while there are free blocks and keeps pace");
+        let block = if self.wear.is_none() { state.free.pop_front() } else { self.take_least_worn(unit) };
+        let block = block.expect("collection starts while there are free blocks and keeps pace");
+        let state = &mut self.units[unit.0 as usize];
         if self.slc.is_some() {
             state.single += u32::from(single);
             self.single[block as usize] = single;
@@ -404,28 +454,53 @@ impl Mapping {
         (self.geometry.pages_per_block / slc.bits).next_multiple_of(self.geometry.program_pages)
     }
 
-    /// Takes back a block that was erased.
+    /// Erased pages of a unit, as many as they are worth with all bits a cell.
+    pub(super) fn erased_pages(&self, unit: Unit) -> u32 {
+        let state = &self.units[unit.0 as usize];
+        let pages = self.geometry.pages_per_block;
+        let left = [state.host, state.collection].map(|open| (open.end - open.next) * (pages / open.end.max(1)));
+        state.free.len() as u32 * pages + left[0] + left[1]
+    }
+
+    /// Whether a block is full and neither free nor being emptied.
+    pub(super) fn is_closed(&self, block: u32) -> bool {
+        self.counts[block as usize] < NOT_CLOSED
+    }
+
+    /// Takes back a block that was erased, unless it has gone bad.
     pub(super) fn free(&mut self, unit: Unit, block: u32) {
         let state = &mut self.units[unit.0 as usize];
-        state.free.push_back(block);
         if !self.single.is_empty() && std::mem::take(&mut self.single[block as usize]) {
             state.single -= 1;
+        }
+        match self.wear.as_mut().map_or(Verdict::Good, |wear| wear.erased(block)) {
+            Verdict::Good => state.free.push_back(block),
+            Verdict::Retired => self.retire(unit),
         }
     }
 }
 
+impl Mapping {
+    /// Whether both are made alike, so that equal histories make equal states.
+    fn is_like(&self, other: &Self) -> bool {
+        let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());
+        let made = |mapping: &Self| (mapping.geometry, mapping.collection, mapping.slc, mapping.slots.len());
+        made(self) == made(other) && wear(self) == wear(other)
+    }
+}
+
 impl UnitState {
-    fn new(unit: Unit, geometry: &Geometry, collection: &CollectionSpec) -> Self {
-        let first = unit.0 * geometry.blocks_per_plane;
+    fn new(first: u32, free: VecDeque<u32>, valid_max: u32, collection: &CollectionSpec) -> Self {
         // The two blocks that are written are opened next.
         let none = Frontier { block: first, next: 0, end: 0, cells: Cells::Native };
         Self {
-            free: (first..first + geometry.blocks_per_plane).collect(),
+            free,
             host: none,
             collection: none,
             victim: None,
             candidates: Candidates::new(collection.policy),
             valid: 0,
+            valid_max,
             single: 0,
         }
     }
@@ -446,22 +521,25 @@ impl Clone for Mapping {
             units: self.units.clone(),
             level_max: self.level_max,
             next_unit: self.next_unit,
-            valid_max: self.valid_max,
             collecting: self.collecting,
             digest: self.digest,
             moved: self.moved,
+            wear: self.wear.clone(),
+            read_only: self.read_only,
         }
     }
 
     /// Copies into the memory already had; copies nothing large if both have the same history.
     fn clone_from(&mut self, other: &Self) {
-        if self.digest != other.digest || self.geometry != other.geometry || self.slots.len() != other.slots.len() {
+        if self.digest != other.digest || !self.is_like(other) {
             self.slots.clone_from(&other.slots);
             self.owners.clone_from(&other.owners);
             self.valid.clone_from(&other.valid);
             self.counts.clone_from(&other.counts);
             self.single.clone_from(&other.single);
             self.units.clone_from(&other.units);
+            self.wear.clone_from(&other.wear);
+            self.read_only = other.read_only;
         }
         self.geometry = other.geometry;
         self.collection = other.collection;
@@ -469,7 +547,6 @@ impl Clone for Mapping {
         self.page_bits = other.page_bits;
         self.level_max = other.level_max;
         self.next_unit = other.next_unit;
-        self.valid_max = other.valid_max;
         self.collecting = other.collecting;
         self.digest = other.digest;
         self.moved = other.moved;

@@ -6,7 +6,7 @@ use block::Bytes;
 
 /// Four dies of `blocks` blocks, `pages` logical pages.
 fn small(blocks: u32, pages: u32) -> Mapping {
-    Mapping::new(geometry(blocks), CollectionSpec::DEFAULT, None, pages)
+    Mapping::new(geometry(blocks), CollectionSpec::DEFAULT, None, None, pages)
 }
 
 fn geometry(blocks: u32) -> Geometry {
@@ -60,7 +60,10 @@ impl Mapping {
             assert_eq!(unit.valid, valid, "valid pages of unit {index}");
             let closed = counts.iter().filter(|&&count| count < NOT_CLOSED).count();
             let open = 2 + usize::from(unit.victim.is_some()) + unit.free.len();
-            assert_eq!(closed + open, blocks, "blocks of unit {index}");
+            let numbers = (index * blocks) as u32..((index + 1) * blocks) as u32;
+            let bad = |wear: &Wear| numbers.filter(|&block| wear.is_bad(block)).count();
+            let bad = self.wear.as_ref().map_or(0, bad);
+            assert_eq!(closed + open + bad, blocks, "blocks of unit {index}, {bad} of them bad");
         }
     }
 }
@@ -71,7 +74,7 @@ fn a_first_write_programs_one_page_and_nothing_else() {
     let mut plan = Vec::new();
     map.write(Lpn(7), &mut plan);
     assert_eq!(plan, [FlashOp::Program(Unit(0), Cells::Native)]);
-    assert_eq!(map.place_of(Lpn(7)), Some((Unit(0), Cells::Native)));
+    assert_eq!(map.place_of(Lpn(7)), Some(Place { unit: Unit(0), cells: Cells::Native, flash_page: 0 }));
     assert_eq!(map.place_of(Lpn(8)), None);
 }
 
@@ -170,7 +173,7 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
     let policies = [Policy::Greedy, Policy::CostBenefit, Policy::Choices(8), Policy::Fifo, Policy::Choices(1)];
     let moved = policies.map(|policy| {
         let collection = CollectionSpec { policy, ..CollectionSpec::DEFAULT };
-        churn(&mut Mapping::new(geometry(60), collection, None, 4 * 128 * 50), 200_000)
+        churn(&mut Mapping::new(geometry(60), collection, None, None, 4 * 128 * 50), 200_000)
     });
     assert!(moved[1..].iter().all(|&other| other * 50 >= moved[0] * 49), "greedy moves fewest: {moved:?}");
     assert!(moved[4] > moved[0] * 5 / 4, "any block at all costs much more: {moved:?}");
@@ -179,7 +182,7 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
 #[test]
 fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
     let together = Geometry { program_pages: 4, ..geometry(40) };
-    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, 4 * 128 * 30);
+    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
     let mut plan = Vec::new();
     let full: Vec<bool> = (0..9).map(|page| map.write(Lpn(page), &mut plan)).collect();
     assert_eq!(full, [false, false, false, true, false, false, false, true, false]);
@@ -192,7 +195,7 @@ fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
 #[test]
 fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
     let collection = CollectionSpec { start: 8, at_once: 1, ..CollectionSpec::DEFAULT };
-    let mut map = Mapping::new(geometry(60), collection, None, 4 * 128 * 44);
+    let mut map = Mapping::new(geometry(60), collection, None, None, 4 * 128 * 44);
     let (mut page, mut plan) = (random(3), Vec::new());
     for _ in 0..150_000 {
         map.write(Lpn(page(4 * 128 * 44)), &mut plan);
@@ -206,7 +209,7 @@ fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
 #[test]
 fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
     let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
-    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), 4 * 128 * 30);
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30);
     let mut plan = Vec::new();
     // Eight blocks of each unit take a quarter of 128 pages.
     let written = 4 * 8 * 32;
@@ -214,7 +217,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
         map.write(Lpn(page), &mut plan);
     });
     assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "all of it");
-    assert_eq!(map.place_of(Lpn(0)), Some((Unit(0), Cells::Single)));
+    assert_eq!(map.place_of(Lpn(0)).map(|place| place.cells), Some(Cells::Single));
     plan.clear();
     (written..2 * written).for_each(|page| {
         map.write(Lpn(page), &mut plan);
@@ -227,7 +230,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
 #[test]
 fn blocks_of_one_bit_are_emptied_while_nothing_is_asked() {
     let slc = SlcSpec { bits: 4, fixed: 0, dynamic: 10 };
-    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), 4 * 128 * 30);
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30);
     let mut plan = Vec::new();
     (0..4 * 10 * 32).for_each(|page| {
         map.write(Lpn(page), &mut plan);
@@ -288,7 +291,7 @@ fn write_amplification_follows_theory() {
         let pages = 4 * 128 * 2048;
         let geometry = geometry(40).with_spare(Bytes::from_kib(4).times(pages), spare_ppm);
         let (mut map, mut page, mut plan) =
-            (Mapping::new(geometry, CollectionSpec::DEFAULT, None, pages as u32), random(42), Vec::new());
+            (Mapping::new(geometry, CollectionSpec::DEFAULT, None, None, pages as u32), random(42), Vec::new());
         let mut write = |count: u64, map: &mut Mapping| {
             for _ in 0..count {
                 map.write(Lpn(page(pages as u32)), &mut plan);
@@ -308,4 +311,153 @@ fn write_amplification_follows_theory() {
             spare_ppm / 10_000
         );
     }
+}
+
+const WEAR: WearSpec = WearSpec {
+    rated: 1_000_000,
+    deviation_ppm: 0,
+    factory_bad_ppm: 0,
+    failures_ppb: 0,
+    reserve_ppm: 100_000,
+    spread_max: None,
+    least_worn_first: false,
+};
+
+/// Four dies of 60 blocks that wear out, 45 of them full.
+fn wearing(policy: Policy, wear: WearSpec) -> Mapping {
+    let collection = CollectionSpec { policy, start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
+    Mapping::new(geometry(60), collection, None, Some(wear), 4 * 128 * 45)
+}
+
+/// Fills the drive, then overwrites a tenth of it at random until so many blocks were erased or the drive takes
+/// no more; the pages written.
+fn wear_out(map: &mut Mapping, erases: usize) -> u64 {
+    let (mut number, mut plan) = (random(5), Vec::new());
+    let (pages, mut erased, mut written) = (map.pages(), 0, 0);
+    while erased < erases && !map.is_read_only() {
+        let page = if written < u64::from(pages) { written as u32 } else { number(pages / 10) };
+        map.write(Lpn(page), &mut plan);
+        written += 1;
+        erased += plan.drain(..).filter(|op| matches!(op, FlashOp::Erase(_))).count();
+        if written % 50_000 == 0 {
+            map.check();
+        }
+    }
+    map.check();
+    written
+}
+
+#[test]
+fn every_policy_conserves_pages_while_blocks_go_bad_before_their_time() {
+    let policies = [Policy::Greedy, Policy::CostBenefit, Policy::Choices(8), Policy::Fifo, Policy::Choices(1)];
+    for policy in policies {
+        let wear = WearSpec { factory_bad_ppm: 10_000, failures_ppb: 1_000_000, spread_max: Some(4), ..WEAR };
+        let mut map = wearing(policy, wear);
+        churn(&mut map, 300_000);
+        let summary = map.wear().unwrap();
+        assert!(summary.factory_bad > 0 && summary.retired > 0, "{policy:?}: {summary:?}");
+        assert!(!summary.read_only, "{policy:?}: {summary:?}");
+    }
+}
+
+#[test]
+fn blocks_of_one_bit_wear_out_like_the_others() {
+    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
+    let collection = CollectionSpec { start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
+    let wear = WearSpec { failures_ppb: 1_000_000, spread_max: Some(4), least_worn_first: true, ..WEAR };
+    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(wear), 4 * 128 * 45);
+    churn(&mut map, 300_000);
+    assert!(map.wear().unwrap().retired > 0);
+}
+
+/// Nine tenths of the data is never written again, so its blocks would never be erased.
+#[test]
+fn wear_is_even_if_the_drive_sees_to_it() {
+    let spread = |wear: WearSpec| {
+        let mut map = wearing(Policy::Greedy, wear);
+        let written = wear_out(&mut map, 30_000);
+        let summary = map.wear().unwrap();
+        assert!((115..=125).contains(&summary.erases_mean), "30,000 erases of 240 blocks: {summary:?}");
+        (summary.erases_max - summary.erases_min, map.moved() as f64 / written as f64)
+    };
+    let (uneven, cheap) = spread(WEAR);
+    let (even, dear) = spread(WearSpec { spread_max: Some(16), least_worn_first: true, ..WEAR });
+    assert!(uneven > 150, "cold blocks are never erased: {uneven}");
+    // Units have spreads of their own around equal means; each goes a few blocks beyond the rule while one moves.
+    assert!(even <= 16 + 8, "{even}");
+    assert!(dear > cheap && dear < cheap + 0.5, "what it costs: {cheap:.3} and {dear:.3} pages moved a page written");
+}
+
+#[test]
+fn the_least_worn_free_block_is_written_next() {
+    let spread = |least_worn_first| {
+        let mut map = wearing(Policy::Greedy, WearSpec { least_worn_first, ..WEAR });
+        let (mut page, mut plan) = (random(3), Vec::new());
+        for _ in 0..60 * 4 * 128 * 45 {
+            map.write(Lpn(page(4 * 128 * 45)), &mut plan);
+            plan.clear();
+        }
+        let summary = map.wear().unwrap();
+        summary.erases_max - summary.erases_min
+    };
+    let (by_turn, by_wear) = (spread(false), spread(true));
+    assert!(by_wear <= by_turn, "{by_wear} is to be less than {by_turn}");
+}
+
+#[test]
+fn a_drive_takes_no_more_writes_once_its_reserve_has_gone_bad() {
+    // Every block stands 50 erases; with wear evened out nearly all are used up when the first go bad.
+    let wear = WearSpec { rated: 50, spread_max: Some(4), least_worn_first: true, ..WEAR };
+    let mut map = wearing(Policy::Greedy, wear);
+    let written = wear_out(&mut map, usize::MAX);
+    let summary = map.wear().unwrap();
+    assert!(summary.read_only && summary.erases_mean >= 45, "{summary:?}");
+    assert!(summary.retired > 0 && summary.retired <= summary.reserve + 1, "{summary:?}");
+    // All that flash could take is 240 blocks of 128 pages, 51 times.
+    let flash = 240 * 128 * 51;
+    let programmed = written + map.moved();
+    assert!(programmed <= flash && programmed > flash * 9 / 10, "{programmed} of {flash}");
+    assert!((0..map.pages()).all(|page| map.place_of(Lpn(page)).is_some()), "all data can still be read");
+    let mut plan = Vec::new();
+    map.pad(&mut plan);
+    assert!(!map.collect_idle(Unit(0), 60, 1, &mut plan), "nothing is moved any more");
+}
+
+#[test]
+fn equal_histories_wear_alike_and_a_clone_goes_the_same_way() {
+    let wear = WearSpec { factory_bad_ppm: 10_000, failures_ppb: 1_000_000, spread_max: Some(8), ..WEAR };
+    let fresh = || wearing(Policy::Greedy, wear);
+    let (mut one, mut two) = (fresh(), fresh());
+    wear_out(&mut one, 3_000);
+    wear_out(&mut two, 3_000);
+    assert_eq!((one.digest(), one.wear()), (two.digest(), two.wear()));
+    let mut copy = fresh();
+    wear_out(&mut copy, 100);
+    copy.clone_from(&one);
+    one.purge();
+    assert_eq!(one.wear(), copy.wear(), "a purge makes nothing new");
+    one.check();
+    let mut again = fresh();
+    again.clone_from(&one);
+    assert_eq!(again.wear(), one.wear(), "a purged drive is no fresh one");
+    wear_out(&mut copy, 3_000);
+    wear_out(&mut two, 3_000);
+    assert_eq!((copy.digest(), copy.wear()), (two.digest(), two.wear()));
+}
+
+/// A host that has every page in flash before it writes the next leaves most of each flash page empty.
+#[test]
+fn pages_left_empty_are_collected_for_like_written_ones() {
+    let together = Geometry { program_pages: 16, ..geometry(40) };
+    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
+    let (mut page, mut plan) = (random(11), Vec::new());
+    for step in 0..60_000 {
+        map.write(Lpn(page(4 * 128 * 30)), &mut plan);
+        map.pad(&mut plan);
+        plan.clear();
+        if step % 10_000 == 0 {
+            map.check();
+        }
+    }
+    map.check();
 }

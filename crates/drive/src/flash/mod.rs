@@ -14,6 +14,7 @@ mod mapping;
 mod nand;
 mod power_cut;
 mod read_ahead;
+mod retirement;
 mod warmth;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
@@ -36,7 +37,7 @@ use read_ahead::ReadAhead;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Meter, PowerSpec, Shape, Thermal, ThermalSpec};
+use crate::{Counters, Drive, Health, Lost, Meter, PowerSpec, Shape, Thermal, ThermalSpec, WearSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,8 @@ pub struct FlashSpec {
     pub power: PowerSpec,
     /// How warm that makes it; none if it is not to be followed.
     pub thermal: Option<ThermalSpec>,
+    /// How its blocks wear out; none if they do not.
+    pub wear: Option<WearSpec>,
 }
 
 impl FlashSpec {
@@ -176,7 +179,7 @@ impl FlashDrive {
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, pages + map_pages),
+            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
@@ -295,7 +298,7 @@ impl FlashDrive {
         for piece in self.pieces(request) {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
-            if let Some(region) = need.write_back {
+            if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
                 self.put(Lpn(self.map_base + region), ready);
             }
             if let Some(region) = need.fetch {
@@ -307,6 +310,10 @@ impl FlashDrive {
 
     fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         self.counters.host_written += request.bytes();
+        if self.mapping.is_read_only() {
+            self.counters.host_rejected += request.bytes();
+            return self.link.send(self.now, ready, 0, true);
+        }
         let ready = self.claim_map(ready, request);
         let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
         let handled = ready + self.paced(self.handling(request, continues));
@@ -376,8 +383,18 @@ impl FlashDrive {
     /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
     #[inline]
     fn program(&mut self, page: Lpn, sectors: u64, ready: Nanos) {
+        if self.mapping.is_read_only() {
+            return self.reject(sectors, ready);
+        }
         self.waiting.push(Waiting { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
         self.put(page, ready);
+    }
+
+    /// Leaves a page that was written where flash takes no more, and frees its slot.
+    #[cold]
+    fn reject(&mut self, sectors: u64, ready: Nanos) {
+        self.counters.host_rejected += SECTOR.times(u64::from(sectors.count_ones().min(self.page_sectors)));
+        self.buffer.release(ready);
     }
 
     /// Gives a page that is there from `ready` on to flash.
@@ -525,7 +542,7 @@ impl Drive for FlashDrive {
             power_cycles: 1 + self.counters.unsafe_shutdowns,
             temperature: thermal.map(|thermal| thermal.temperature()),
             temperature_max: thermal.map(|thermal| thermal.temperature_max()),
-            wear: None,
+            wear: self.mapping.wear(),
         }
     }
 

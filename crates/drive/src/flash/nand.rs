@@ -4,7 +4,7 @@ use block::{Bytes, Nanos, Rate, SECTOR};
 
 use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
-use super::mapping::{Cells, FlashOp, Moved};
+use super::mapping::{Cells, FlashOp, Moved, Place};
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub struct NandTimes {
     pub copy_back: bool,
     /// Whether the next page can be sent to a die while it programs one.
     pub cache_program: bool,
+    /// Whether a die keeps the flash page that it read last until it does something else, so that other
+    /// logical pages of it come without another read.
+    pub keeps_page: bool,
 }
 
 /// What cells of one kind cost.
@@ -66,7 +69,14 @@ struct DieState {
     lane: u32,
     /// The unit and start of the program that ends at `free`, which other planes may still join.
     joinable: Option<(Unit, Nanos)>,
+    /// The flash page that is in the register.
+    holds: u32,
+    /// When the last of the reads that went first is done: they wait for each other.
+    reads_until: Nanos,
 }
+
+/// In a register: nothing of use.
+const NOTHING: u32 = u32::MAX;
 
 impl Nand {
     /// Idle flash of this `geometry`.
@@ -77,6 +87,8 @@ impl Nand {
             channel: geometry.channel_of(Die(die)),
             lane: die / geometry.channels,
             joinable: None,
+            holds: NOTHING,
+            reads_until: Nanos::ZERO,
         };
         Self {
             times,
@@ -103,9 +115,9 @@ impl Nand {
 
     /// Reads `sectors` of a page of `unit`, starting at `ready` at the earliest; when they are with the controller.
     #[inline]
-    pub fn read(&mut self, now: Nanos, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
-        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
-        let in_register = die.free.max(ready) + self.times.of(cells).read;
+    pub fn read(&mut self, now: Nanos, ready: Nanos, place: Place, sectors: u32) -> Nanos {
+        let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
+        let in_register = die.free.max(ready) + die.fetch(&self.times, place);
         let done =
             self.channels[die.channel as usize].reserve(now, die.lane, in_register, self.transfer[sectors as usize]);
         die.free = done;
@@ -119,15 +131,16 @@ impl Nand {
     ///
     /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
     /// all, in steps of one page moved. The rest is put off by what the read takes.
-    pub fn read_first(&mut self, ready: Nanos, (unit, cells): (Unit, Cells), sectors: u32) -> Nanos {
+    pub fn read_first(&mut self, ready: Nanos, place: Place, sectors: u32) -> Nanos {
         let transfer = self.transfer[sectors as usize];
         let step = self.times.read + self.fill + self.fill + self.times.program;
-        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
+        let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
         let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
-        let start = ready + waits;
-        let in_register = start + self.times.of(cells).read;
+        let start = (ready + waits).max(die.reads_until);
+        let in_register = start + die.fetch(&self.times, place);
         let done = self.channels[die.channel as usize].find(die.lane, in_register, transfer) + transfer;
         die.free = die.free.max(start) + done.since(start);
+        die.reads_until = done;
         die.joinable = None;
         self.pages_read += 1;
         done
@@ -165,6 +178,7 @@ impl Nand {
         die.loaded = start;
         die.free = die.free.max(start + self.times.of(cells).program);
         die.joinable = Some((unit, start));
+        die.holds = NOTHING;
         die.free
     }
 
@@ -188,6 +202,7 @@ impl Nand {
         };
         die.loaded = die.free;
         die.joinable = None;
+        die.holds = NOTHING;
         self.pages_read += u64::from(pages);
         self.pages_programmed += u64::from(programs * self.program_pages);
         die.free
@@ -198,8 +213,20 @@ impl Nand {
         die.free = die.free.max(now) + self.times.erase;
         die.loaded = die.free;
         die.joinable = None;
+        die.holds = NOTHING;
         self.blocks_erased += 1;
         die.free
+    }
+}
+
+impl DieState {
+    /// What it takes to have the flash page of `place` in the register.
+    #[inline]
+    fn fetch(&mut self, times: &NandTimes, place: Place) -> Nanos {
+        if times.keeps_page && std::mem::replace(&mut self.holds, place.flash_page) == place.flash_page {
+            return Nanos::ZERO;
+        }
+        times.of(place.cells).read
     }
 }
 
@@ -238,6 +265,7 @@ mod tests {
         single: CellTimes { read: Nanos::from_micros(25), program: Nanos::from_micros(200) },
         copy_back: false,
         cache_program: false,
+        keeps_page: false,
     };
     const START: Nanos = Nanos::ZERO;
 
@@ -255,8 +283,8 @@ mod tests {
         Nand::new(&geometry, NandTimes { copy_back, ..TIMES })
     }
 
-    fn native(unit: u32) -> (Unit, Cells) {
-        (Unit(unit), Cells::Native)
+    fn native(unit: u32) -> Place {
+        Place { unit: Unit(unit), cells: Cells::Native, flash_page: unit }
     }
 
     fn moves(unit: u32, pages: u32) -> FlashOp {
@@ -300,6 +328,13 @@ mod tests {
     }
 
     #[test]
+    fn reads_that_go_first_wait_for_each_other() {
+        let mut nand = nand(false, false);
+        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, native(0), 8)).collect();
+        assert_eq!(done, (1..=30).map(|read| micros(read * 150)).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn moving_a_page_is_a_read_two_transfers_and_a_program() {
         let plan = [moves(0, 3), FlashOp::Erase(Unit(0))];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (50 + 200 + 900) + 2000));
@@ -320,7 +355,7 @@ mod tests {
 
     #[test]
     fn cells_of_one_bit_are_quicker() {
-        assert_eq!(nand(false, false).read(START, START, (Unit(0), Cells::Single), 8), micros(125));
+        assert_eq!(nand(false, false).read(START, START, Place { cells: Cells::Single, ..native(0) }, 8), micros(125));
         let plan = [FlashOp::Program(Unit(0), Cells::Single)];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(300));
     }
@@ -332,6 +367,19 @@ mod tests {
         let mut cached = nand(false, false);
         cached.times.cache_program = true;
         assert_eq!(cached.book(START, START, &plan), micros(100 + 3 * 900));
+    }
+
+    #[test]
+    fn a_die_that_keeps_what_it_read_reads_a_flash_page_once_until_it_does_something_else() {
+        let mut nand = nand(false, false);
+        nand.times.keeps_page = true;
+        assert_eq!(nand.read(START, START, native(0), 8), micros(150));
+        assert_eq!(nand.read(START, START, native(0), 8), micros(250), "another part of the same flash page");
+        let other = Place { flash_page: 9, ..native(0) };
+        assert_eq!(nand.read(START, START, other, 8), micros(400));
+        assert_eq!(nand.read(START, START, native(0), 8), micros(550), "the first has gone");
+        nand.book(START, START, &[FlashOp::Erase(Unit(0))]);
+        assert_eq!(nand.read(START, START, native(0), 8), micros(550 + 2000 + 150));
     }
 
     #[test]

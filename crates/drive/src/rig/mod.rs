@@ -16,7 +16,7 @@ use crate::agenda::Agenda;
 use crate::array::{Array, ControllerSpec, Layout, Level};
 use crate::preset::Preset;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Shape};
+use crate::{Counters, Device, Drive, Health, Shape};
 
 /// All that a rig is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,6 +249,10 @@ impl Drive for Rig {
             energy_nj: inside.energy_nj + self.host.energy(self.now).as_nanojoules(),
             ..inside.asked_as(&self.counters)
         }
+    }
+
+    fn health(&self) -> Health {
+        Health { power_on: self.now, ..self.array.health() }
     }
 
     fn purge(&mut self) {

@@ -1,0 +1,176 @@
+//! Drives that users have today, beside what their makers promise.
+//!
+//! Every figure that is expected here is in the `[rated]` table of the drive's file, with its source, or is named
+//! beside the test.
+
+use assay_drive::preset::{Preset, Rated};
+use assay_drive::{Device, Drive};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+
+fn preset(name: &str) -> Preset {
+    Preset::find(name).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Keeps `depth` requests in flight until `count` are done; bytes a second.
+fn run(drive: &mut Device, depth: u64, count: u64, mut next: impl FnMut(u64) -> Request) -> f64 {
+    let (began, mut bytes) = (drive.now(), Bytes::ZERO);
+    for index in 0..count + depth {
+        if index >= depth {
+            drive.complete(Nanos::MAX).expect("a request in flight");
+        }
+        if index < count {
+            let request = next(index);
+            bytes += request.bytes();
+            drive.submit(drive.now(), Tag(index as u32), request);
+        }
+    }
+    bytes.get() as f64 / drive.now().since(began).as_secs_f64()
+}
+
+/// Requests of 128 KiB one after the other from `from` on; MB/s.
+fn in_order(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes) -> f64 {
+    let size = Bytes::from_kib(128);
+    let first = from.div(size);
+    run(drive, 32, bytes.div(size), |index| Request::new(op, Lba::at(size.times(first + index)), 256)) / 1e6
+}
+
+/// Requests of 4 KiB anywhere in the first `span`; requests a second.
+fn scattered(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64) -> f64 {
+    let (pages, mut state) = (span.div(Bytes::from_kib(4)), 42_u64);
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let page = (u128::from(state) * u128::from(pages)) >> 64;
+        Request::new(op, Lba::new(page as u64 * 8), 8)
+    };
+    run(drive, depth, count, next) / 4096.0
+}
+
+/// Asserts that `measured` is within `tolerance` of what is promised.
+fn near(what: &str, measured: f64, promised: f64, tolerance: f64) {
+    let off = measured / promised - 1.0;
+    println!("{what}: {measured:.0}, rated {promised:.0}, {:+.1} %", off * 100.0);
+    assert!(off.abs() <= tolerance, "{what}: {measured:.0}, rated {promised:.0}");
+}
+
+/// Lets the drive be for less than it takes to fall asleep, until nothing waits for flash any more.
+fn settle(drive: &mut Device) {
+    drive.submit(drive.now() + Nanos::from_millis(90), Tag(0), Request::FLUSH);
+    drive.complete(Nanos::MAX).expect("a flush in flight");
+}
+
+/// The promises of a fresh drive. Every drive is asked within what its cache of one bit a cell holds.
+#[test]
+fn fresh_drives_keep_their_makers_promises() {
+    //           name             depth
+    let table =
+        [("sata-tlc", 32), ("870-qvo", 32), ("970-pro", 256), ("990-pro", 256), ("pcie5", 256), ("optane-p4800x", 16)];
+    for (name, depth) in table {
+        let Preset { rated, .. } = preset(name);
+        let Rated { sequential_read, sequential_write, random_read_iops, random_write_iops, .. } = rated;
+        let mut drive = preset(name).build();
+        let half = Bytes::from_gib(1);
+        let rate = in_order(&mut drive, Op::Write, Bytes::ZERO, half);
+        near(&format!("{name}, writes in order, MB/s"), rate, sequential_write.unwrap().get() as f64 / 1e6, 0.15);
+        settle(&mut drive);
+        let rate = in_order(&mut drive, Op::Read, Bytes::ZERO, half);
+        near(&format!("{name}, reads in order, MB/s"), rate, sequential_read.unwrap().get() as f64 / 1e6, 0.15);
+        let iops = scattered(&mut drive, Op::Read, half, depth, 150_000);
+        near(&format!("{name}, random reads a second"), iops, random_read_iops.unwrap() as f64, 0.15);
+        let iops = scattered(&mut drive, Op::Write, half, depth, 150_000);
+        near(&format!("{name}, random writes a second"), iops, random_write_iops.unwrap() as f64, 0.15);
+    }
+}
+
+/// The time of a lone request of 4 KiB somewhere that was written, in microseconds.
+fn lone(drive: &mut Device, op: Op) -> f64 {
+    settle(drive);
+    1e6 / scattered(drive, op, Bytes::from_mib(64), 1, 500)
+}
+
+#[test]
+fn lone_requests_take_what_is_published() {
+    //   name             op         microseconds                                            tolerance
+    for (name, op, published, tolerance) in [
+        // kitguru.net, review of the 870 EVO 1TB, which quotes Samsung: 13,000 and 36,000 a second at depth 1.
+        ("sata-tlc", Op::Read, 1e6 / 13_000.0, 0.15),
+        // Lenovo's manual of the P4500, page 3.
+        ("p4500-1tb", Op::Read, 85.0, 0.10),
+        ("p4500-1tb", Op::Write, 20.0, 0.20),
+        // anandtech.com, 11209, page 4: 8.9 us in the mean at depth 1.
+        ("optane-p4800x", Op::Read, 8.9, 0.10),
+    ] {
+        let mut drive = preset(name).build();
+        in_order(&mut drive, Op::Write, Bytes::ZERO, Bytes::from_mib(64));
+        near(&format!("{name}, a lone {op:?}, us"), lone(&mut drive, op), published, tolerance);
+    }
+}
+
+/// Writes in order for longer than the cache holds, rests, and writes again. The caches are made smaller, by name,
+/// and so is the drive: what counts is the rate after the cache, of which the size is no part.
+#[test]
+fn a_full_cache_slows_to_the_rate_of_its_flash_and_is_empty_again_after_a_rest() {
+    //   name        in the cache  after it   where from
+    for (name, quick, slow) in [
+        // The file's `[rated]` table; 80 MB/s: as its source says.
+        ("870-qvo", 530.0, 80.0),
+        // 300 MB/s: a guess, as the file's `[nand]` table says.
+        ("sata-tlc", 530.0, 300.0),
+        // 1.4 and 1.6 GB/s: guesses, as the files' `[nand]` tables say.
+        ("990-pro", 6_900.0, 1_400.0),
+        ("pcie5", 9_500.0, 1_600.0),
+    ] {
+        let cache = Bytes::from_gib(1);
+        let small = "capacity.user=8GiB&spare=60%&slc.fixed=256MiB&dynamic=768MiB&pages_per_block=256";
+        let mut drive = preset(&format!("{name}?{small}")).build();
+        let most = Bytes::from_mib(768);
+        near(&format!("{name}, within the cache"), in_order(&mut drive, Op::Write, Bytes::ZERO, most), quick, 0.15);
+        in_order(&mut drive, Op::Write, most, Bytes::from_mib(400));
+        let beyond = cache + Bytes::from_mib(256);
+        let rate = in_order(&mut drive, Op::Write, beyond, Bytes::from_gib(1));
+        near(&format!("{name}, after the cache"), rate, slow, 0.15);
+        // A minute of rest: what is in the cache moves at the slower rate, and more slowly for being read first.
+        let rested = drive.now() + Nanos::from_secs(60);
+        drive.submit(rested, Tag(0), Request::FLUSH);
+        drive.complete(Nanos::MAX);
+        // The blocks that were open go on as they were.
+        in_order(&mut drive, Op::Write, Bytes::from_gib(4), Bytes::from_mib(64));
+        let again = Bytes::from_gib(3);
+        near(&format!("{name}, after a rest"), in_order(&mut drive, Op::Write, again, most), quick, 0.15);
+    }
+}
+
+/// Four gigabytes with the same share of spare stand for the whole: write amplification depends on that share.
+/// Source: as the file's `[rated]` table has it, 30,500 writes a second and 600 MB/s.
+#[test]
+fn a_drive_for_servers_sustains_its_random_writes() {
+    let name = "p4500-1tb?capacity.user=4GiB&pages_per_block=256";
+    let Rated { sequential_write, sequential_read, random_read_iops, random_write_iops, .. } = preset(name).rated;
+    let mut drive = preset(name).build();
+    let all = Bytes::from_gib(4);
+    let rate = in_order(&mut drive, Op::Write, Bytes::ZERO, all);
+    near("p4500-1tb, writes in order, MB/s", rate, sequential_write.unwrap().get() as f64 / 1e6, 0.15);
+    settle(&mut drive);
+    let rate = in_order(&mut drive, Op::Read, Bytes::ZERO, Bytes::from_gib(1));
+    near("p4500-1tb, reads in order, MB/s", rate, sequential_read.unwrap().get() as f64 / 1e6, 0.15);
+    let iops = scattered(&mut drive, Op::Read, all, 256, 150_000);
+    near("p4500-1tb, random reads a second", iops, random_read_iops.unwrap() as f64, 0.15);
+    // Twice the drive's pages bring it to its steady state; then a quarter of them are measured.
+    scattered(&mut drive, Op::Write, all, 128, 2 << 20);
+    let before = drive.counters();
+    let iops = scattered(&mut drive, Op::Write, all, 128, 1 << 18);
+    println!("write amplification {:.2}", (drive.counters() - before).write_amplification().unwrap());
+    near("p4500-1tb, sustained random writes a second", iops, random_write_iops.unwrap() as f64, 0.20);
+}
+
+#[test]
+fn phase_change_memory_needs_hardly_any_collection() {
+    let mut drive = preset("optane-p4800x?capacity.user=1GiB&pages_per_block=64").build();
+    let all = Bytes::from_gib(1);
+    in_order(&mut drive, Op::Write, Bytes::ZERO, all);
+    scattered(&mut drive, Op::Write, all, 16, 1 << 20);
+    let before = drive.counters();
+    let iops = scattered(&mut drive, Op::Write, all, 16, 1 << 18);
+    let amplification = (drive.counters() - before).write_amplification().unwrap();
+    assert!(amplification < 1.1, "{amplification}");
+    near("optane-p4800x, sustained random writes a second", iops, 500_000.0, 0.20);
+}
