@@ -13,18 +13,20 @@ mod map_cache;
 mod mapping;
 mod nand;
 mod power_cut;
+mod read;
 mod read_ahead;
 mod retirement;
+mod spec;
 mod warmth;
+mod write;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
-use buffer::{Buffer, Merged, Partial};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
+use buffer::Buffer;
 pub use collection::{CollectionSpec, IdleSpec, Policy};
 use compression::Compression;
 pub(crate) use file::FlashFile;
-use firmware::{Core, Firmware};
+use firmware::Firmware;
 pub use geometry::Geometry;
-use geometry::Unit;
 use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
@@ -34,88 +36,11 @@ use nand::Nand;
 pub use nand::{CellTimes, NandTimes};
 use power_cut::{Unsettled, Waiting};
 use read_ahead::ReadAhead;
+pub use spec::FlashSpec;
 
-use crate::link::{Link, LinkTimes};
+use crate::link::Link;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Meter, PowerSpec, Shape, Thermal, ThermalSpec, WearSpec};
-
-/// All that a flash drive is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlashSpec {
-    /// What the host can store.
-    pub capacity: Bytes,
-    /// Commands that the drive takes at once.
-    pub queue_depth: u32,
-    /// The cable.
-    pub link: LinkTimes,
-    /// Processors of the controller, each with one command at a time.
-    pub cores: u32,
-    /// What the firmware takes for each command before flash can begin.
-    pub command: Nanos,
-    /// What it takes beside, which delays the next command but not this one.
-    pub retire: Nanos,
-    /// The same for a write.
-    pub retire_write: Nanos,
-    /// What it takes to note that data went elsewhere than on from the last write; one note at a time.
-    pub journal: Nanos,
-    /// What each change of the map takes beside: one for the first page that a write touches, one for all
-    /// others; none where it goes on from the last write.
-    pub write: Nanos,
-    /// What each page that a write touches takes.
-    pub page_write: Nanos,
-    /// The part of the page map in the controller's memory; none where all of it is.
-    pub map_cache: Option<MapCacheSpec>,
-    /// Pages read beyond the last where reads come in order.
-    pub read_ahead: u32,
-    /// What is always left of compressed data, in percent; none where nothing is compressed.
-    pub compression: Option<u32>,
-    /// Pages of the write buffer.
-    pub buffer_pages: u32,
-    /// Of those, how many may hold pages that were written in part.
-    pub buffer_partial_pages: u32,
-    /// The layout of the flash.
-    pub geometry: Geometry,
-    /// The times of the flash.
-    pub nand: NandTimes,
-    /// How blocks are emptied.
-    pub collection: CollectionSpec,
-    /// Whether the host's reads go before what a die has been given and has not begun.
-    pub reads_first: bool,
-    /// Blocks that are written with one bit a cell first.
-    pub slc: Option<SlcSpec>,
-    /// What it consumes.
-    pub power: PowerSpec,
-    /// How warm that makes it; none if it is not to be followed.
-    pub thermal: Option<ThermalSpec>,
-    /// How its blocks wear out; none if they do not.
-    pub wear: Option<WearSpec>,
-}
-
-impl FlashSpec {
-    /// What the drive is made of, in labelled lines for people.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let (geometry, nand) = (&self.geometry, &self.nand);
-        let raw = geometry.block().times(u64::from(geometry.blocks()));
-        let spare = raw.get() as f64 / self.capacity.get() as f64 * 100.0 - 100.0;
-        let Geometry { channels, dies_per_channel, planes, page, pages_per_block, .. } = geometry;
-        let NandTimes { read, program, erase, channel, .. } = nand;
-        let buffer = page.times(u64::from(self.buffer_pages));
-        let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
-        vec![
-            ("capacity", format!("{} for the user, {raw} of flash: {spare:.1} % spare", self.capacity)),
-            (
-                "flash",
-                format!(
-                    "{channels} channels × {dies_per_channel} dies × {planes} planes, pages of {page}, \
-                     {pages_per_block} a block"
-                ),
-            ),
-            ("times", format!("read {read}, program {program}, erase {erase}, channel {channel}")),
-            ("interface", format!("{link} link, queue of {queue}, {command} a command, {buffer} write buffer")),
-        ]
-    }
-}
-
+use crate::{Counters, Drive, Health, Lost, Meter, Shape, Thermal};
 /// A simulated flash drive.
 #[derive(Debug)]
 pub struct FlashDrive {
@@ -222,239 +147,6 @@ impl FlashDrive {
     /// What the firmware takes for a command when it is done with it.
     fn retiring(&self, op: Op) -> Nanos {
         if op == Op::Write { self.spec.retire_write } else { self.spec.retire }
-    }
-
-    fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_read += request.bytes();
-        let mut done = ready;
-        let mut found = ready;
-        let follows = self.read_ahead.follows(request);
-        for (index, piece) in self.pieces(request).enumerate() {
-            // The first page is looked up by itself, so that flash can begin; then the rest together.
-            if index <= 1 || self.starts_region(piece.page) {
-                found = self.look_up(found, piece.page);
-            }
-            let fetched = match self.read_ahead.take(piece.page) {
-                Some(there) => there.max(found),
-                None => self.fetch(found, piece.page, piece.sectors),
-            };
-            done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
-        }
-        if follows {
-            self.fetch_ahead(found, Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32));
-        }
-        done
-    }
-
-    /// Reads sectors of a page, if it was ever written; when they are with the controller.
-    #[inline]
-    fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
-        let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
-        match self.mapping.place_of(page) {
-            Some(place) if self.spec.reads_first => self.nand.read_first(ready, place, sectors),
-            Some(place) => self.nand.read(self.now, ready, place, sectors),
-            None => ready,
-        }
-    }
-
-    /// Reads the pages that will be asked for if reads go on after `last`.
-    fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) {
-        for page in self.read_ahead.wanted(last, self.map_base).map(Lpn) {
-            let there = self.fetch(ready, page, self.page_sectors);
-            self.read_ahead.add(page, there);
-        }
-    }
-
-    /// When it is known where `page` is kept, if the question is asked at `ready`.
-    #[inline]
-    fn look_up(&mut self, ready: Nanos, page: Lpn) -> Nanos {
-        match &self.map_cache {
-            Some(cache) if cache.misses(cache.region_of(page)) => self.fetch_map(ready, cache.region_of(page)),
-            _ => ready,
-        }
-    }
-
-    /// Whether another mapping page describes `page` than the page before it.
-    #[inline]
-    fn starts_region(&self, page: Lpn) -> bool {
-        self.spec.map_cache.is_some_and(|spec| page.0.is_multiple_of(spec.entries))
-    }
-
-    /// Reads the mapping page of `region`.
-    fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
-        match self.mapping.place_of(Lpn(self.map_base + region)) {
-            Some(place) => self.nand.read_first(ready, place, self.page_sectors),
-            None => ready,
-        }
-    }
-
-    /// Has the map's entries for the pages of a write at hand, from `ready` on; when they are.
-    #[inline]
-    fn claim_map(&mut self, ready: Nanos, request: Request) -> Nanos {
-        if self.map_cache.is_none() {
-            return ready;
-        }
-        let mut found = ready;
-        for piece in self.pieces(request) {
-            let Some(cache) = &mut self.map_cache else { break };
-            let need = cache.write(piece.page);
-            if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
-                self.put(Lpn(self.map_base + region), ready);
-            }
-            if let Some(region) = need.fetch {
-                found = found.max(self.fetch_map(ready, region));
-            }
-        }
-        found
-    }
-
-    fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_written += request.bytes();
-        if self.mapping.is_read_only() {
-            self.counters.host_rejected += request.bytes();
-            return self.link.send(self.now, ready, 0, true);
-        }
-        let ready = self.claim_map(ready, request);
-        let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
-        let handled = ready + self.paced(self.handling(request, continues));
-        self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
-        let mut done = handled;
-        if !continues {
-            done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
-        }
-        for (index, piece) in self.pieces(request).enumerate() {
-            let slot_free = self.buffer.acquire();
-            let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
-            if let Some(compression) = &mut self.compression {
-                compression.note(request.entropy);
-            }
-            if piece.sectors == self.page_sectors {
-                self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, u64::MAX, arrived);
-            } else {
-                match self.buffer.merge(piece.page, piece.first, piece.sectors, self.page_sectors, arrived) {
-                    Merged::Waits => {}
-                    Merged::Whole => self.program(piece.page, u64::MAX, arrived),
-                    Merged::Evicts(partial) => self.complete_page(partial),
-                }
-            }
-            done = done.max(arrived);
-        }
-        if request.durable { self.harden(done) } else { done }
-    }
-
-    /// What the firmware takes for a write beside what every command takes.
-    fn handling(&self, request: Request, continues: bool) -> Nanos {
-        let pages = self.pages(request);
-        // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
-        // where the last write ended is part of its change.
-        let changes = if continues { 0 } else { pages.min(2) };
-        self.spec.write.times(changes) + self.spec.page_write.times(pages)
-    }
-
-    fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_trimmed += request.bytes();
-        for piece in self.pieces(request) {
-            if piece.sectors == self.page_sectors {
-                self.buffer.supersede(piece.page, self.now);
-                self.mapping.trim(piece.page);
-            }
-        }
-        self.link.send(self.now, ready, 0, true)
-    }
-
-    fn flush(&mut self, ready: Nanos) -> Nanos {
-        let durable = self.harden(ready);
-        self.link.send(self.now, durable, 0, true)
-    }
-
-    /// Has all that was written in flash; when it is.
-    fn harden(&mut self, ready: Nanos) -> Nanos {
-        while let Some(partial) = self.buffer.take_partial() {
-            self.complete_page(partial);
-        }
-        if !self.waiting.is_empty() {
-            self.pad();
-        }
-        if self.spec.power.capacitor { ready } else { self.buffer.drained().max(ready) }
-    }
-
-    /// Gives `sectors` of a page that were written, as bits, to flash. The page is in a slot of the buffer and
-    /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
-    #[inline]
-    fn program(&mut self, page: Lpn, sectors: u64, ready: Nanos) {
-        if self.mapping.is_read_only() {
-            return self.reject(sectors, ready);
-        }
-        self.waiting.push(Waiting { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
-        self.put(page, ready);
-    }
-
-    /// Leaves a page that was written where flash takes no more, and frees its slot.
-    #[cold]
-    fn reject(&mut self, sectors: u64, ready: Nanos) {
-        self.counters.host_rejected += SECTOR.times(u64::from(sectors.count_ones().min(self.page_sectors)));
-        self.buffer.release(ready);
-    }
-
-    /// Gives a page that is there from `ready` on to flash.
-    #[inline]
-    fn put(&mut self, page: Lpn, ready: Nanos) {
-        self.plan.clear();
-        let mut full = self.mapping.write(page, &mut self.plan);
-        if let Some(compression) = &mut self.compression {
-            // What fills no flash page yet is as good as written: it goes with what comes next.
-            full = compression.shrink(&mut self.plan) || full;
-        }
-        self.waiting_ready = self.waiting_ready.max(ready);
-        let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
-        if full {
-            self.settle(end);
-        }
-    }
-
-    /// Programs what waits for its flash page to be full, as it is.
-    fn pad(&mut self) {
-        self.plan.clear();
-        self.mapping.pad(&mut self.plan);
-        let end = self.nand.book(self.now, self.waiting_ready.max(self.now), &self.plan);
-        self.settle(end);
-    }
-
-    /// Frees the slots of the pages that waited for their flash page, which is programmed then.
-    #[inline]
-    fn settle(&mut self, programmed: Nanos) {
-        for &waiting in &self.waiting {
-            self.unsettled.note(self.now, waiting, programmed);
-            self.buffer.release(programmed);
-        }
-        self.waiting.clear();
-        self.waiting_ready = Nanos::ZERO;
-    }
-
-    /// Does what a drive that is asked nothing does until `until`.
-    fn idle(&mut self, until: Nanos) {
-        let Some(IdleSpec { after, until_free }) = self.spec.collection.idle else { return };
-        let from = self.now + after;
-        for unit in (0..self.spec.geometry.units()).map(Unit) {
-            while self.nand.free_at(unit).max(from) < until {
-                self.plan.clear();
-                let step = self.spec.geometry.program_pages;
-                if !self.mapping.collect_idle(unit, until_free, step, &mut self.plan) {
-                    break;
-                }
-                self.nand.book(from, from, &self.plan);
-            }
-        }
-    }
-
-    /// Programs a page of which only some sectors were written, after reading the others.
-    fn complete_page(&mut self, partial: Partial) {
-        let ready = match self.mapping.place_of(partial.page) {
-            Some(place) => self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors),
-            None => partial.arrived,
-        };
-        self.program(partial.page, partial.sectors, ready);
     }
 
     /// Cuts a request at the boundaries of pages.

@@ -1,0 +1,72 @@
+//! How a flash drive reads, and finds where to.
+
+use block::{Nanos, Request};
+
+use super::FlashDrive;
+use super::mapping::Lpn;
+
+impl FlashDrive {
+    pub(super) fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
+        self.counters.host_read += request.bytes();
+        let mut done = ready;
+        let mut found = ready;
+        let follows = self.read_ahead.follows(request);
+        for (index, piece) in self.pieces(request).enumerate() {
+            // The first page is looked up by itself, so that flash can begin; then the rest together.
+            if index <= 1 || self.starts_region(piece.page) {
+                found = self.look_up(found, piece.page);
+            }
+            let fetched = match self.read_ahead.take(piece.page) {
+                Some(there) => there.max(found),
+                None => self.fetch(found, piece.page, piece.sectors),
+            };
+            done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
+        }
+        if follows {
+            self.fetch_ahead(found, Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32));
+        }
+        done
+    }
+
+    /// Reads sectors of a page, if it was ever written; when they are with the controller.
+    #[inline]
+    pub(super) fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
+        let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
+        match self.mapping.place_of(page) {
+            Some(place) if self.spec.reads_first => self.nand.read_first(ready, place, sectors),
+            Some(place) => self.nand.read(self.now, ready, place, sectors),
+            None => ready,
+        }
+    }
+
+    /// Reads the pages that will be asked for if reads go on after `last`.
+    pub(super) fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) {
+        for page in self.read_ahead.wanted(last, self.map_base).map(Lpn) {
+            let there = self.fetch(ready, page, self.page_sectors);
+            self.read_ahead.add(page, there);
+        }
+    }
+
+    /// When it is known where `page` is kept, if the question is asked at `ready`.
+    #[inline]
+    pub(super) fn look_up(&mut self, ready: Nanos, page: Lpn) -> Nanos {
+        match &self.map_cache {
+            Some(cache) if cache.misses(cache.region_of(page)) => self.fetch_map(ready, cache.region_of(page)),
+            _ => ready,
+        }
+    }
+
+    /// Whether another mapping page describes `page` than the page before it.
+    #[inline]
+    pub(super) fn starts_region(&self, page: Lpn) -> bool {
+        self.spec.map_cache.is_some_and(|spec| page.0.is_multiple_of(spec.entries))
+    }
+
+    /// Reads the mapping page of `region`.
+    pub(super) fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
+        match self.mapping.place_of(Lpn(self.map_base + region)) {
+            Some(place) => self.nand.read_first(ready, place, self.page_sectors),
+            None => ready,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a flash drive is made of.
+
+use block::{Bytes, Nanos};
+
+use super::{CollectionSpec, Geometry, MapCacheSpec, NandTimes, SlcSpec};
+use crate::{LinkTimes, PowerSpec, ThermalSpec, WearSpec};
+
+/// All that a flash drive is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashSpec {
+    /// What the host can store.
+    pub capacity: Bytes,
+    /// Commands that the drive takes at once.
+    pub queue_depth: u32,
+    /// The cable.
+    pub link: LinkTimes,
+    /// Processors of the controller, each with one command at a time.
+    pub cores: u32,
+    /// What the firmware takes for each command before flash can begin.
+    pub command: Nanos,
+    /// What it takes beside, which delays the next command but not this one.
+    pub retire: Nanos,
+    /// The same for a write.
+    pub retire_write: Nanos,
+    /// What it takes to note that data went elsewhere than on from the last write; one note at a time.
+    pub journal: Nanos,
+    /// What each change of the map takes beside: one for the first page that a write touches, one for all
+    /// others; none where it goes on from the last write.
+    pub write: Nanos,
+    /// What each page that a write touches takes.
+    pub page_write: Nanos,
+    /// The part of the page map in the controller's memory; none where all of it is.
+    pub map_cache: Option<MapCacheSpec>,
+    /// Pages read beyond the last where reads come in order.
+    pub read_ahead: u32,
+    /// What is always left of compressed data, in percent; none where nothing is compressed.
+    pub compression: Option<u32>,
+    /// Pages of the write buffer.
+    pub buffer_pages: u32,
+    /// Of those, how many may hold pages that were written in part.
+    pub buffer_partial_pages: u32,
+    /// The layout of the flash.
+    pub geometry: Geometry,
+    /// The times of the flash.
+    pub nand: NandTimes,
+    /// How blocks are emptied.
+    pub collection: CollectionSpec,
+    /// Whether the host's reads go before what a die has been given and has not begun.
+    pub reads_first: bool,
+    /// Blocks that are written with one bit a cell first.
+    pub slc: Option<SlcSpec>,
+    /// What it consumes.
+    pub power: PowerSpec,
+    /// How warm that makes it; none if it is not to be followed.
+    pub thermal: Option<ThermalSpec>,
+    /// How its blocks wear out; none if they do not.
+    pub wear: Option<WearSpec>,
+}
+
+impl FlashSpec {
+    /// What the drive is made of, in labelled lines for people.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let (geometry, nand) = (&self.geometry, &self.nand);
+        let raw = geometry.block().times(u64::from(geometry.blocks()));
+        let spare = raw.get() as f64 / self.capacity.get() as f64 * 100.0 - 100.0;
+        let Geometry { channels, dies_per_channel, planes, page, pages_per_block, .. } = geometry;
+        let NandTimes { read, program, erase, channel, .. } = nand;
+        let buffer = page.times(u64::from(self.buffer_pages));
+        let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
+        vec![
+            ("capacity", format!("{} for the user, {raw} of flash: {spare:.1} % spare", self.capacity)),
+            (
+                "flash",
+                format!(
+                    "{channels} channels × {dies_per_channel} dies × {planes} planes, pages of {page}, \
+                     {pages_per_block} a block"
+                ),
+            ),
+            ("times", format!("read {read}, program {program}, erase {erase}, channel {channel}")),
+            ("interface", format!("{link} link, queue of {queue}, {command} a command, {buffer} write buffer")),
+        ]
+    }
+}

@@ -1,0 +1,181 @@
+//! How a flash drive writes, forgets and makes durable.
+
+use block::{Nanos, Op, Request, SECTOR};
+
+use super::buffer::{Merged, Partial};
+use super::firmware::Core;
+use super::geometry::Unit;
+use super::mapping::Lpn;
+use super::power_cut::Waiting;
+use super::{FlashDrive, IdleSpec};
+
+impl FlashDrive {
+    /// Has the map's entries for the pages of a write at hand, from `ready` on; when they are.
+    #[inline]
+    pub(super) fn claim_map(&mut self, ready: Nanos, request: Request) -> Nanos {
+        if self.map_cache.is_none() {
+            return ready;
+        }
+        let mut found = ready;
+        for piece in self.pieces(request) {
+            let Some(cache) = &mut self.map_cache else { break };
+            let need = cache.write(piece.page);
+            if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
+                self.put(Lpn(self.map_base + region), ready);
+            }
+            if let Some(region) = need.fetch {
+                found = found.max(self.fetch_map(ready, region));
+            }
+        }
+        found
+    }
+
+    pub(super) fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
+        self.counters.host_written += request.bytes();
+        if self.mapping.is_read_only() {
+            self.counters.host_rejected += request.bytes();
+            return self.link.send(self.now, ready, 0, true);
+        }
+        let ready = self.claim_map(ready, request);
+        let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
+        let handled = ready + self.paced(self.handling(request, continues));
+        self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
+        let mut done = handled;
+        if !continues {
+            done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
+        }
+        for (index, piece) in self.pieces(request).enumerate() {
+            let slot_free = self.buffer.acquire();
+            let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
+            if let Some(compression) = &mut self.compression {
+                compression.note(request.entropy);
+            }
+            if piece.sectors == self.page_sectors {
+                self.buffer.supersede(piece.page, self.now);
+                self.program(piece.page, u64::MAX, arrived);
+            } else {
+                match self.buffer.merge(piece.page, piece.first, piece.sectors, self.page_sectors, arrived) {
+                    Merged::Waits => {}
+                    Merged::Whole => self.program(piece.page, u64::MAX, arrived),
+                    Merged::Evicts(partial) => self.complete_page(partial),
+                }
+            }
+            done = done.max(arrived);
+        }
+        if request.durable { self.harden(done) } else { done }
+    }
+
+    /// What the firmware takes for a write beside what every command takes.
+    pub(super) fn handling(&self, request: Request, continues: bool) -> Nanos {
+        let pages = self.pages(request);
+        // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
+        // where the last write ended is part of its change.
+        let changes = if continues { 0 } else { pages.min(2) };
+        self.spec.write.times(changes) + self.spec.page_write.times(pages)
+    }
+
+    pub(super) fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
+        self.counters.host_trimmed += request.bytes();
+        for piece in self.pieces(request) {
+            if piece.sectors == self.page_sectors {
+                self.buffer.supersede(piece.page, self.now);
+                self.mapping.trim(piece.page);
+            }
+        }
+        self.link.send(self.now, ready, 0, true)
+    }
+
+    pub(super) fn flush(&mut self, ready: Nanos) -> Nanos {
+        let durable = self.harden(ready);
+        self.link.send(self.now, durable, 0, true)
+    }
+
+    /// Has all that was written in flash; when it is.
+    pub(super) fn harden(&mut self, ready: Nanos) -> Nanos {
+        while let Some(partial) = self.buffer.take_partial() {
+            self.complete_page(partial);
+        }
+        if !self.waiting.is_empty() {
+            self.pad();
+        }
+        if self.spec.power.capacitor { ready } else { self.buffer.drained().max(ready) }
+    }
+
+    /// Gives `sectors` of a page that were written, as bits, to flash. The page is in a slot of the buffer and
+    /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
+    #[inline]
+    pub(super) fn program(&mut self, page: Lpn, sectors: u64, ready: Nanos) {
+        if self.mapping.is_read_only() {
+            return self.reject(sectors, ready);
+        }
+        self.waiting.push(Waiting { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
+        self.put(page, ready);
+    }
+
+    /// Leaves a page that was written where flash takes no more, and frees its slot.
+    #[cold]
+    pub(super) fn reject(&mut self, sectors: u64, ready: Nanos) {
+        self.counters.host_rejected += SECTOR.times(u64::from(sectors.count_ones().min(self.page_sectors)));
+        self.buffer.release(ready);
+    }
+
+    /// Gives a page that is there from `ready` on to flash.
+    #[inline]
+    pub(super) fn put(&mut self, page: Lpn, ready: Nanos) {
+        self.plan.clear();
+        let mut full = self.mapping.write(page, &mut self.plan);
+        if let Some(compression) = &mut self.compression {
+            // What fills no flash page yet is as good as written: it goes with what comes next.
+            full = compression.shrink(&mut self.plan) || full;
+        }
+        self.waiting_ready = self.waiting_ready.max(ready);
+        let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
+        if full {
+            self.settle(end);
+        }
+    }
+
+    /// Programs what waits for its flash page to be full, as it is.
+    pub(super) fn pad(&mut self) {
+        self.plan.clear();
+        self.mapping.pad(&mut self.plan);
+        let end = self.nand.book(self.now, self.waiting_ready.max(self.now), &self.plan);
+        self.settle(end);
+    }
+
+    /// Frees the slots of the pages that waited for their flash page, which is programmed then.
+    #[inline]
+    pub(super) fn settle(&mut self, programmed: Nanos) {
+        for &waiting in &self.waiting {
+            self.unsettled.note(self.now, waiting, programmed);
+            self.buffer.release(programmed);
+        }
+        self.waiting.clear();
+        self.waiting_ready = Nanos::ZERO;
+    }
+
+    /// Does what a drive that is asked nothing does until `until`.
+    pub(super) fn idle(&mut self, until: Nanos) {
+        let Some(IdleSpec { after, until_free }) = self.spec.collection.idle else { return };
+        let from = self.now + after;
+        for unit in (0..self.spec.geometry.units()).map(Unit) {
+            while self.nand.free_at(unit).max(from) < until {
+                self.plan.clear();
+                let step = self.spec.geometry.program_pages;
+                if !self.mapping.collect_idle(unit, until_free, step, &mut self.plan) {
+                    break;
+                }
+                self.nand.book(from, from, &self.plan);
+            }
+        }
+    }
+
+    /// Programs a page of which only some sectors were written, after reading the others.
+    pub(super) fn complete_page(&mut self, partial: Partial) {
+        let ready = match self.mapping.place_of(partial.page) {
+            Some(place) => self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors),
+            None => partial.arrived,
+        };
+        self.program(partial.page, partial.sectors, ready);
+    }
+}
