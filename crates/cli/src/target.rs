@@ -58,13 +58,24 @@ pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Re
     }
 }
 
+/// The simulated drive of this name, or of the file at this path, with changes after a `?`.
+pub fn preset(name: &str) -> Result<Preset, Failure> {
+    let (path, changes) = name.split_once('?').unwrap_or((name, ""));
+    if !path.contains('/') && !path.ends_with(".toml") {
+        return Ok(Preset::find(name)?);
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("the drive's file {path} cannot be read: {error}")))?;
+    Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
+}
+
 fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     if options.overwrite || options.destroy_data.is_some() {
         return Err(Failure::usage(
             "--overwrite and --destroy-data are for files and devices; a simulated drive has nothing to lose",
         ));
     }
-    let preset = Preset::find(name)?;
+    let preset = preset(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
         return Err(Failure::usage(format!(

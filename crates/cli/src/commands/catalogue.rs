@@ -67,7 +67,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
 
 /// The drive of that name, as a target or by itself.
 fn named(name: &str) -> Result<Preset, Failure> {
-    Ok(Preset::find(name.strip_prefix("sim:").unwrap_or(name))?)
+    crate::target::preset(name.strip_prefix("sim:").unwrap_or(name))
 }
 
 /// A drive in words, then its file, which has every number with its source.

@@ -9,7 +9,10 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 1] = [("review", include_str!("../../../../plans/review.toml"))];
+const BUILTIN: [(&str, &str); 2] = [
+    ("review", include_str!("../../../../plans/review.toml")),
+    ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
+];
 
 /// The largest file that is read as a plan.
 const FILE_MAX: u64 = 1 << 20;
