@@ -86,8 +86,10 @@ fn main() -> ExitCode {
 fn refuse(refusal: &clap::Error) -> ! {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let asks_for = |format: &str| {
-        words.iter().any(|word| *word == format!("--format={format}"))
-            || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == format)
+        ["--format", "--output-format"].iter().any(|option| {
+            words.iter().any(|word| *word == format!("{option}={format}"))
+                || words.windows(2).any(|pair| pair[0] == *option && pair[1] == format)
+        })
     };
     if refusal.use_stderr() && words.iter().any(|word| word == "run") && (asks_for("json") || asks_for("fio")) {
         let text = refusal.to_string();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use block::{Bytes, parse_bytes};
 use drive::preset::Preset;
 use engine::{Access, Target};
+use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
 
 use crate::failure::Failure;
@@ -48,6 +49,17 @@ pub struct Opened {
     pub needs_layout: bool,
     /// Doubts about measuring it as asked.
     pub findings: Vec<String>,
+}
+
+impl Opened {
+    /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
+    pub fn fits(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let Err(error) = lab::fits(plan, self.subject.as_ref()) else { return Ok(()) };
+        match self.subject.withdraw() {
+            Ok(()) => Err(error.into()),
+            Err(left) => Err(Failure::failed(format!("{error}\n{left}"))),
+        }
+    }
 }
 
 /// Opens `name`: `sim:DRIVE`, a file or a block device. `writes` says whether data will change.

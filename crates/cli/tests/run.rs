@@ -179,6 +179,9 @@ fn a_failure_is_one_document_too_and_the_exit_code_tells() {
         let said = place.assay(&["run", "sim:x25m", "--number_ios=1", "--format", format]);
         assert_eq!(said.code, Some(2));
         assert!(json(&said.stdout)["error"].as_str().unwrap().contains("did you mean `x25-m`?"), "{}", said.stdout);
+        let said = place.assay(&["run", "--bs=NaN", "--output-format", format]);
+        assert_eq!(said.code, Some(2));
+        assert!(json(&said.stdout)["error"].as_str().unwrap().contains("`NaN`"), "{}", said.stdout);
     }
 }
 

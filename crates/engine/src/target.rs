@@ -51,6 +51,17 @@ pub struct Target {
     block: Bytes,
     direct: bool,
     writable: bool,
+    /// What opening it has changed.
+    change: Change,
+}
+
+/// What opening a target has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    Created,
+    /// It was so long before.
+    Enlarged(Bytes),
 }
 
 #[derive(Debug)]
@@ -160,6 +171,20 @@ impl Target {
         self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
     }
 
+    /// Takes back what opening it has changed: a file that was created is removed, one that was enlarged gets its
+    /// length back. For a caller who finds, before anything was run, that nothing can be.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn withdraw(&mut self) -> Result<(), TargetError> {
+        let done = match std::mem::replace(&mut self.change, Change::Nothing) {
+            Change::Nothing => Ok(()),
+            Change::Created => fs::remove_file(&self.path),
+            Change::Enlarged(before) => self.file.set_len(before.get()),
+        };
+        done.map_err(|error| failed(&self.path, "take back what was done to", &error))
+    }
+
     /// Makes the target forget the data in the span in use, as far as it can.
     ///
     /// # Errors
@@ -206,7 +231,8 @@ impl Target {
         if capacity < block {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
-        Ok(Self { path, file, kind, capacity, block, direct: access.direct, writable: access.writes })
+        let (direct, writable, change) = (access.direct, access.writes, Change::Nothing);
+        Ok(Self { path, file, kind, capacity, block, direct, writable, change })
     }
 }
 
@@ -269,13 +295,14 @@ fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, T
         check_space(path, path, Bytes::new(capacity.get().saturating_sub(occupied.get())))?;
     }
     let file = open(path, &access, 0)?;
-    let target = Target::new(path, file, Kind::File, capacity, &access)?;
+    let mut target = Target::new(path, file, Kind::File, capacity, &access)?;
     if capacity > length {
         reserve(&target.file, capacity).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
             let _ = rustix::fs::ftruncate(&target.file, length.get());
             TargetError::Io { path: path.to_owned(), doing: "enlarge", errno }
         })?;
+        target.change = Change::Enlarged(length);
     }
     Ok(target)
 }
@@ -299,7 +326,8 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     let _ = rustix::fs::fsetxattr(&created, MARK, b"1", XattrFlags::empty());
     let access = Access { writes: true, ..access.clone() };
     let open = || {
-        let target = Target::new(path, open(path, &access, 0)?, Kind::File, size, &access)?;
+        let mut target = Target::new(path, open(path, &access, 0)?, Kind::File, size, &access)?;
+        target.change = Change::Created;
         let reserved = reserve(&target.file, size);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
         Ok(target)

@@ -228,6 +228,19 @@ fn a_file_of_ours_is_used_again_in_part_or_enlarged() {
 }
 
 #[test]
+fn what_opening_has_changed_is_taken_back() {
+    let directory = scratch();
+    let path = directory.path().join("new.bin");
+    Target::open(&path, &writing()).unwrap().withdraw().unwrap();
+    assert!(!path.exists());
+    let path = filled(&directory);
+    Target::open(&path, &Access { size: Some(SIZE.times(2)), ..writing() }).unwrap().withdraw().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), SIZE.get());
+    Target::open(&path, &writing()).unwrap().withdraw().unwrap();
+    assert!(path.exists(), "what was there before stays");
+}
+
+#[test]
 fn a_file_created_to_be_read_wants_to_be_laid_out_first() {
     let directory = scratch();
     let path = directory.path().join("new.bin");

@@ -75,6 +75,23 @@ fn advice(needed: Option<Bytes>, capacity: Bytes) -> String {
 }
 
 impl LabError {
+    /// Whether the same would happen again, because it lies in what was asked and not in what befell it.
+    pub fn would_recur(&self) -> bool {
+        match self {
+            Self::At { source, .. } => source.would_recur(),
+            Self::DoesNotFit { .. } | Self::Virtual(_) | Self::Plan { .. } => true,
+            Self::Real(error) => !matches!(
+                error,
+                RealError::Memory { .. }
+                    | RealError::Threads { .. }
+                    | RealError::Uring { .. }
+                    | RealError::Io { .. }
+                    | RealError::Short { .. }
+            ),
+            Self::Target(_) | Self::Store(_) => false,
+        }
+    }
+
     /// The same, with the place in the plan.
     pub fn at(self, step: &str, cell: &str) -> Self {
         match self {

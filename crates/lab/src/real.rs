@@ -58,6 +58,10 @@ impl Subject for Real {
         }
     }
 
+    fn withdraw(&mut self) -> Result<(), LabError> {
+        Ok(self.target.withdraw()?)
+    }
+
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         let purged = self.target.purge()?;
         Ok(matches!(purged, Purged::NotSupported).then(|| {

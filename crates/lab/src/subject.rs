@@ -39,6 +39,14 @@ pub trait Subject {
     /// If its span, its alignment or the memory that it needs is not to be had.
     fn check(&self, workload: &Workload) -> Result<(), LabError>;
 
+    /// Takes back what opening it has changed, because nothing will be run.
+    ///
+    /// # Errors
+    /// If it fails.
+    fn withdraw(&mut self) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// Forgets all data; a finding if that could only be done in part.
     ///
     /// # Errors

@@ -62,9 +62,12 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     done.map_err(|broken| {
         let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
+        let resume = match broken.reason.would_recur() {
+            true => String::new(),
+            false => format!("`assay review --resume {run}` goes on with it, "),
+        };
         Failure::failed(format!(
-            "{words}; its {kept} finished measurements are kept. \
-             `assay review --resume {run}` goes on with it, `assay report {run}` reports what there is."
+            "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
         ))
     })?;
     finish(&store, run, &arguments.out)
@@ -97,8 +100,8 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
-    let opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
-    lab::fits(&plan, opened.subject.as_ref())?;
+    let mut opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
+    opened.fits(&plan)?;
     let (size, direct) = (arguments.real.size, arguments.real.direct == 1);
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
@@ -127,11 +130,11 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         check_same(&run)?;
     }
     let options = RealOptions { size: run.size, direct: u8::from(run.direct), ..arguments.real.clone() };
-    let opened = target::open(&run.target, &options, plan.changes_data(), true)?;
+    let mut opened = target::open(&run.target, &options, plan.changes_data(), true)?;
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
-    lab::fits(&plan, opened.subject.as_ref())?;
+    opened.fits(&plan)?;
     Undertaking::go_on(store, &run, &opened)?;
     let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))

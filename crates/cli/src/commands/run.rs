@@ -142,7 +142,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let mut opened = target::open(name, &access, asked.pattern.changes_data(), access.size.is_some())?;
     let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
     let plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
-    lab::fits(&plan, opened.subject.as_ref())?;
+    opened.fits(&plan)?;
     let undertaking = Undertaking {
         plan: &plan,
         seed: Seed::new(arguments.seed),
