@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use block::Nanos;
 
-/// The reservations of something that serves one at a time: a flash channel, a link.
+/// The reservations of something that serves one at a time: a link, a controller's path.
 ///
 /// A plain "busy until" register would be wrong here. Work is booked when it is decided, often far
-/// ahead (a die has ten milliseconds of collection before it), and whatever is decided later but
+/// ahead (data that a die will have in ten milliseconds), and whatever is decided later but
 /// needed sooner must find the gaps that such bookings leave. What is booked is never moved.
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
@@ -29,7 +29,7 @@ impl Calendar {
             }
             Some((_, end)) if *end > earliest => {
                 let next = self.first_ending_after(earliest);
-                self.squeeze(next, earliest, length).0
+                self.squeeze(next, earliest, length)
             }
             _ => {
                 self.taken.push_back((earliest, earliest + length));
@@ -46,9 +46,9 @@ impl Calendar {
     }
 
     /// Reserves `length` in the first gap from `earliest` on, or behind all; `next` is the first span that
-    /// ends after `earliest`. Its end, and the index of a span that is not after it.
+    /// ends after `earliest`. Its end.
     #[inline]
-    fn squeeze(&mut self, mut next: usize, earliest: Nanos, length: Nanos) -> (Nanos, usize) {
+    fn squeeze(&mut self, mut next: usize, earliest: Nanos, length: Nanos) -> Nanos {
         let mut start = earliest;
         while let Some(&(taken_from, taken_until)) = self.taken.get(next) {
             if start + length <= taken_from {
@@ -58,7 +58,7 @@ impl Calendar {
             next += 1;
         }
         self.insert(next, start, start + length);
-        (start + length, next.saturating_sub(1))
+        start + length
     }
 
     /// The first span that ends after `moment`: near the back for work booked far ahead, else searched for.

@@ -1,26 +1,17 @@
 //! What a whole simulated flash drive promises: by property, and beside its data sheet.
 
-use std::collections::HashMap;
+mod support;
 
 use assay_drive::flash::{FlashDrive, FlashSpec};
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Tag};
+use support::Numbers;
 
 /// The X25-M's parts around a smaller capacity, so that it is soon full.
 fn small(capacity: Bytes) -> FlashSpec {
     let Spec::Flash(spec) = Preset::find("x25-m").unwrap().spec else { panic!("the X25-M is flash") };
     FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec }
-}
-
-/// A stream of pseudo-random numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
 }
 
 /// Any mix of reads, writes, trims and flushes of 1 to 300 sectors.
@@ -36,30 +27,8 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
     Request::new(op, lba, sectors as u32)
 }
 
-/// Keeps `depth` requests in flight; the completions' times and tags, and the drive's counters.
 fn story(drive: &mut FlashDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
-    let mut numbers = Numbers(Seed::new(seed).split("requests").get());
-    let capacity = drive.shape().capacity;
-    let (mut submitted, mut completed) = (HashMap::new(), Vec::new());
-    let mut next = 0;
-    loop {
-        while next < requests && submitted.len() < depth as usize {
-            submitted.insert(Tag(next), drive.now());
-            drive.submit(drive.now(), Tag(next), any_request(&mut numbers, capacity));
-            next += 1;
-        }
-        let Some(announced) = drive.next_event() else { break };
-        assert_eq!(drive.complete(announced - Nanos::from_nanos(1)), None, "seed = {seed}: nothing comes earlier");
-        let before = drive.now();
-        let completion = drive.complete(Nanos::MAX).expect("one was announced");
-        assert!(announced <= completion.at, "seed = {seed}: nothing comes before what was announced");
-        let at = submitted.remove(&completion.tag).expect("a request completes once, and only if submitted");
-        assert!(completion.at >= at, "seed = {seed}: completed before it was submitted");
-        assert!(completion.at >= before, "seed = {seed}: time ran backwards");
-        completed.push((completion.at, completion.tag));
-    }
-    assert!(submitted.is_empty(), "seed = {seed}: {} requests were lost", submitted.len());
-    (completed, drive.counters())
+    support::story(drive, any_request, seed, requests, depth)
 }
 
 #[test]

@@ -1,21 +1,12 @@
 //! What whole arrays and rigs promise: by property, and beside the published array of sixteen drives.
 
-use std::collections::HashMap;
+mod support;
 
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::rig::{Limit, Part};
 use assay_drive::{Counters, Device, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
-
-/// A stream of pseudo-random numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
-}
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use support::Numbers;
 
 /// A rig of small drives in which every part costs something.
 fn rig(level: &str, drives: u32) -> Device {
@@ -42,33 +33,8 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
     Request::new(op, Lba::new(numbers.below(capacity.sectors() - sectors)), sectors as u32)
 }
 
-/// Keeps `depth` requests in flight; the completions' times and tags, and the counters.
 fn story(drive: &mut Device, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
-    let mut numbers = Numbers(Seed::new(seed).split("requests").get());
-    let capacity = drive.shape().capacity;
-    let (mut submitted, mut completed) = (HashMap::new(), Vec::new());
-    let mut next = 0;
-    loop {
-        while next < requests && submitted.len() < depth as usize {
-            submitted.insert(Tag(next), drive.now());
-            drive.submit(drive.now(), Tag(next), any_request(&mut numbers, capacity));
-            next += 1;
-        }
-        let Some(announced) = drive.next_event() else { break };
-        let before = drive.now();
-        if announced > before {
-            let early = drive.complete(announced - Nanos::from_nanos(1));
-            assert_eq!(early, None, "seed = {seed}: nothing comes earlier");
-        }
-        let completion = drive.complete(Nanos::MAX).expect("one was announced");
-        assert!(announced <= completion.at, "seed = {seed}: nothing comes before what was announced");
-        let at = submitted.remove(&completion.tag).expect("a request completes once, and only if submitted");
-        assert!(completion.at >= at, "seed = {seed}: completed before it was submitted");
-        assert!(completion.at >= before, "seed = {seed}: time ran backwards");
-        completed.push((completion.at, completion.tag));
-    }
-    assert!(submitted.is_empty(), "seed = {seed}: {} never completed", submitted.len());
-    (completed, drive.counters())
+    support::story(drive, any_request, seed, requests, depth)
 }
 
 #[test]
