@@ -44,6 +44,10 @@ pub struct Counters {
     pub controller_data_busy: Nanos,
     /// The size of a flash page, so that pages can be compared with bytes.
     pub page: Bytes,
+    /// How many processors the host has, so that they can be compared with time; zero where there is no rig.
+    pub host_cpus: u32,
+    /// How many controllers there are.
+    pub controllers: u32,
 }
 
 impl Counters {
@@ -116,6 +120,8 @@ impl Counters {
             controller_commands_busy: time(self.controller_commands_busy, other.controller_commands_busy),
             controller_data_busy: time(self.controller_data_busy, other.controller_data_busy),
             page: self.page,
+            host_cpus: self.host_cpus,
+            controllers: self.controllers,
         }
     }
 }

@@ -178,10 +178,9 @@ fn iometer(rig: &mut Device, profile: &Profile) -> (f64, f64, Limit) {
         submit(rig, done.at, done.tag.0);
     }
     let (elapsed, done) = (rig.now() - settled.0, rig.counters() - settled.1);
-    let Device::Rig(rig) = rig else { panic!("not a rig") };
     let seconds = elapsed.as_secs_f64();
     let bytes = (done.host_read + done.host_written).get() as f64 / seconds;
-    (f64::from(COUNT) / seconds, bytes, rig.spec().limit(&done, elapsed))
+    (f64::from(COUNT) / seconds, bytes, done.limit(elapsed).expect("it is a rig"))
 }
 
 /// A rig whose drives are small, so that they are soon filled.

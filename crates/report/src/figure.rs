@@ -1,5 +1,6 @@
 //! One figure of a cell, or why there is none.
 
+use drive::rig::Limit;
 use lab::{CellOutcome, Metric};
 use stats::Interval;
 
@@ -62,6 +63,17 @@ impl<'a> Reading<'a> {
     /// A figure of each repeat.
     pub(crate) fn samples(&self, metric: Metric) -> &[f64] {
         &self.samples[place(metric)]
+    }
+
+    /// What held the rig up, by the last repeat; none where there is no rig.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        let last = self.cell.repeats.last()?;
+        last.drive?.limit(last.elapsed)
+    }
+
+    /// Whether pattern, size, depth, workers and span say all there is to say of it, on the target as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.cell.workload.is_plain() && self.cell.changes().is_empty()
     }
 
     /// Whether there is any measurement.

@@ -171,7 +171,7 @@ impl<'p> Survey<'p> {
         let mut states: Vec<State> = Vec::new();
         for part in parts.iter().filter(|part| part.condition().is_none()) {
             states.push(part.state);
-            let plain = part.readings.iter().filter(|reading| reading.cell.workload.is_plain());
+            let plain = part.readings.iter().filter(|reading| reading.is_plain());
             asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
@@ -257,7 +257,7 @@ impl<'p> Survey<'p> {
         let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
-            .filter(|(_, reading)| reading.cell.workload.is_plain())
+            .filter(|(_, reading)| reading.is_plain())
             .filter(|(_, reading)| Request::of(&reading.cell.workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })

@@ -91,6 +91,7 @@ fn exact(interval: &Interval, metric: Metric) -> String {
 pub(crate) fn figures(part: &Part) -> Markup {
     let metrics = metrics(part);
     let with_max = part.axes().iter().all(|axis| *axis == Axis::Field(Field::Rw));
+    let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
@@ -99,10 +100,12 @@ pub(crate) fn figures(part: &Part) -> Markup {
                 (axis_head(part))
                 @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
                 @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
+                @if with_limit { th scope="col" { "Held up by" } }
             } }
-            (grouped(part, metrics.len() + 1 + usize::from(with_max), |reading| html! {
+            (grouped(part, metrics.len() + 1 + usize::from(with_max) + usize::from(with_limit), |reading| html! {
                 @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
                 @if with_max { (longest(reading)) }
+                @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
         }
     };
@@ -192,11 +195,13 @@ fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> M
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
         words.join(", ")
     };
+    // A name is written as it is, not begun with a capital letter.
+    let is_name = outer.first().is_some_and(|axis| axis.field().is_none());
     html! {
         @for readings in part.readings.chunk_by(|one, other| group(one) == group(other)) {
             tbody {
                 @if !outer.is_empty() {
-                    tr.group { th scope="rowgroup" colspan=(columns) { (group(&readings[0])) } }
+                    tr.group { th.name[is_name] scope="rowgroup" colspan=(columns) { (group(&readings[0])) } }
                 }
                 @for reading in readings { tr {
                     @let workload = &reading.cell.workload;

@@ -2,6 +2,7 @@
 
 use assay_report::replication::{html, json, text};
 use block::Seed;
+use drive::rig::{Limit, Part};
 use lab::replicate::{Answer, Beside, Condition, Missing, Replication, parse};
 use serde_json::{Value, json as object};
 
@@ -46,6 +47,11 @@ fn made() -> Replication {
         seed: Seed::new(7),
         conditions: vec![Condition { part: "p".into(), target: "x25-m".into(), title: "Intel X25-M".into() }],
         answers,
+        limits: vec![
+            ("r/a".into(), Limit { part: Part::Host, busy: 98 }),
+            ("r/b".into(), Limit { part: Part::Drives, busy: 12 }),
+            ("r/c".into(), Limit { part: Part::Host, busy: 100 }),
+        ],
         besides: vec![Beside { id: "r/a".into(), measured: 12.0, unit: "s" }],
         missing: vec![Missing {
             part: "q".into(),
@@ -78,6 +84,8 @@ fn the_table_has_published_beside_measured_with_fitted_and_checked_errors_apart(
     assert!(told.contains("Incomplete: one figure was not measured."), "{told}");
     assert!(told.contains("Left out: three times another") && told.contains("Not measured: no database"), "{told}");
     assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
+    assert!(told.contains("Held up by the host CPU, 98 to 100 % busy: r/a, r/c."), "{told}");
+    assert!(told.contains("Held up by the drives: r/b."), "{told}");
     assert!(text(&[made()], 80, true).contains("\x1b[33m"), "what is missed is coloured");
 }
 
@@ -104,6 +112,7 @@ fn a_document_has_every_figure_with_its_error() {
         (&Value::Null, &Value::Null, &Value::Null)
     );
     let review = &document["reviews"][0];
+    assert_eq!(review["limits"][0], object!({ "id": "r/a", "part": "host CPU", "busy_percent": 98 }));
     assert_eq!((&review["seed"], &review["conditions"][0]["target"]), (&object!(7), &object!("sim:x25-m")));
     assert_eq!(review["groups"][0]["verdict"], "incomplete");
     assert_eq!(review["groups"][0]["fit"]["judged"], 1);

@@ -4,11 +4,10 @@ use std::fmt;
 
 use block::Nanos;
 
-use super::RigSpec;
 use crate::Counters;
 
 /// A part of a rig that can hold the rest up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The host's processors.
     Host,
@@ -32,33 +31,43 @@ pub struct Limit {
 /// A part that is busy for this share of the time or more, in percent, is what limits.
 const BUSY: u64 = 90;
 
-impl RigSpec {
-    /// Which part holds the rest up, given what was `done` in `elapsed`.
-    pub fn limit(&self, done: &Counters, elapsed: Nanos) -> Limit {
+impl Counters {
+    /// Which part of a rig held the rest up while this was done in `elapsed`; none where there is no rig.
+    pub fn limit(&self, elapsed: Nanos) -> Option<Limit> {
         let share = |busy: Nanos, of: u32| {
             let whole = elapsed.times(u64::from(of)).as_nanos();
             (u128::from(busy.as_nanos()) * 100).checked_div(u128::from(whole)).unwrap_or(0) as u64
         };
         let parts = [
-            (share(done.host_busy, self.host.cpus), Part::Host),
-            (share(done.controller_commands_busy, self.controllers.count), Part::Controllers),
-            (share(done.controller_data_busy, self.controllers.count), Part::Bandwidth),
+            (share(self.host_busy, self.host_cpus), Part::Host),
+            (share(self.controller_commands_busy, self.controllers), Part::Controllers),
+            (share(self.controller_data_busy, self.controllers), Part::Bandwidth),
         ];
         // Of parts that are equally busy, the one nearest the host.
-        let (busy, part) = parts.into_iter().rev().max_by_key(|(busy, _)| *busy).expect("there are three");
-        Limit { part: if busy >= BUSY { part } else { Part::Drives }, busy }
+        let (busy, part) = parts.into_iter().rev().max_by_key(|(busy, _)| *busy)?;
+        let part = if busy >= BUSY { part } else { Part::Drives };
+        (self.host_cpus > 0).then_some(Limit { part, busy })
+    }
+}
+
+impl Part {
+    /// The words for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host CPU",
+            Self::Controllers => "controllers' processors",
+            Self::Bandwidth => "controllers' bandwidth",
+            Self::Drives => "drives",
+        }
     }
 }
 
 /// `host CPU, 98 % busy`, `drives`.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.part {
-            Part::Host => "host CPU",
-            Part::Controllers => "controllers' processors",
-            Part::Bandwidth => "controllers' bandwidth",
-            Part::Drives => return f.pad("drives"),
-        };
-        f.pad(&format!("{name}, {} % busy", self.busy))
+        match self.part {
+            Part::Drives => f.pad(self.part.name()),
+            part => f.pad(&format!("{}, {} % busy", part.name(), self.busy)),
+        }
     }
 }

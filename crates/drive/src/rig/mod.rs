@@ -246,6 +246,8 @@ impl Drive for Rig {
         let inside = self.array.counters();
         Counters {
             host_busy: self.host.busy,
+            host_cpus: self.spec.host.cpus,
+            controllers: self.spec.controllers.count,
             energy_nj: inside.energy_nj + self.host.energy(self.now).as_nanojoules(),
             ..inside.asked_as(&self.counters)
         }

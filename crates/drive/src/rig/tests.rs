@@ -44,7 +44,7 @@ fn processors_serve_so_many_requests_a_second_and_no_more() {
     assert_eq!(burst(&mut rig, 100), micros(100 * (30 + 20) / 2), "two processors, never idle");
     let counters = rig.counters();
     assert_eq!(counters.host_busy, micros(100 * 50));
-    let limit = rig.spec().limit(&counters, micros(2_500));
+    let limit = counters.limit(micros(2_500)).unwrap();
     assert_eq!((limit, limit.to_string()), (Limit { part: Part::Host, busy: 100 }, "host CPU, 100 % busy".to_owned()));
 }
 
@@ -63,7 +63,7 @@ fn a_controller_passes_on_one_command_at_a_time() {
     let moved = Nanos::from_nanos(41);
     assert_eq!(burst(&mut one, 100), micros(100 * 40) + bare + moved);
     assert_eq!(one.counters().controller_commands_busy, micros(100 * 40));
-    let limit = one.spec().limit(&one.counters(), one.now());
+    let limit = one.counters().limit(one.now()).unwrap();
     assert_eq!(limit.part, Part::Controllers);
     let mut two = rig("&count=2&controller.command=40us&bandwidth=100 GB/s");
     assert_eq!(burst(&mut two, 100), micros(50 * 40) + bare + moved, "drives are dealt evenly");
@@ -74,7 +74,7 @@ fn a_controller_moves_so_much_data_a_second_and_no_more() {
     let bare = burst(&mut rig(""), 1);
     let mut one = rig("&count=1&controller.command=0us&bandwidth=102400 kB/s");
     assert_eq!(burst(&mut one, 64), bare + micros(64 * 40), "never idle from the first data on");
-    let limit = one.spec().limit(&one.counters(), one.now());
+    let limit = one.counters().limit(one.now()).unwrap();
     assert_eq!((limit.part, limit.busy), (Part::Bandwidth, 99));
     let written = Request::new(Op::Write, Lba::new(0), 8);
     let mut free = rig("");
@@ -89,7 +89,7 @@ fn a_controller_moves_so_much_data_a_second_and_no_more() {
 fn a_rig_that_waits_for_its_drives_says_so() {
     let mut rig = rig("&submit=1us&host.complete=1us&drive.controller.command=100us");
     burst(&mut rig, 64);
-    assert_eq!(rig.spec().limit(&rig.counters(), rig.now()).to_string(), "drives");
+    assert_eq!(rig.counters().limit(rig.now()).unwrap().to_string(), "drives");
 }
 
 const SINGLE: &str = "toms-x25e-1?submit=2us&host.complete=3us&count=0&transfer=64KiB&at_once=1";

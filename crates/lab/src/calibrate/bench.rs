@@ -57,7 +57,7 @@ impl Bench {
         let measured: Vec<Measured> = parts
             .map(|(part, prefix)| {
                 let preset = Preset::find(&changed(&part.target, prefix, changes))?;
-                Ok(carry_out(part, &preset, seed, &|_| true, &Silent)?)
+                Ok(carry_out(part, &preset, seed, &|_| true, &Silent)?.figures)
             })
             .collect::<Result<_, CalibrateError>>()?;
         let mut measured: Measured = measured.into_iter().flatten().collect();

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use block::Seed;
+use drive::rig::Limit;
 
-use super::carry::Measured;
+use super::carry::{Carried, Measured};
 use super::catalog::Review;
 use super::published::{Figure, Group, Published, Use, within};
-use crate::plan::Part;
+use crate::plan::{Part, Yield};
 
 /// A review that was repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Replication {
     pub conditions: Vec<Condition>,
     /// The answer to each published figure, by group and series.
     pub answers: Vec<Vec<Vec<Answer>>>,
+    /// What held each rig up while a figure was measured, by the figure's name and in the method's order.
+    pub limits: Vec<(String, Limit)>,
     /// What was measured and not published.
     pub besides: Vec<Beside>,
     /// What could not be done.
@@ -152,11 +155,11 @@ impl Replication {
     pub(super) fn new(
         review: &Review,
         seed: Seed,
-        mut measured: Measured,
+        carried: Carried,
         targets: &[(&Part, String)],
         missing: Vec<Missing>,
     ) -> Self {
-        let published = &review.published;
+        let (published, mut measured) = (&review.published, carried.figures);
         complete(review, &mut measured);
         let answer = |figure: &Figure| {
             let found = measured.get(&figure.id).copied();
@@ -166,10 +169,10 @@ impl Replication {
             group.series.iter().map(|series| series.figures.iter().map(answer).collect()).collect()
         };
         let answers = published.groups.iter().map(of_group).collect();
+        let yielded = || targets.iter().flat_map(|(part, _)| &part.yields);
+        let limit = |given: &Yield| Some((given.id.clone(), *carried.limits.get(&given.id)?));
         let known: HashSet<&str> = published.figures().map(|figure| figure.id.as_str()).collect();
-        let yields =
-            targets.iter().flat_map(|(part, _)| &part.yields).filter(|given| !known.contains(given.id.as_str()));
-        let besides = yields.filter_map(|given| {
+        let besides = yielded().filter(|given| !known.contains(given.id.as_str())).filter_map(|given| {
             let measured = *measured.get(&given.id)?;
             Some(Beside { id: given.id.clone(), measured, unit: given.quantity.unit() })
         });
@@ -184,6 +187,7 @@ impl Replication {
             seed,
             conditions: targets.iter().map(condition).collect(),
             answers,
+            limits: yielded().filter_map(limit).collect(),
             besides: besides.collect(),
             missing,
         }
@@ -261,6 +265,7 @@ mod tests {
             seed: Seed::new(1),
             conditions: Vec::new(),
             answers: vec![vec![answers]],
+            limits: Vec::new(),
             besides: Vec::new(),
             missing: Vec::new(),
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
+use drive::rig::Limit;
 use engine::{Clock, Measurement};
 use workload::Workload;
 
@@ -18,6 +19,15 @@ use crate::{LabError, Simulated, Subject, Watch};
 
 /// What was measured, by figure, in the figures' order.
 pub(crate) type Measured = BTreeMap<String, f64>;
+
+/// What carrying out a part gave.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    /// What was measured.
+    pub figures: Measured,
+    /// What held the rig up, by figure; empty where there is no rig.
+    pub limits: BTreeMap<String, Limit>,
+}
 
 /// Repeats `reviews`: every part of each starts from a new drive, and all processors take parts.
 ///
@@ -34,7 +44,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset.capacity()))).sum(),
     );
     let next = AtomicUsize::new(0);
-    let done: Mutex<HashMap<usize, Result<Measured, LabError>>> = Mutex::default();
+    let done: Mutex<HashMap<usize, Result<Carried, LabError>>> = Mutex::default();
     rayon::broadcast(|_| {
         while let index = next.fetch_add(1, Ordering::Relaxed)
             && let Some((review, part, preset)) = parts.get(index)
@@ -47,7 +57,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
     });
     let mut done = done.into_inner().expect("nothing panics while it holds what is done");
     let of_review = |(index, review): (usize, &Review)| {
-        let (mut measured, mut missing, mut targets) = (Measured::new(), Vec::new(), Vec::new());
+        let (mut carried, mut missing, mut targets) = (Carried::default(), Vec::new(), Vec::new());
         for (place, (_, part, preset)) in parts.iter().enumerate().filter(|(_, (of, ..))| *of == index) {
             let lost =
                 |why: String, failed| Missing { part: part.name.clone(), target: part.target.clone(), why, failed };
@@ -56,12 +66,13 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
                 (Ok(_), Some(Err(error))) => missing.push(lost(error.to_string(), true)),
                 (Ok(_), None) => missing.push(lost("it was not carried out".to_owned(), true)),
                 (Ok(preset), Some(Ok(mut more))) => {
-                    measured.append(&mut more);
+                    carried.figures.append(&mut more.figures);
+                    carried.limits.append(&mut more.limits);
                     targets.push((*part, preset.title.clone()));
                 }
             }
         }
-        Replication::new(review, seed, measured, &targets, missing)
+        Replication::new(review, seed, carried, &targets, missing)
     };
     reviews.iter().enumerate().map(of_review).collect()
 }
@@ -76,23 +87,25 @@ pub(crate) fn carry_out(
     seed: Seed,
     wanted: &dyn Fn(&str) -> bool,
     watch: &dyn Watch,
-) -> Result<Measured, LabError> {
+) -> Result<Carried, LabError> {
     let mut subject = Simulated::new(preset.clone());
     let seed = seed.split(&part.name);
-    let mut measured = Measured::new();
+    let mut carried = Carried::default();
     let yields: Vec<_> = part.yields.iter().filter(|yielded| wanted(&yielded.id)).collect();
     let is_wanted = |step: &Step| yields.iter().any(|yielded| yielded.step == step.name);
-    let Some(last) = part.plan.steps.iter().rposition(is_wanted) else { return Ok(measured) };
+    let Some(last) = part.plan.steps.iter().rposition(is_wanted) else { return Ok(carried) };
     for step in &part.plan.steps[..=last] {
         watch.step(&format!("{}: {}", part.target, step.title));
         carry_out_step(step, &mut subject, seed.split(&step.name), &mut |cell, measurement| {
-            let of_cell = yields.iter().filter(|yielded| yielded.step == step.name && yielded.cell == cell);
-            let given = of_cell.filter_map(|yielded| Some((yielded.id.clone(), yielded.quantity.of(measurement)?)));
-            measured.extend(given);
+            let limit = measurement.drive.and_then(|done| done.limit(measurement.elapsed));
+            for yielded in yields.iter().filter(|yielded| yielded.step == step.name && yielded.cell == cell) {
+                carried.figures.extend(yielded.quantity.of(measurement).map(|figure| (yielded.id.clone(), figure)));
+                carried.limits.extend(limit.map(|limit| (yielded.id.clone(), limit)));
+            }
         })?;
         watch.advance(cost_of(step, subject.capacity()));
     }
-    Ok(measured)
+    Ok(carried)
 }
 
 /// Carries out one step on the drive itself, so that every cell leaves its traces for the next, as they did for

@@ -35,7 +35,7 @@ pub fn json(single: &Single) -> String {
         series_interval_ns: TICK.as_nanos(),
         series: measurement.series.iter().map(Interval::of).collect(),
         cpu: measurement.cpu.map(|cpu| Processor { user_ns: cpu.user.as_nanos(), system_ns: cpu.system.as_nanos() }),
-        drive: measurement.drive.as_ref().map(Drive::of),
+        drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
         findings: single.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -198,10 +198,12 @@ struct Drive {
     pages_moved: u64,
     blocks_erased: u64,
     write_amplification: Option<f64>,
+    /// What held a rig up; null where there is no rig.
+    limit: Option<&'static str>,
 }
 
 impl Drive {
-    fn of(counters: &Counters) -> Self {
+    fn of(counters: &Counters, elapsed: Nanos) -> Self {
         let [reads, writes, trims, flushes] = counters.requests;
         Self {
             reads,
@@ -217,6 +219,7 @@ impl Drive {
             pages_moved: counters.pages_moved,
             blocks_erased: counters.blocks_erased,
             write_amplification: counters.write_amplification(),
+            limit: counters.limit(elapsed).map(|limit| limit.part.name()),
         }
     }
 }

@@ -23,7 +23,7 @@ pub fn text(single: &Single) -> String {
     lines.extend(wrapped(&asked.join(", "), WIDTH));
     lines.push(String::new());
     lines.extend(table(single));
-    let remarks = [processor(measurement), wear(measurement)];
+    let remarks = [processor(measurement), limit(measurement), wear(measurement)];
     for remark in remarks.into_iter().flatten() {
         lines.push(String::new());
         lines.extend(wrapped(&remark, WIDTH));
@@ -128,6 +128,12 @@ fn processor(measurement: &Measurement) -> Option<String> {
     let cpu = measurement.cpu.filter(|_| measurement.elapsed > Nanos::ZERO)?;
     let share = |time: Nanos| percent(time.as_secs_f64() / measurement.elapsed.as_secs_f64());
     Some(format!("Processor: {} of one core in the program, {} in the kernel.", share(cpu.user), share(cpu.system)))
+}
+
+/// What held a simulated rig up.
+fn limit(measurement: &Measurement) -> Option<String> {
+    let limit = measurement.drive?.limit(measurement.elapsed)?;
+    Some(format!("Held up by the {limit}."))
 }
 
 fn wear(measurement: &Measurement) -> Option<String> {

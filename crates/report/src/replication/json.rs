@@ -79,6 +79,11 @@ fn review(replication: &Replication) -> Value {
         .iter()
         .map(|beside| object!({ "id": beside.id, "measured": beside.measured, "unit": beside.unit }))
         .collect();
+    let limits: Vec<Value> = replication
+        .limits
+        .iter()
+        .map(|(id, limit)| object!({ "id": id, "part": limit.part.name(), "busy_percent": limit.busy }))
+        .collect();
     let groups: Vec<Value> = (0..published.groups.len()).map(|group| judged(replication, group)).collect();
     object!({
         "review": published.review,
@@ -88,6 +93,7 @@ fn review(replication: &Replication) -> Value {
         "seed": replication.seed.get(),
         "conditions": conditions,
         "groups": groups,
+        "limits": limits,
         "measured_besides": besides,
         "missing": missing,
     })

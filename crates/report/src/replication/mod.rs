@@ -4,6 +4,7 @@ mod json;
 mod page;
 mod text;
 
+use drive::rig::Part;
 pub use json::json;
 use lab::replicate::{Answer, Expect, Group, Replication, Tally, Use, Verdict};
 pub use page::html;
@@ -87,6 +88,28 @@ fn asked(group: &Group) -> String {
         Some(median) => format!("{figures}, medians of fitted and of checked at most {}", percent(median)),
         None => figures,
     }
+}
+
+/// What held the rigs up while which figures were measured: `Held up by host CPU, 97 to 99 % busy: r/a, r/b.`
+fn limits(replication: &Replication) -> Vec<String> {
+    const NAMED: usize = 6;
+    let mut parts: Vec<Part> = replication.limits.iter().map(|(_, limit)| limit.part).collect();
+    parts.sort();
+    parts.dedup();
+    let said = |part: Part| {
+        let of_part = || replication.limits.iter().filter(|(_, limit)| limit.part == part);
+        let names: Vec<&str> = of_part().take(NAMED).map(|(id, _)| id.as_str()).collect();
+        let more = of_part().count() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let busy = || of_part().map(|(_, limit)| limit.busy);
+        let busy = match (part, busy().min(), busy().max()) {
+            (Part::Drives, ..) | (_, None, _) | (_, _, None) => String::new(),
+            (_, Some(least), Some(most)) if least == most => format!(", {most} % busy"),
+            (_, Some(least), Some(most)) => format!(", {least} to {most} % busy"),
+        };
+        format!("Held up by the {}{busy}: {}{more}.", part.name(), names.join(", "))
+    };
+    parts.into_iter().map(said).collect()
 }
 
 /// Why figures of a group were left out or not measured, each reason once with the figures that it is for.

@@ -3,7 +3,7 @@
 use lab::replicate::{Answer, Replication, Series, Use, Verdict};
 use maud::{Markup, html};
 
-use super::{error, is_missed, judged, notes, published};
+use super::{error, is_missed, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
 use crate::page::{NO_SCRIPT, document};
@@ -86,6 +86,7 @@ fn section(replication: &Replication) -> Markup {
                 p.missing { "Part " code { (missing.part) } " on " code { "sim:" (missing.target) } ": " (missing.why) "." }
             }
             @for group in 0..published.groups.len() { (section_of(replication, group)) }
+            @for limit in limits(replication) { p { (limit) } }
             (besides(replication))
             (conditions(replication))
         }

@@ -2,7 +2,7 @@
 
 use lab::replicate::{Answer, Replication, Series, Use};
 
-use super::{error, is_missed, judged, notes, published};
+use super::{error, is_missed, judged, limits, notes, published};
 use crate::number::{count, three};
 use crate::summary::wrapped;
 
@@ -40,6 +40,10 @@ fn review(replication: &Replication, width: u16, color: bool) -> String {
             let figures = if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") };
             lines.extend(wrapped(&format!("{reason} ({figures})."), width));
         }
+    }
+    for limit in limits(replication) {
+        lines.push(String::new());
+        lines.extend(wrapped(&limit, width));
     }
     lines.extend(besides(replication, width));
     lines.join("\n")
