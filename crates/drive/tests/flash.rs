@@ -142,8 +142,8 @@ fn an_unwritten_page_is_read_without_flash() {
 
 #[test]
 fn small_sequential_writes_are_put_together_and_scattered_ones_are_not() {
-    let programmed = |stride: u64| {
-        let mut drive = x25_m();
+    let programmed = |changes: &str, stride: u64| {
+        let mut drive = Preset::find(&format!("x25-m{changes}")).unwrap().build();
         for index in 0..8_000 {
             let request = Request::new(Op::Write, Lba::new(index * stride), 1);
             drive.submit(drive.now(), Tag(0), request);
@@ -151,10 +151,13 @@ fn small_sequential_writes_are_put_together_and_scattered_ones_are_not() {
         }
         drive.submit(drive.now(), Tag(0), Request::FLUSH);
         drive.complete(Nanos::MAX);
-        drive.counters().pages_programmed
+        let Counters { pages_programmed, page, .. } = drive.counters();
+        page.times(pages_programmed).get() / 4096
     };
-    assert_eq!(programmed(1), 1_000, "eight sectors a page");
-    assert_eq!(programmed(80), 8_000, "a page for each sector");
+    assert_eq!(programmed("", 1), 1_000, "eight sectors a page");
+    assert_eq!(programmed("", 80), 8_000, "a page for each sector");
+    let packs = "?geometry.page=512B&geometry.program=4KiB&geometry.pages_per_block=1024&map.cache=1GiB";
+    assert_eq!(programmed(packs, 80), 1_000, "a map of sectors packs eight of them, wherever they belong, into a page");
 }
 
 #[test]
