@@ -53,7 +53,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
     let stop = &workload.stop;
     match field {
         Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
-        Field::ZeroBuffers | Field::Sync | Field::RateProcess => None,
+        Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap => None,
         Field::Bs => Some(workload.block.get() as f64),
         Field::Iodepth => Some(f64::from(workload.queue_depth)),
         Field::Numjobs => Some(f64::from(workload.workers)),
@@ -79,6 +79,9 @@ fn label_of(field: Field, workload: &Workload) -> String {
     let stop = &workload.stop;
     let all = || "all".to_owned();
     match field {
+        Field::Rw if workload.skip > block::Bytes::ZERO => {
+            format!("{}, passing over {}", pattern(workload.pattern), workload.skip)
+        }
         Field::Rw => pattern(workload.pattern).to_owned(),
         Field::Profile => {
             profile::followed(workload).map_or_else(|| "none".to_owned(), |profile| profile.name.to_owned())
@@ -86,6 +89,7 @@ fn label_of(field: Field, workload: &Workload) -> String {
         Field::Bs => workload.block.to_string(),
         Field::Bssplit => sizes(workload),
         Field::PercentageRandom => workload.random_percent.to_string(),
+        Field::Norandommap => (if workload.no_repeat { "once each" } else { "repeating" }).to_owned(),
         Field::Blockalign => workload.align.map_or_else(|| "size".to_owned(), |align| align.to_string()),
         Field::RandomDistribution => workload.distribution.to_string(),
         Field::BufferCompressPercentage => workload.compressible.to_string(),
@@ -115,6 +119,7 @@ fn words_of(field: Field, workload: &Workload) -> String {
     let label = label_of(field, workload);
     match field {
         Field::Profile | Field::Rw | Field::Bs | Field::Bssplit | Field::ZeroBuffers => label,
+        Field::Norandommap => format!("blocks {label}"),
         Field::PercentageRandom => format!("{label} % random"),
         Field::Blockalign => format!("aligned to {label}"),
         Field::RandomDistribution => format!("places {label}"),
@@ -163,6 +168,8 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
     let each = |field| words_of(field, workload);
     let is = |name| workload.options().iter().any(|(option, _)| *option == name);
     let phrases = [
+        (workload.skip > block::Bytes::ZERO).then(|| format!("passing over {} after each", workload.skip)),
+        is("norandommap").then(|| each(Field::Norandommap)),
         is("percentage_random").then(|| each(Field::PercentageRandom)),
         is("blockalign").then(|| each(Field::Blockalign)),
         is("random_distribution").then(|| each(Field::RandomDistribution)),

@@ -227,7 +227,7 @@ fn command(outcome: &Outcome) -> String {
 /// A workload as fio's options.
 fn options(workload: &Workload) -> Vec<String> {
     let stop = &workload.stop;
-    let mut options = vec![format!("--rw={}", workload.pattern)];
+    let mut options = vec![format!("--rw={}", workload.rw())];
     // Several sizes take the place of one.
     options.extend(workload.sizes.is_none().then(|| format!("--bs={}", exact(workload.block))));
     options.extend([format!("--iodepth={}", workload.queue_depth), format!("--numjobs={}", workload.workers)]);

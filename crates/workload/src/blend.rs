@@ -5,6 +5,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::distribution::Places;
+use crate::permutation::Permutation;
 use crate::shares::Deck;
 use crate::stream::generator;
 use crate::{Pattern, Workload};
@@ -22,6 +23,10 @@ pub(crate) struct Blend {
     length: u64,
     /// Where the next request begins if it goes on from the one before, in sectors from the start of the span.
     next: u64,
+    /// How many sectors a sequence passes over after each request.
+    skip: u64,
+    /// The order in which every block comes once.
+    once: Option<Once>,
     /// What is drawn for reads, writes and trims; none for those that are not made.
     kinds: [Option<Kind>; 3],
     entropy: u8,
@@ -34,6 +39,31 @@ pub(crate) struct Blend {
     directions: Xoshiro256PlusPlus,
     sizes: Xoshiro256PlusPlus,
     orders: Xoshiro256PlusPlus,
+}
+
+/// Every block of the span once, then again in another order.
+#[derive(Clone, Debug)]
+struct Once {
+    seed: Seed,
+    blocks: u64,
+    /// How many have been asked for, over all passes.
+    asked: u64,
+    pass: Permutation,
+}
+
+impl Once {
+    fn new(blocks: u64, seed: Seed) -> Self {
+        Self { seed, blocks, asked: 0, pass: Permutation::new(blocks, seed.number(0)) }
+    }
+
+    fn draw(&mut self) -> u64 {
+        let index = self.asked % self.blocks;
+        if index == 0 && self.asked > 0 {
+            self.pass = Permutation::new(self.blocks, self.seed.number(self.asked / self.blocks));
+        }
+        self.asked += 1;
+        self.pass.at(index)
+    }
 }
 
 /// The sizes of one kind of requests and where they fall.
@@ -75,6 +105,11 @@ impl Blend {
             first: Lba::at(start),
             length: length.sectors(),
             next: u64::from(worker) * (part - part % step.expect("every pattern makes requests")),
+            skip: workload.skip.sectors(),
+            once: workload.no_repeat.then(|| {
+                let seed = seed.number(u64::from(worker)).split("order");
+                Once::new(length.div(workload.block), seed)
+            }),
             kinds: [Op::Read, Op::Write, Op::Trim].map(kind),
             entropy: 100 - workload.compressible,
             durable: workload.durable,
@@ -101,7 +136,9 @@ impl Blend {
         };
         let kind = self.kinds[op as usize].as_ref().expect("only kinds that the pattern makes are drawn");
         let sectors = kind.sectors[if kind.sectors.len() == 1 { 0 } else { kind.deck.draw(&mut self.sizes) }];
-        let place = if is_random {
+        let place = if let Some(once) = &mut self.once {
+            once.draw() * u64::from(sectors)
+        } else if is_random {
             let room = room(self.length, sectors, kind.align);
             kind.places.draw(room, &mut self.addresses) * kind.align
         } else if self.next + u64::from(sectors) <= self.length {
@@ -109,7 +146,7 @@ impl Blend {
         } else {
             0
         };
-        self.next = place + u64::from(sectors);
+        self.next = place + u64::from(sectors) + self.skip;
         let request = Request::new(op, Lba::new(self.first.get() + place), sectors);
         if op != Op::Write {
             return request;
@@ -216,6 +253,30 @@ mod tests {
         assert!(wraps.len() > 100);
         let short = Bytes::from_mib(64) - Bytes::from_kib(256);
         assert!(wraps.iter().all(|pair| pair[1].lba.get() == 0 && pair[0].end().offset() > short));
+    }
+
+    #[test]
+    fn without_repeats_every_block_comes_once_in_each_pass_and_in_another_order() {
+        let workload = Workload { no_repeat: true, block: Bytes::from_kib(12), ..random("") };
+        let all = requests(workload);
+        let blocks = (64 << 20) / (12 << 10);
+        let passes: Vec<Vec<u64>> =
+            all.chunks_exact(blocks).map(|pass| pass.iter().map(|request| request.lba.get() / 24).collect()).collect();
+        assert!(passes.len() > 10);
+        for pass in &passes {
+            let mut sorted = pass.clone();
+            sorted.sort_unstable();
+            assert!(sorted.iter().enumerate().all(|(place, &block)| place as u64 == block));
+        }
+        assert_ne!(passes[0], passes[1]);
+    }
+
+    #[test]
+    fn a_strided_sequence_passes_over_what_it_is_told_to() {
+        let workload = Workload { pattern: Pattern::Read, skip: Bytes::from_kib(60), ..Workload::default() };
+        let all = requests(workload);
+        assert!(all[..1000].windows(2).all(|pair| pair[1].lba.get() == pair[0].lba.get() + 128));
+        assert_eq!((all[1023].lba.get(), all[1024].lba.get()), (1023 * 128, 0), "then from the start");
     }
 
     #[test]

@@ -39,6 +39,16 @@ pub enum Invalid {
     RandomShare { found: u8 },
     #[error("data that compresses by {found} % is less than nothing; give 0 to 100")]
     Compressible { found: u8 },
+    #[error(
+        "{found} cannot be passed over after each request; give a whole number of 512 B sectors, and that only after a \
+         sequential pattern, as rw=read:60k"
+    )]
+    Skip { found: Bytes },
+    #[error(
+        "norandommap=0 asks for every block once, which takes a random pattern of one block size over the whole span; \
+         leave out bssplit, blockalign, percentage_random and random_distribution, or norandommap"
+    )]
+    OnceEach,
     #[error("alignment {found} is not a whole number of 512 B sectors; try 512 or 4k")]
     Alignment { found: Bytes },
     #[error("fsync and fdatasync both ask for flushes; give one of them")]

@@ -9,6 +9,7 @@ mod blend;
 mod distribution;
 mod invalid;
 mod options;
+mod permutation;
 mod shares;
 mod sizes;
 mod spec;

@@ -13,6 +13,7 @@ impl Workload {
         let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
         let compresses = self.compressible > 0 && self.compressible < 100;
         let options = [
+            given(self.no_repeat, "norandommap", &|| "0".to_owned()),
             self.sizes.as_ref().map(|sizes| ("bssplit", sizes.to_string())),
             given(mixes && self.random_percent < 100, "percentage_random", &|| self.random_percent.to_string()),
             self.align.filter(|_| mixes).map(|align| ("blockalign", amount(align))),
@@ -32,9 +33,18 @@ impl Workload {
         options.into_iter().flatten().collect()
     }
 
+    /// The pattern as fio's `rw` has it: `randread`, or `read:60k` where a sequence passes over something.
+    pub fn rw(&self) -> String {
+        if self.skip == Bytes::ZERO {
+            self.pattern.to_string()
+        } else {
+            format!("{}:{}", self.pattern, amount(self.skip))
+        }
+    }
+
     /// Whether pattern, size, depth, workers and span say all there is to say of the requests.
     pub fn is_plain(&self) -> bool {
-        self.options().is_empty()
+        self.skip == Bytes::ZERO && self.options().is_empty()
     }
 }
 

@@ -137,6 +137,13 @@ pub struct Workload {
     /// before ended \[`percentage_random`\].
     #[serde(default = "all")]
     pub random_percent: u8,
+    /// How much a sequential pattern passes over after each request \[`rw=read:60k`\].
+    #[serde(default)]
+    pub skip: Bytes,
+    /// Whether a worker asks for every block of the span once before it asks for any again, and then in another
+    /// order \[`norandommap=0`\].
+    #[serde(default)]
+    pub no_repeat: bool,
     /// Random requests begin at multiples of this; none for multiples of the least size \[`blockalign`\].
     #[serde(default)]
     pub align: Option<Bytes>,
@@ -181,6 +188,8 @@ impl Default for Workload {
             ramp: Nanos::ZERO,
             sizes: None,
             random_percent: 100,
+            skip: Bytes::ZERO,
+            no_repeat: false,
             align: None,
             distribution: Distribution::Uniform,
             compressible: 0,
@@ -324,6 +333,15 @@ impl Workload {
         }
         if let Some(found) = self.align.filter(|&align| align == Bytes::ZERO || !align.is_multiple_of(SECTOR)) {
             return Err(Invalid::Alignment { found });
+        }
+        if !self.skip.is_multiple_of(SECTOR) || (self.skip > Bytes::ZERO && self.pattern.is_random()) {
+            return Err(Invalid::Skip { found: self.skip });
+        }
+        let draws_otherwise = self.random_percent < 100 || self.distribution != Distribution::Uniform;
+        if self.no_repeat
+            && (!self.pattern.is_random() || draws_otherwise || self.sizes.is_some() || self.align.is_some())
+        {
+            return Err(Invalid::OnceEach);
         }
         if self.fsync > 0 && self.fdatasync > 0 {
             return Err(Invalid::TwoFlushes);

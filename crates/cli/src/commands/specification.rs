@@ -27,9 +27,9 @@ pub struct Specification {
     #[arg(long = "random_distribution", visible_alias = "random-distribution", value_name = "LAW", value_parser = of(Field::RandomDistribution))]
     random_distribution: Option<String>,
 
-    /// Random addresses may repeat, as they do without this too
-    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "1", value_parser = norandommap)]
-    norandommap: Option<u8>,
+    /// Whether random addresses may repeat (1, as without this) or every block comes once before any comes again (0)
+    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Norandommap))]
+    norandommap: Option<String>,
 
     /// How much of written data compression can take away
     #[arg(long = "buffer_compress_percentage", visible_alias = "buffer-compress-percentage", value_name = "PERCENT", value_parser = of(Field::BufferCompressPercentage))]
@@ -75,6 +75,7 @@ impl Specification {
             (Field::Profile, &self.profile),
             (Field::Bssplit, &self.bssplit),
             (Field::PercentageRandom, &self.percentage_random),
+            (Field::Norandommap, &self.norandommap),
             (Field::Blockalign, &self.blockalign),
             (Field::RandomDistribution, &self.random_distribution),
             (Field::BufferCompressPercentage, &self.buffer_compress_percentage),
@@ -92,16 +93,9 @@ impl Specification {
 }
 
 /// Takes what `field` can hold, as it is written.
-fn of(field: Field) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+pub(super) fn of(field: Field) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |text| {
         let read = field.set(&mut Workload::default(), text);
         read.map(|()| text.to_owned()).map_err(|error| error.to_string())
-    }
-}
-
-fn norandommap(text: &str) -> Result<u8, String> {
-    match text {
-        "1" => Ok(1),
-        _ => Err("random addresses may always repeat here, as with norandommap=1; leave it out".to_owned()),
     }
 }

@@ -25,6 +25,8 @@ pub enum Field {
     Rwmixread,
     /// Share of a random pattern's requests that are random.
     PercentageRandom,
+    /// Whether random requests may come to a block again before all others had one.
+    Norandommap,
     /// Alignment of random requests.
     Blockalign,
     /// Where random requests fall.
@@ -63,7 +65,7 @@ pub enum Field {
 
 impl Field {
     /// Every field that a plan or the command line may give.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Profile,
         Self::Rw,
         Self::Bs,
@@ -72,6 +74,7 @@ impl Field {
         Self::Numjobs,
         Self::Rwmixread,
         Self::PercentageRandom,
+        Self::Norandommap,
         Self::Blockalign,
         Self::RandomDistribution,
         Self::BufferCompressPercentage,
@@ -116,6 +119,7 @@ impl Field {
             Self::Numjobs => "numjobs",
             Self::Rwmixread => "rwmixread",
             Self::PercentageRandom => "percentage_random",
+            Self::Norandommap => "norandommap",
             Self::Blockalign => "blockalign",
             Self::RandomDistribution => "random_distribution",
             Self::BufferCompressPercentage => "buffer_compress_percentage",
@@ -147,6 +151,7 @@ impl Field {
             Self::Numjobs => "Workers",
             Self::Rwmixread => "Share of reads (%)",
             Self::PercentageRandom => "Share at random (%)",
+            Self::Norandommap => "Repeats",
             Self::Blockalign => "Alignment",
             Self::RandomDistribution => "Distribution",
             Self::BufferCompressPercentage => "Compressible (%)",
@@ -170,9 +175,16 @@ impl Field {
     /// What else this field decides: where a nearer word gives it, these are no longer taken from farther away.
     pub(super) const fn decides(self) -> &'static [Self] {
         match self {
-            Self::Profile => {
-                &[Self::Rw, Self::Bs, Self::Bssplit, Self::Numjobs, Self::Rwmixread, Self::PercentageRandom]
-            }
+            Self::Profile => &[
+                Self::Rw,
+                Self::Bs,
+                Self::Bssplit,
+                Self::Numjobs,
+                Self::Rwmixread,
+                Self::PercentageRandom,
+                Self::Blockalign,
+                Self::RandomDistribution,
+            ],
             Self::Bs => &[Self::Bssplit],
             Self::BufferCompressPercentage => &[Self::ZeroBuffers],
             _ => &[],

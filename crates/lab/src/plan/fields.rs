@@ -58,13 +58,14 @@ impl Field {
     pub fn set(self, workload: &mut Workload, text: &str) -> Result<(), FieldError> {
         match self {
             Self::Profile => profile::apply(text, workload)?,
-            Self::Rw => workload.pattern = pattern(text)?,
+            Self::Rw => (workload.pattern, workload.skip) = pattern_and_skip(text)?,
             Self::Bs => (workload.block, workload.sizes) = (bytes(text)?, None),
             Self::Bssplit => workload.sizes = Some(text.parse()?),
             Self::Iodepth => workload.queue_depth = small_count(text)?,
             Self::Numjobs => workload.workers = small_count(text)?,
             Self::Rwmixread => workload.read_percent = parse_percent(text)?,
             Self::PercentageRandom => workload.random_percent = parse_percent(text)?,
+            Self::Norandommap => workload.no_repeat = one_of(text, &["0", "1"])? == 0,
             Self::Blockalign => workload.align = Some(bytes(text)?),
             Self::RandomDistribution => workload.distribution = text.parse()?,
             Self::BufferCompressPercentage => workload.compressible = parse_percent(text)?,
@@ -98,6 +99,14 @@ fn patterns() -> [&'static str; 8] {
 
 fn pattern(text: &str) -> Result<Pattern, FieldError> {
     text.parse().map_err(|()| FieldError::UnknownPattern { found: text.to_owned() })
+}
+
+/// `read`, or `read:60k` to pass over 60 KiB after each request.
+fn pattern_and_skip(text: &str) -> Result<(Pattern, Bytes), FieldError> {
+    match text.split_once(':') {
+        Some((name, skip)) => Ok((pattern(name)?, bytes(skip)?)),
+        None => Ok((pattern(text)?, Bytes::ZERO)),
+    }
 }
 
 fn bytes(text: &str) -> Result<Bytes, ParseError> {
@@ -275,6 +284,8 @@ fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
         Invalid::EndsAtOnce { .. } if workload.stop.requests == Some(0) => &[Field::NumberIos],
         Invalid::EndsAtOnce { .. } => &[Field::IoSize],
         Invalid::Alignment { .. } => &[Field::Blockalign],
+        Invalid::Skip { .. } => &[Field::Rw],
+        Invalid::OnceEach => &[Field::Norandommap],
         Invalid::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
         Invalid::EmptyBurst => &[Field::ThinktimeBlocks],
         Invalid::TwoPaces => &[Field::Thinktime, Field::RateIops],

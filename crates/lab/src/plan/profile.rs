@@ -9,13 +9,18 @@ use workload::Workload;
 use super::{Field, FieldError};
 
 /// The profiles' names and files.
-const BUILTIN: [(&str, &str); 6] = [
+const BUILTIN: [(&str, &str); 11] = [
     ("database", include_str!("../../../../profiles/database.toml")),
     ("file-server", include_str!("../../../../profiles/file-server.toml")),
     ("web-server", include_str!("../../../../profiles/web-server.toml")),
     ("workstation", include_str!("../../../../profiles/workstation.toml")),
     ("streaming-reads", include_str!("../../../../profiles/streaming-reads.toml")),
     ("streaming-writes", include_str!("../../../../profiles/streaming-writes.toml")),
+    ("jesd219-enterprise", include_str!("../../../../profiles/jesd219-enterprise.toml")),
+    ("oltp", include_str!("../../../../profiles/oltp.toml")),
+    ("exchange", include_str!("../../../../profiles/exchange.toml")),
+    ("vdi", include_str!("../../../../profiles/vdi.toml")),
+    ("video", include_str!("../../../../profiles/video.toml")),
 ];
 
 /// An access profile.
@@ -84,8 +89,8 @@ mod tests {
     use super::*;
 
     /// Read share, random share and sizes of each profile.
-    /// Source: Tom's Hardware, "Breaking Records With SSDs: 16 Intel X25-Es Do 2.2 GB/s", with the reads and writes
-    /// of the two streaming patterns as their names have them.
+    /// Source of the first six: Tom's Hardware, "Breaking Records With SSDs: 16 Intel X25-Es Do 2.2 GB/s", with the
+    /// reads and writes of the two streaming patterns as their names have them; of the others, their own files.
     #[test]
     fn every_profile_is_what_its_source_says() {
         let table = [
@@ -101,6 +106,17 @@ mod tests {
             ("workstation", Pattern::RandRw, 80, 80, "8k/100"),
             ("streaming-reads", Pattern::Read, 100, 100, "64k/34:128k/33:256k/33"),
             ("streaming-writes", Pattern::Write, 0, 100, "64k/34:128k/33:256k/33"),
+            (
+                "jesd219-enterprise",
+                Pattern::RandRw,
+                40,
+                100,
+                "512/4:1k/1:1536/1:2k/1:2560/1:3k/1:3584/1:4k/67:8k/10:16k/7:32k/3:64k/3",
+            ),
+            ("oltp", Pattern::RandRw, 70, 100, "8k/100"),
+            ("exchange", Pattern::RandRw, 60, 100, "32k/100"),
+            ("vdi", Pattern::RandRw, 20, 80, "4k/80:8k/10:16k/5:32k/3:64k/2"),
+            ("video", Pattern::Read, 100, 100, "1m/100"),
         ];
         assert_eq!(table.map(|(name, ..)| name), names());
         for (name, pattern, reads, random, sizes) in table {
@@ -122,7 +138,8 @@ mod tests {
         for (profile, (name, text)) in all().iter().zip(BUILTIN) {
             let file: File = toml::from_str(text).unwrap();
             assert_eq!(profile.fields.len(), file.workload.len(), "{name}: {:?}", file.workload);
-            assert!(profile.source.contains("Tom's Hardware"), "{name}");
+            let known = ["Tom's Hardware", "JEDEC", "guess: "];
+            assert!(known.iter().any(|source| profile.source.contains(source)), "{name}: {}", profile.source);
         }
     }
 

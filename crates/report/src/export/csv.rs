@@ -31,7 +31,7 @@ fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String)
         ("target", single.target.to_owned()),
         ("version", single.version.to_owned()),
         ("timestamp_ms", single.timestamp_ms.to_string()),
-        ("rw", workload.pattern.to_string()),
+        ("rw", workload.rw()),
         ("rwmixread", workload.reads().to_string()),
         ("bs", given(workload.sizes.is_none().then(|| workload.block.get()))),
         ("iodepth", workload.queue_depth.to_string()),

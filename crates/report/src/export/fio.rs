@@ -167,7 +167,7 @@ fn options(single: &Single) -> Keys<&'static str, String> {
         ("name", single.name.to_owned()),
         ("filename", single.target.to_owned()),
         ("ioengine", engine.to_owned()),
-        ("rw", pattern.to_string()),
+        ("rw", workload.rw()),
         ("iodepth", queue_depth.to_string()),
         ("numjobs", workers.to_string()),
         ("randseed", single.seed.to_string()),

@@ -85,7 +85,7 @@ struct Asked {
 impl Asked {
     fn of(workload: &Workload) -> Self {
         Self {
-            rw: workload.pattern.to_string(),
+            rw: workload.rw(),
             rwmixread: workload.reads(),
             bs: workload.sizes.is_none().then_some(workload.block),
             iodepth: workload.queue_depth,
