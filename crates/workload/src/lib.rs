@@ -13,6 +13,7 @@ mod permutation;
 mod shares;
 mod sizes;
 mod spec;
+mod stamp;
 mod stream;
 
 pub use arrival::{Arrival, Arrivals, Process};
@@ -21,4 +22,5 @@ pub use invalid::Invalid;
 pub use shares::ListError;
 pub use sizes::{Sizes, Weighted};
 pub use spec::{Pattern, Stop, Workload};
+pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
