@@ -15,6 +15,7 @@ mod sizes;
 mod spec;
 mod stamp;
 mod stream;
+mod trace;
 
 pub use arrival::{Arrival, Arrivals, Process};
 pub use distribution::{Decimal, Distribution, Zone};
@@ -24,3 +25,4 @@ pub use sizes::{Sizes, Weighted};
 pub use spec::{Pattern, Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
+pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog};

@@ -1,0 +1,126 @@
+//! Traces of each format, and what is no trace.
+
+use super::*;
+
+fn read(text: &str) -> Result<Trace, TraceError> {
+    let mut reader = TraceReader::new();
+    text.lines().try_for_each(|line| reader.line(line))?;
+    reader.finish()
+}
+
+/// Operation, offset in KiB, length in KiB, time in microseconds, pause in microseconds.
+fn told(trace: &Trace) -> Vec<(Op, u64, u64, u64, Option<u64>)> {
+    let micros = |time: Nanos| time.as_nanos() / 1000;
+    let kib = |bytes: Bytes| bytes.get() / 1024;
+    let tell = |traced: &Traced| {
+        let Traced { at, pause, request } = *traced;
+        (request.op, kib(request.lba.offset()), kib(request.bytes()), micros(at), pause.map(micros))
+    };
+    trace.requests.iter().map(tell).collect()
+}
+
+#[test]
+fn fios_log_of_version_2_has_waits_between_requests() {
+    let text = "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb read 0 4096\n/dev/sdb wait 150 0\n\
+                /dev/sdb write 8192 65536\n/dev/sdb sync 0 0\n/dev/sdb trim 1048576 4096\n/dev/sdb close\n";
+    let trace = read(text).unwrap();
+    assert_eq!(
+        told(&trace),
+        [
+            (Op::Read, 0, 4, 0, Some(0)),
+            (Op::Write, 8, 64, 150, Some(150)),
+            (Op::Flush, 0, 0, 150, Some(0)),
+            (Op::Trim, 1024, 4, 150, Some(0)),
+        ]
+    );
+    assert_eq!((trace.targets, trace.passed_over, trace.end(), trace.longest()), {
+        (1, 3, Bytes::from_kib(1028), Bytes::from_kib(64))
+    });
+}
+
+#[test]
+fn fios_log_of_version_3_has_a_time_for_each() {
+    let text = "fio version 3 iolog\n26 a.bin add\n195 a.bin open\n200 a.bin read 0 4096\n50417 a.bin read 45056 4096\n\
+                151032 b.bin write 28672 4096\n301723 a.bin close\n";
+    let trace = read(text).unwrap();
+    let expected = [
+        (Op::Read, 0, 4, 0, Some(0)),
+        (Op::Read, 44, 4, 50_217, Some(50_217)),
+        (Op::Write, 28, 4, 150_832, Some(100_615)),
+    ];
+    assert_eq!(told(&trace), expected);
+    assert_eq!(trace.targets, 2);
+}
+
+#[test]
+fn blkparse_tells_when_each_request_came_and_was_done() {
+    let text = "\
+  8,0    1        1     0.000100000   123  Q   R 8 + 8 [fio]
+  8,0    1        2     0.000101000   123  G   R 8 + 8 [fio]
+  8,0    1        3     0.000102000   123  D   R 8 + 8 [fio]
+  8,0    1        4     0.000150000   123  Q  WS 2048 + 128 [fio]
+  8,0    1        5     0.000200000     0  C   R 8 + 8 [0]
+  8,0    1        6     0.000300000     0  C  WS 2048 + 128 [0]
+  8,0    1        7     0.001300000   123  Q  FWS [jbd2]
+  8,0    1        8     0.001400000   123  Q   D 4096 + 8 [fio]
+  8,0    0        0     0.001500000     0  m   N cfq123 slice expired
+CPU1 (8,0):
+ Reads Queued:           1,        4KiB	 Writes Queued:           1,       64KiB
+";
+    let trace = read(text).unwrap();
+    let expected = [
+        (Op::Read, 4, 4, 0, Some(0)),
+        (Op::Write, 1024, 64, 50, None),
+        (Op::Flush, 0, 0, 1200, Some(1000)),
+        (Op::Trim, 2048, 4, 1300, Some(100)),
+    ];
+    assert_eq!(told(&trace), expected, "the write came while the read was in flight");
+}
+
+#[test]
+fn msr_cambridge_has_response_times() {
+    let text = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+                128166372003061629,hm,0,Read,383496192,32768,1000\n128166372003061729,hm,0,Write,2822144,4096,500\n\
+                128166372003071629,hm,1,Write,3221225472,4096,77\n";
+    let trace = read(text).unwrap();
+    let expected = [
+        (Op::Read, 374_508, 32, 0, Some(0)),
+        (Op::Write, 2756, 4, 10, None),
+        (Op::Write, 3_145_728, 4, 1000, Some(900)),
+    ];
+    assert_eq!(told(&trace), expected);
+    assert_eq!((trace.targets, trace.passed_over), (2, 1), "the header is passed over");
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let requests = [
+        (Nanos::ZERO, Request::new(Op::Read, Lba::new(8), 8)),
+        (Nanos::from_micros(70), Request::new(Op::Write, Lba::new(0), 1)),
+        (Nanos::from_micros(90), Request::FLUSH),
+        (Nanos::from_millis(2), Request::new(Op::Trim, Lba::new(800), 80)),
+    ];
+    let trace = read(&to_iolog("sim:x25-m", &requests)).unwrap();
+    let again: Vec<(Nanos, Request)> = trace.requests.iter().map(|traced| (traced.at, traced.request)).collect();
+    assert_eq!(again, requests);
+}
+
+#[test]
+fn what_is_no_trace_is_told_with_its_line() {
+    let iolog = |lines: &str| format!("fio version 2 iolog\n{lines}");
+    for (text, words) in [
+        ("hello\n".to_owned(), "`hello` begins no trace"),
+        (iolog("f read 0\n"), "line 2: `f read 0` is not"),
+        (iolog("f add\nf read 0 x\n"), "line 3: `f read 0 x` is not a number"),
+        (iolog("f read 100 512\n"), "line 2: read of 512 B at 100 is not whole sectors"),
+        (iolog("f write 18446744073709551104 512\n"), "not whole sectors"),
+        (iolog("f open\n"), "no request; it ends after 2 lines"),
+        (String::new(), "no request"),
+        ("128166372003061629,hm,0,Read,0,4096,1\n1,hm,0,Erase,0,4096,1\n".to_owned(), "line 2"),
+    ] {
+        let said = read(&text).unwrap_err().to_string();
+        assert!(said.contains(words), "{text}: {said}");
+    }
+    let long = format!("{}\n", "x".repeat(10_000));
+    assert!(read(&long).unwrap_err().to_string().len() < 300);
+}
