@@ -24,6 +24,10 @@ pub struct RealOptions {
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub direct: u8,
 
+    /// Empty the page cache of the target before each run (1) or not (0); matters with --direct=0
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub invalidate: u8,
+
     /// Use an existing file that assay did not create; its contents are lost
     #[arg(long)]
     pub overwrite: bool,
@@ -109,6 +113,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     let access = Access {
         size: options.size,
         direct: options.direct == 1,
+        keep_cache: options.invalidate == 0,
         writes,
         overwrite: options.overwrite,
         destroy_data: options.destroy_data.clone(),

@@ -48,7 +48,7 @@ pub struct Progress {
 /// flight then is waited for but not counted. Processor time is that of the whole process while requests are
 /// counted, for the kernel does some of the work in threads of its own that are charged to the process.
 ///
-/// Without O_DIRECT the page cache is emptied of the target first, as fio does, but is used from then on.
+/// Without O_DIRECT the page cache is emptied of the target first, as fio does, unless it is to be kept; it is used from then on.
 ///
 /// # Errors
 /// If the workload does not fit the target, the kernel refuses what is needed, a request fails, or none is
@@ -60,7 +60,7 @@ pub fn run_real(
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Measurement, RealError> {
     check(target, workload)?;
-    if !target.direct() {
+    if !target.direct() && !target.keeps_cache() {
         target.drop_cache();
     }
     let shared = Shared::new(target, workload, seed);

@@ -30,6 +30,8 @@ pub struct Access {
     pub size: Option<Bytes>,
     /// Whether to pass the page cache by.
     pub direct: bool,
+    /// Whether to leave in the page cache what it holds when a run begins; a run empties it otherwise.
+    pub keep_cache: bool,
     /// Whether anything will change data.
     pub writes: bool,
     /// Whether to create a file that does not exist although nothing asks to write: it can then be
@@ -50,6 +52,7 @@ pub struct Target {
     capacity: Bytes,
     block: Bytes,
     direct: bool,
+    keep_cache: bool,
     writable: bool,
     /// What opening it has changed.
     change: Change,
@@ -134,6 +137,11 @@ impl Target {
     /// Whether the page cache is passed by.
     pub fn direct(&self) -> bool {
         self.direct
+    }
+
+    /// Whether a run leaves in the page cache what it finds there.
+    pub(crate) fn keeps_cache(&self) -> bool {
+        self.keep_cache
     }
 
     /// Whether it may be written.
@@ -231,8 +239,8 @@ impl Target {
         if capacity < block {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
-        let (direct, writable, change) = (access.direct, access.writes, Change::Nothing);
-        Ok(Self { path, file, kind, capacity, block, direct, writable, change })
+        let Access { direct, keep_cache, writes: writable, .. } = *access;
+        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, writable, change: Change::Nothing })
     }
 }
 
