@@ -65,7 +65,7 @@ fast=(--registerfiles=1 --fixedbufs=1 --iodepth_batch_submit=16 --iodepth_batch_
 
 # What of a document is compared: requests a second, µs of processor time a request, median latency in µs.
 figures='.jobs[0] | ((.usr_cpu + .sys_cpu) / 100) as $cores | .read |
-    [.iops, $cores * 1e6 / .iops, (.clat_ns.percentile["50.000000"] // 0) / 1000] | @tsv'
+    [.iops, $cores * 1e6 / .iops, ((.lat_ns.percentile // .clat_ns.percentile // {})["50.000000"] // 0) / 1000] | @tsv'
 
 run() { # PROGRAM CASE
     local job=(--name=job --filename="$file" --rw=randread --bs=4k --runtime="${seconds}s" --time_based=1)
@@ -78,7 +78,7 @@ run() { # PROGRAM CASE
         "$assay" --store "$scratch/store" run "${job[@]}" --format fio
     else
         [[ $2 == best ]] && job+=("${fast[@]}")
-        "$fio" --ioengine=io_uring "${job[@]}" --output-format=json
+        "$fio" --ioengine=io_uring --lat_percentiles=1 --clat_percentiles=0 "${job[@]}" --output-format=json
     fi 2>"$scratch/said" | jq -r "$figures" || { cat "$scratch/said" >&2 && exit 1; }
 }
 

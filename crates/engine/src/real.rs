@@ -14,7 +14,7 @@ use workload::{Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Cpu, Measurement, RealError, Target, kernel};
+use crate::{Clock, Measurement, RealError, Target, kernel};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -247,7 +247,7 @@ impl Run<'_> {
                 (cpu, ramp) = (kernel::cpu_time(), None);
             }
         }
-        measurement.cpu = Some(since(kernel::cpu_time(), cpu));
+        measurement.cpu.get_or_insert_default().add(kernel::cpu_time().since(cpu));
         self.end.open(None);
         (self.watch)(self.progress(began));
         failure.map_or(Ok((measurement, began)), Err)
@@ -258,10 +258,6 @@ impl Run<'_> {
         let bytes = Bytes::new(self.shared.bytes.load(Ordering::Relaxed));
         Progress { requests, bytes, elapsed: Nanos::from_std(began.elapsed()) }
     }
-}
-
-fn since(now: Cpu, before: Cpu) -> Cpu {
-    Cpu { user: now.user.since(before.user), system: now.system.since(before.system) }
 }
 
 #[cfg(test)]

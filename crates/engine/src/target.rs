@@ -9,12 +9,12 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use block::{Bytes, SECTOR};
-use rustix::fs::{FallocateFlags, FlockOperation, SeekFrom, XattrFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, SeekFrom, XattrFlags};
 use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
 use crate::mounts::filesystem_of;
-use crate::{TargetError, guard, kernel};
+use crate::{Submission, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -32,6 +32,8 @@ pub struct Access {
     pub direct: bool,
     /// Whether to leave in the page cache what it holds when a run begins; a run empties it otherwise.
     pub keep_cache: bool,
+    /// How requests are handed to the kernel.
+    pub submission: Submission,
     /// Whether anything will change data.
     pub writes: bool,
     /// Whether to create a file that does not exist although nothing asks to write: it can then be
@@ -53,6 +55,7 @@ pub struct Target {
     block: Bytes,
     direct: bool,
     keep_cache: bool,
+    submission: Submission,
     writable: bool,
     /// What opening it has changed.
     change: Change,
@@ -142,6 +145,11 @@ impl Target {
     /// Whether a run leaves in the page cache what it finds there.
     pub(crate) fn keeps_cache(&self) -> bool {
         self.keep_cache
+    }
+
+    /// How requests are handed to the kernel.
+    pub(crate) fn submission(&self) -> &Submission {
+        &self.submission
     }
 
     /// Whether it may be written.
@@ -240,7 +248,8 @@ impl Target {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
         let Access { direct, keep_cache, writes: writable, .. } = *access;
-        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, writable, change: Change::Nothing })
+        let (submission, change) = (access.submission.clone(), Change::Nothing);
+        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, writable, change })
     }
 }
 
@@ -372,6 +381,8 @@ fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
         }
         _ => failed(path, "open", &error),
     })?;
+    // Reads then leave the time of the last access alone, which costs each of them a little. Only the owner may ask.
+    let _ = rustix::fs::fcntl_getfl(&file).and_then(|flags| rustix::fs::fcntl_setfl(&file, flags | OFlags::NOATIME));
     let lock = || rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
     match patiently(lock, |errno| *errno == Errno::WOULDBLOCK) {
         Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),

@@ -177,6 +177,11 @@ impl<'a> Session<'a> {
             if let Some(finding) = finding {
                 self.note(Some(step), None, finding)?;
             }
+            // What one repeat shows of the host, the others need not say again.
+            let of_host = measured.iter().map(|(_, measurement)| measurement.host_findings());
+            for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
+                self.note(Some(step), Some(key), &finding)?;
+            }
             lock(self.store).record_cell(self.run, step, key, &measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(jobs.len() - 1);
