@@ -1,6 +1,8 @@
 //! What the user named to be put to the proof.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, parse_bytes};
 use clap::ValueEnum;
@@ -8,8 +10,10 @@ use drive::preset::Preset;
 use engine::{Access, IoEngine, Submission, Target};
 use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 
 /// The highest number of a processor that the kernel's sets hold.
 const CPU_MAX: usize = 1023;
@@ -151,6 +155,17 @@ pub fn preset(name: &str) -> Result<Preset, Failure> {
     Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
 }
 
+/// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| Failure::failed(format!("Ctrl-C cannot be watched for: {error}")))?;
+    }
+    Ok(stop)
+}
+
 fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     if options.overwrite || options.destroy_data.is_some() {
         return Err(Failure::usage(
@@ -192,7 +207,8 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
         destroy_data: options.destroy_data.clone(),
         create,
     };
-    let target = Target::open(path, &access)?;
+    let mut target = Target::open(path, &access)?;
+    target.stop_when(interruption()?);
     let environment = Environment::with_target(path);
     let mut findings = Vec::new();
     if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {

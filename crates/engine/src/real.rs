@@ -203,7 +203,7 @@ impl Run<'_> {
         let Some(began) = self.start.wait() else { return };
         let ended = worker.run(began);
         if ended.is_err() {
-            self.shared.failed.store(true, Ordering::Relaxed);
+            self.shared.over.store(true, Ordering::Relaxed);
         }
         let _ = news.send(News::Ended(ended.map(Box::new)));
         // Who still holds it is still running: the coordinator must not wait for those that have ended.
@@ -240,7 +240,12 @@ impl Run<'_> {
                     failure.get_or_insert(error);
                     running -= 1;
                 }
-                Err(RecvTimeoutError::Timeout) => (self.watch)(self.progress(began)),
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.shared.target.is_stopped() {
+                        self.shared.over.store(true, Ordering::Relaxed);
+                    }
+                    (self.watch)(self.progress(began));
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if ramp.is_some_and(|from| Nanos::from_std(began.elapsed()) >= from) {

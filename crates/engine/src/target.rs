@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -57,6 +59,8 @@ pub struct Target {
     keep_cache: bool,
     submission: Submission,
     writable: bool,
+    /// Set from outside when runs are to end early.
+    stop: Arc<AtomicBool>,
     /// What opening it has changed.
     change: Change,
 }
@@ -145,6 +149,16 @@ impl Target {
     /// Whether a run leaves in the page cache what it finds there.
     pub(crate) fn keeps_cache(&self) -> bool {
         self.keep_cache
+    }
+
+    /// Ends a run within half a second of `stop` being set, but for what is in flight, and gives what was measured.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// Whether runs are to end early.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// How requests are handed to the kernel.
@@ -249,7 +263,8 @@ impl Target {
         }
         let Access { direct, keep_cache, writes: writable, .. } = *access;
         let (submission, change) = (access.submission.clone(), Change::Nothing);
-        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, writable, change })
+        let stop = Arc::default();
+        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, writable, stop, change })
     }
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct Shared<'r> {
     pub ended: AtomicU64,
     /// How much data may still be asked for; none without such a limit.
     pub bytes_left: Option<AtomicU64>,
-    /// Set when a worker has failed: nothing more is submitted.
-    pub failed: AtomicBool,
+    /// Set when a worker has failed or the run is to end early: nothing more is submitted.
+    pub over: AtomicBool,
     /// Requests completed so far, counted or not.
     pub requests: AtomicU64,
     /// The data that they moved.
@@ -50,7 +50,7 @@ impl<'r> Shared<'r> {
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
             ended: AtomicU64::new(u64::MAX),
             bytes_left: workload.stop.bytes.map(|bytes| AtomicU64::new(bytes.get())),
-            failed: AtomicBool::new(false),
+            over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         }
@@ -210,7 +210,8 @@ impl<'r> Worker<'r> {
             }
         }
         // The time in which nothing came, or nobody asked, is part of the measurement.
-        if self.requests_left > 0 && self.shared.deadline < Nanos::MAX {
+        let whole = self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed);
+        if whole && self.shared.deadline < Nanos::MAX {
             let whole = self.shared.deadline.since(self.shared.counted_from);
             self.measurement.elapsed = self.measurement.elapsed.max(whole);
         }
@@ -221,7 +222,7 @@ impl<'r> Worker<'r> {
     fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
         while let Some(&tag) = free.last() {
             let (is_flush, now) = (self.peek().op == Op::Flush, now());
-            let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+            let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
                 _ if is_flush => now,
@@ -251,7 +252,7 @@ impl<'r> Worker<'r> {
     /// Submits the next request, whose latency counts from `since`, unless a limit has been reached: then none will
     /// follow in its place, and the answer is no.
     fn submit(&mut self, tag: Tag, now: Nanos, since: Nanos) -> Result<bool, RealError> {
-        let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+        let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
         if over || self.requests_left == 0 {
             return Ok(false);
         }

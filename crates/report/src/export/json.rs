@@ -269,7 +269,14 @@ mod tests {
         assert!((latency["p99_99"].as_f64().unwrap() / 5_000_000.0 - 1.0).abs() < 0.002, "{latency}");
         assert_eq!(document["series"][0]["writes"], 999);
         assert_eq!(document["series"][1]["latency_max_ns"], 5_000_000);
-        assert_eq!(document["cpu"], json!({ "user_ns": 100_000_000, "system_ns": 300_000_000 }));
+        assert_eq!(
+            document["cpu"],
+            json!({
+                "user_ns": 100_000_000, "system_ns": 300_000_000,
+                "switches_voluntary": 6000, "switches_involuntary": 3000,
+                "handover": { "method": "deferred", "registered": true, "refusal": null },
+            })
+        );
         assert_eq!(document["drive"]["write_amplification"], 1.5);
         assert_eq!(document["findings"][1], "Not \"steady\".");
     }

@@ -167,8 +167,9 @@ reads       2,000     8.19    102 µs    100 µs    100 µs         –   5.00 m
 writes      1,000     4.10    250 µs    250 µs    250 µs         –    250 µs
 all         3,000     12.3    152 µs    100 µs    250 µs         –   5.00 ms
 
-Processor: 5.0 % of one core in the program, 15 % in the kernel; 66.7 µs a request,
-with 1.50 context switches (0.500 of them forced). Requests went by io_uring.
+Processor: 5.0 % of one core in the program, 15 % in the kernel; 66.7 µs a
+request, with 1.50 context switches (0.500 of them forced). Requests went by
+io_uring.
 
 Write amplification: 1.50 (1 is ideal, less is better).
 
