@@ -253,7 +253,7 @@ impl Measurement {
         let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * cores);
         let limit = (self.elapsed > Nanos::ZERO && busy >= HOST_LIMIT).then(|| {
             format!(
-                "The host, not the target, was the limit: {} kept {:.0} % of their processor time busy. Use more \
+                "The host, not the target, was the limit: {} kept {:.0} % of the processor time it may have busy. Use more \
                  workers (--numjobs), or larger requests.",
                 if self.workload.workers == 1 { "one worker" } else { "the workers" },
                 busy * 100.0

@@ -3,11 +3,15 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_engine::{Access, Cpu, Handover, IoEngine, Measurement, Method, RealError, Submission, Target, run_real};
-use block::{Bytes, Seed};
+use assay_engine::{
+    Access, Cpu, Handover, IoEngine, Measurement, Method, Progress, RealError, Submission, Target, run_real,
+};
+use block::{Bytes, Nanos, Seed};
 use tempfile::TempDir;
-use workload::{Pattern, Stop, Workload};
+use workload::{Arrival, Pattern, Stop, Workload};
 
 const SIZE: Bytes = Bytes::from_mib(4);
 
@@ -114,4 +118,25 @@ fn workers_stay_on_the_processors_that_they_may_use() {
     let error = on(&[1023], false).unwrap_err();
     assert!(matches!(&error, RealError::Pin { cpus, .. } if cpus[..] == [1023]), "{error}");
     assert!(error.to_string().contains("lscpu"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_stopped_gives_what_was_measured_until_then() {
+    let directory = scratch();
+    let path = filled(&directory, &Submission::default());
+    for (submission, rate) in [(Submission::default(), 0), (psync(), 0), (Submission::default(), 100)] {
+        let access = Access { size: Some(SIZE), direct: true, submission, writes: true, ..Access::default() };
+        let mut target = Target::open(&path, &access).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        target.stop_when(Arc::clone(&stop));
+        let arrival = Arrival { rate, ..Arrival::default() };
+        let long = Stop::after(Nanos::from_secs(600));
+        let workload =
+            Workload { pattern: Pattern::RandRead, queue_depth: 4, arrival, stop: long, ..Workload::default() };
+        // The first word of progress that has requests to tell of ends the run.
+        let watch = |progress: Progress| stop.store(progress.requests > 0, Ordering::Relaxed);
+        let measurement = run_real(&target, &workload, Seed::new(7), &watch).unwrap();
+        assert!(measurement.requests() > 0);
+        assert!(measurement.elapsed < Nanos::from_secs(60), "{}", measurement.elapsed);
+    }
 }
