@@ -247,15 +247,15 @@ impl Measurement {
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
-    pub fn host_findings(&self) -> Vec<String> {
+    /// It has so many `cores`, of which each worker can keep one busy.
+    pub fn host_findings(&self, cores: u32) -> Vec<String> {
         let Some(cpu) = self.cpu else { return Vec::new() };
-        let cores = f64::from(self.workload.workers);
+        let cores = f64::from(self.workload.workers.min(cores));
         let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * cores);
         let limit = (self.elapsed > Nanos::ZERO && busy >= HOST_LIMIT).then(|| {
             format!(
-                "The host, not the target, was the limit: {} kept {:.0} % of the processor time it may have busy. Use more \
-                 workers (--numjobs), or larger requests.",
-                if self.workload.workers == 1 { "one worker" } else { "the workers" },
+                "The host, not the target, was the limit: the workers took {:.0} % of the processor time that they can. \
+                 Use more of them (--numjobs) where there are more cores, or larger requests.",
                 busy * 100.0
             )
         });
@@ -315,20 +315,21 @@ mod tests {
         assert_eq!(reads, [999, 1000, 501]);
     }
 
-    /// A second of reads that took this share of two cores.
-    fn busy(percent: u64) -> Vec<String> {
+    /// What is said of a second of reads by two workers that took this share of two cores, on a host with so many.
+    fn busy(percent: u64, cores: u32) -> Vec<String> {
         let mut measurement = measured(1000, Nanos::from_millis(1));
         measurement.workload.workers = 2;
         let (user, system) = (Nanos::from_millis(5 * percent), Nanos::from_millis(15 * percent));
         measurement.cpu = Some(Cpu { user, system, ..Cpu::default() });
-        measurement.host_findings()
+        measurement.host_findings(cores)
     }
 
     #[test]
     fn a_host_without_time_to_spare_was_the_limit() {
-        assert_eq!(busy(94), [""; 0]);
-        let said = busy(96);
+        assert_eq!(busy(94, 8), [""; 0]);
+        let said = busy(96, 8);
         assert!(matches!(&said[..], [one] if one.contains("96 %") && one.contains("--numjobs")), "{said:?}");
+        assert_eq!(busy(48, 1).len(), 1, "two workers cannot take more than all of one core");
     }
 
     #[test]

@@ -178,7 +178,8 @@ impl<'a> Session<'a> {
                 self.note(Some(step), None, finding)?;
             }
             // What one repeat shows of the host, the others need not say again.
-            let of_host = measured.iter().map(|(_, measurement)| measurement.host_findings());
+            let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+            let of_host = measured.iter().map(|(_, measurement)| measurement.host_findings(cores));
             for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
                 self.note(Some(step), Some(key), &finding)?;
             }
