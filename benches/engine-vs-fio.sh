@@ -53,7 +53,7 @@ done
 scratch=$(mktemp -d "$directory/engine-vs-fio.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 file=$scratch/file
-filesystem=$(stat -f -c %T "$scratch")
+filesystem=$(findmnt -no FSTYPE -T "$scratch")
 [[ $filesystem != tmpfs ]] || {
     echo "$scratch is on tmpfs; set DIRECTORY to a directory on a disk" >&2
     exit 2
