@@ -25,6 +25,8 @@ enum Kind {
 const FAILED: u8 = 1;
 /// What was asked makes no sense, or is refused; nothing was changed.
 const USAGE: u8 = 2;
+/// Ctrl-C, by the shells' convention: 128 and the number of the signal.
+pub const INTERRUPTED: u8 = 130;
 
 impl Failure {
     /// What was asked makes no sense or is refused.
@@ -35,6 +37,16 @@ impl Failure {
     /// What was asked was tried and failed.
     pub fn failed(sentence: impl Display) -> Self {
         Self { code: FAILED, kind: Kind::Sentence(sentence.to_string()) }
+    }
+
+    /// The user, or the system, asked for an end.
+    pub fn interrupted(sentence: impl Display) -> Self {
+        Self { code: INTERRUPTED, kind: Kind::Sentence(sentence.to_string()) }
+    }
+
+    /// Whether somebody asked for an end.
+    pub fn is_interruption(&self) -> bool {
+        self.code == INTERRUPTED
     }
 
     /// A plan has mistakes.

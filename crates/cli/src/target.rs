@@ -1,14 +1,22 @@
 //! What the user named to be put to the proof.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, parse_bytes};
+use clap::ValueEnum;
 use drive::preset::Preset;
-use engine::{Access, Target};
+use engine::{Access, IoEngine, Submission, Target};
 use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
+
+/// The highest number of a processor that the kernel's sets hold.
+const CPU_MAX: usize = 1023;
 
 /// The target of a review where none is named.
 pub const DEFAULT: &str = "sim:x25-m";
@@ -24,6 +32,30 @@ pub struct RealOptions {
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub direct: u8,
 
+    /// Empty the page cache of the target before each run (1) or not (0); matters with --direct=0
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub invalidate: u8,
+
+    /// How requests reach the kernel: io_uring, or threads that call pread and pwrite (psync)
+    #[arg(long, value_name = "io_uring|psync", default_value = "io_uring")]
+    pub ioengine: IoEngine,
+
+    /// Ask the device for completions instead of being interrupted; with O_DIRECT and a device that has poll queues
+    #[arg(long, value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub hipri: u8,
+
+    /// Let a thread of the kernel look for requests, at the price of a core
+    #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub sqthread_poll: u8,
+
+    /// The processors that workers may use: 0-3,6
+    #[arg(long = "cpus_allowed", visible_alias = "cpus-allowed", value_name = "LIST", value_parser = cpus)]
+    pub cpus_allowed: Option<Cpus>,
+
+    /// Whether workers share those processors or get one each, in turn
+    #[arg(long = "cpus_allowed_policy", visible_alias = "cpus-allowed-policy", value_enum, default_value_t = Policy::Shared)]
+    pub cpus_allowed_policy: Policy,
+
     /// Use an existing file that assay did not create; its contents are lost
     #[arg(long)]
     pub overwrite: bool,
@@ -31,6 +63,48 @@ pub struct RealOptions {
     /// Use a block device that carries data; name the device again
     #[arg(long, value_name = "DEVICE")]
     pub destroy_data: Option<PathBuf>,
+}
+
+/// The numbers of processors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpus(Vec<usize>);
+
+/// How workers use the processors that they may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// Every worker may use all of them
+    Shared,
+    /// Each worker uses one
+    Split,
+}
+
+/// The processors of a list as fio and the kernel write it: single ones and ranges.
+fn cpus(text: &str) -> Result<Cpus, String> {
+    let wrong = || format!("give processors from 0 to {CPU_MAX}, such as 0-3,6; `lscpu --extended` lists them");
+    let number = |text: &str| text.trim().parse().ok().filter(|cpu| *cpu <= CPU_MAX).ok_or_else(wrong);
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (number(first)?, number(last)?);
+        cpus.extend(first..=last);
+        if last < first {
+            return Err(wrong());
+        }
+    }
+    Ok(Cpus(cpus))
+}
+
+impl RealOptions {
+    /// How requests are to be handed to the kernel.
+    fn submission(&self) -> Submission {
+        Submission {
+            engine: self.ioengine,
+            hipri: self.hipri == 1,
+            sqthread_poll: self.sqthread_poll == 1,
+            cpus: self.cpus_allowed.clone().map_or(Vec::new(), |cpus| cpus.0),
+            split: self.cpus_allowed_policy == Policy::Split,
+        }
+    }
 }
 
 /// A target that was opened.
@@ -81,10 +155,27 @@ pub fn preset(name: &str) -> Result<Preset, Failure> {
     Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
 }
 
+/// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| Failure::failed(format!("Ctrl-C cannot be watched for: {error}")))?;
+    }
+    Ok(stop)
+}
+
 fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     if options.overwrite || options.destroy_data.is_some() {
         return Err(Failure::usage(
             "--overwrite and --destroy-data are for files and devices; a simulated drive has nothing to lose",
+        ));
+    }
+    if options.submission() != Submission::default() {
+        return Err(Failure::usage(
+            "--ioengine, --hipri, --sqthread_poll and --cpus_allowed are for files and devices; requests to a simulated \
+             drive do not pass the kernel",
         ));
     }
     let preset = preset(name)?;
@@ -107,14 +198,17 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
 
 fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
     let access = Access {
+        submission: options.submission(),
         size: options.size,
         direct: options.direct == 1,
+        keep_cache: options.invalidate == 0,
         writes,
         overwrite: options.overwrite,
         destroy_data: options.destroy_data.clone(),
         create,
     };
-    let target = Target::open(path, &access)?;
+    let mut target = Target::open(path, &access)?;
+    target.stop_when(interruption()?);
     let environment = Environment::with_target(path);
     let mut findings = Vec::new();
     if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {
@@ -140,4 +234,18 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
 
 fn json(environment: &Environment) -> String {
     serde_json::to_string(environment).expect("names, numbers and lists always serialise")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_given_singly_and_in_ranges() {
+        assert_eq!(cpus("0-3,6"), Ok(Cpus(vec![0, 1, 2, 3, 6])));
+        assert_eq!(cpus("2"), Ok(Cpus(vec![2])));
+        for wrong in ["", "a", "3-1", "0-99999999999", "1024", "1,,2"] {
+            assert!(cpus(wrong).is_err_and(|error| error.contains("lscpu")), "{wrong}");
+        }
+    }
 }

@@ -2,6 +2,11 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use support::{Place, other, skip, tool};
 
@@ -289,4 +294,76 @@ fn a_full_disk_fails_the_run_and_says_so() {
     });
     other("umount", &[&mount_path]);
     outcome.unwrap();
+}
+
+/// Reads a file of the place for a minute.
+const LONG: [&str; 7] =
+    ["run", "./scratch.bin", "--rw=randread", "--size=8m", "--runtime=60s", "--time_based", "--format=json"];
+
+#[test]
+fn ctrl_c_ends_a_run_at_once_and_keeps_and_marks_what_was_measured() {
+    let place = Place::new();
+    let mut command = place.command(&LONG);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while line.trim() != "Running" {
+        line.clear();
+        assert!(words.read_line(&mut line).unwrap() > 0, "the program ended early");
+    }
+    // Long enough for requests to be counted, however busy the machine is.
+    std::thread::sleep(Duration::from_secs(1));
+    let asked = Instant::now();
+    rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert_eq!(output.status.code(), Some(130));
+    let document = json(&String::from_utf8(output.stdout).unwrap());
+    assert!(document["read"]["requests"].as_u64().unwrap() > 0, "{document}");
+    let findings = document["findings"].to_string();
+    assert!(findings.contains("interrupted"), "{findings}");
+    let mut rest = String::new();
+    words.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("interrupted"), "{rest}");
+}
+
+/// Runs what follows with the system call number 425, `io_uring_setup`, answered by EPERM, as containers do.
+const FORBID: &str = "import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+code = lambda *fields: struct.pack('HBBI', *fields)
+rules = code(0x20, 0, 0, 0) + code(0x15, 0, 1, 425) + code(0x06, 0, 0, 0x50001) + code(0x06, 0, 0, 0x7fff0000)
+class Program(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_ushort), ('rules', ctypes.c_char_p)]
+program = Program(4, rules)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(program), 0, 0):
+    sys.exit(99)
+os.execv(sys.argv[1], sys.argv[1:])";
+
+#[test]
+fn where_io_uring_is_forbidden_threads_do_the_work_and_the_result_says_so() {
+    let Some(python) = tool("python3") else { return skip("python3 is not installed") };
+    let place = Place::new();
+    let arguments = ["run", "./scratch.bin", "--rw=randread", "--size=8m", "--iodepth=4", "--number_ios=500"];
+    let mut command = std::process::Command::new(python);
+    command.current_dir(place.path("")).env("ASSAY_STORE", place.store());
+    command.args(["-c", FORBID, env!("CARGO_BIN_EXE_assay")]).args(arguments).arg("--format=json");
+    let output = command.output().unwrap();
+    if output.status.code() == Some(99) {
+        return skip("the kernel has no seccomp filters");
+    }
+    let document = json(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(document["read"]["requests"], 500, "{document}");
+    assert_eq!(document["cpu"]["handover"]["method"], "threads");
+    assert!(document["findings"].to_string().contains("Operation not permitted"), "{document}");
+}
+
+#[test]
+fn the_ways_to_the_kernel_are_for_real_targets() {
+    let place = Place::new();
+    for option in ["--ioengine=psync", "--hipri", "--sqthread_poll", "--cpus_allowed=0"] {
+        let said = place.refuses(&["run", "--rw=randread", "--number_ios=1", option]);
+        assert!(said.contains("simulated"), "{said}");
+    }
+    let said = place.refuses(&["run", "--cpus_allowed=3-1"]);
+    assert!(said.contains("0-3,6"), "{said}");
 }

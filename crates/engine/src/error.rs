@@ -94,6 +94,10 @@ pub enum RealError {
         "{workers} workers are more than the {max} that this process has room for; lower numjobs, or raise vm.max_map_count"
     )]
     TooManyWorkers { workers: u32, max: u64 },
+    #[error(
+        "the workers cannot be kept to the processors {cpus:?}: {errno}; `lscpu --extended` lists those that there are"
+    )]
+    Pin { cpus: Vec<usize>, errno: Errno },
     #[error("io_uring cannot be used: {errno}; {}", uring_advice(*errno, *disabled))]
     Uring {
         errno: Errno,
@@ -144,6 +148,7 @@ fn io_advice(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space or give a smaller --size",
         Errno::INVAL => "the target does not take requests of this size or place: try another block size or --direct=0",
+        Errno::OPNOTSUPP => "the target cannot do this: leave out --hipri, which needs a device with poll queues",
         Errno::NODEV | Errno::NXIO => "the device has gone away: see `dmesg` for its last words",
         Errno::ROFS | Errno::PERM => "the target has become read-only: see `dmesg` for the reason",
         _ => "the drive or the way to it failed: see `dmesg` for the details",

@@ -33,7 +33,7 @@ pub(crate) fn direct_alignment(file: BorrowedFd<'_>) -> Option<Bytes> {
     known.then(|| Bytes::new(u64::from(status.stx_dio_offset_align)))
 }
 
-/// The processor time of all threads of this process so far, the kernel's own on its behalf included.
+/// The processor time and context switches of all threads of this process so far, the kernel's own on its behalf included.
 pub(crate) fn cpu_time() -> Cpu {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: RUSAGE_SELF is a valid request and `usage` a whole `struct rusage` to write to.
@@ -43,7 +43,13 @@ pub(crate) fn cpu_time() -> Cpu {
     let usage = unsafe { usage.assume_init() };
     let nanos =
         |time: libc::timeval| Nanos::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
-    Cpu { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
+    Cpu {
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        switches_voluntary: usage.ru_nvcsw as u64,
+        switches_involuntary: usage.ru_nivcsw as u64,
+        handover: None,
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,13 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::Workload;
 
+use crate::Handover;
+
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
+
+/// Workers that are busy for this share of the time leave none to wait for the target.
+const HOST_LIMIT: f64 = 0.95;
 
 /// Which clock a measurement was taken by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,13 +127,53 @@ impl Tick {
     }
 }
 
-/// Processor time that the host spent.
+/// What a run took of the host, and how requests were handed to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// In the program.
     pub user: Nanos,
     /// In the kernel on the program's behalf.
     pub system: Nanos,
+    /// How often a thread gave its processor up to wait.
+    #[serde(default)]
+    pub switches_voluntary: u64,
+    /// How often a thread was made to leave its processor to another.
+    #[serde(default)]
+    pub switches_involuntary: u64,
+    /// How requests were handed to the kernel; none where all were trims of a device, each a call of its own.
+    #[serde(default)]
+    pub handover: Option<Handover>,
+}
+
+impl Cpu {
+    /// The time of both kinds together.
+    pub fn total(&self) -> Nanos {
+        self.user + self.system
+    }
+
+    /// What has been added since `before`.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            user: self.user.since(before.user),
+            system: self.system.since(before.system),
+            switches_voluntary: self.switches_voluntary - before.switches_voluntary,
+            switches_involuntary: self.switches_involuntary - before.switches_involuntary,
+            handover: self.handover,
+        }
+    }
+
+    /// Adds what another worker or another run took.
+    pub fn add(&mut self, other: Self) {
+        self.user += other.user;
+        self.system += other.system;
+        self.switches_voluntary += other.switches_voluntary;
+        self.switches_involuntary += other.switches_involuntary;
+        self.handover = match (self.handover, other.handover) {
+            (Some(mine), Some(theirs)) => Some(mine.lesser(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
 }
 
 impl Measurement {
@@ -179,6 +224,9 @@ impl Measurement {
             mine.merge(theirs);
         }
         self.elapsed = self.elapsed.max(other.elapsed);
+        if let Some(cpu) = other.cpu {
+            self.cpu.get_or_insert_default().add(cpu);
+        }
     }
 
     /// Adds what the same workload measured next: the times follow one another.
@@ -190,14 +238,28 @@ impl Measurement {
         self.series.extend(&next.series);
         self.elapsed += next.elapsed;
         if let Some(next) = next.cpu {
-            let mine = self.cpu.get_or_insert_default();
-            mine.user += next.user;
-            mine.system += next.system;
+            self.cpu.get_or_insert_default().add(next);
         }
         self.drive = match (self.drive, next.drive) {
             (Some(mine), Some(next)) => Some(mine + next),
             (mine, next) => mine.or(next),
         };
+    }
+
+    /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
+    /// It has so many `cores`, of which each worker can keep one busy.
+    pub fn host_findings(&self, cores: u32) -> Vec<String> {
+        let Some(cpu) = self.cpu else { return Vec::new() };
+        let cores = f64::from(self.workload.workers.min(cores));
+        let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * cores);
+        let limit = (self.elapsed > Nanos::ZERO && busy >= HOST_LIMIT).then(|| {
+            format!(
+                "The host, not the target, was the limit: the workers took {:.0} % of the processor time that they can. \
+                 Use more of them (--numjobs) where there are more cores, or larger requests.",
+                busy * 100.0
+            )
+        });
+        limit.into_iter().chain(cpu.handover.and_then(Handover::finding)).collect()
     }
 
     /// Requests of all kinds but flushes.
@@ -251,6 +313,23 @@ mod tests {
         assert_eq!(measurement.iops(), 1000.0);
         let reads: Vec<u64> = measurement.series.iter().map(|tick| tick.reads).collect();
         assert_eq!(reads, [999, 1000, 501]);
+    }
+
+    /// What is said of a second of reads by two workers that took this share of two cores, on a host with so many.
+    fn busy(percent: u64, cores: u32) -> Vec<String> {
+        let mut measurement = measured(1000, Nanos::from_millis(1));
+        measurement.workload.workers = 2;
+        let (user, system) = (Nanos::from_millis(5 * percent), Nanos::from_millis(15 * percent));
+        measurement.cpu = Some(Cpu { user, system, ..Cpu::default() });
+        measurement.host_findings(cores)
+    }
+
+    #[test]
+    fn a_host_without_time_to_spare_was_the_limit() {
+        assert_eq!(busy(94, 8), [""; 0]);
+        let said = busy(96, 8);
+        assert!(matches!(&said[..], [one] if one.contains("96 %") && one.contains("--numjobs")), "{said:?}");
+        assert_eq!(busy(48, 1).len(), 1, "two workers cannot take more than all of one core");
     }
 
     #[test]

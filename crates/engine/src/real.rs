@@ -14,7 +14,7 @@ use workload::{Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Cpu, Measurement, RealError, Target, kernel};
+use crate::{Clock, Measurement, RealError, Target, kernel};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -48,7 +48,7 @@ pub struct Progress {
 /// flight then is waited for but not counted. Processor time is that of the whole process while requests are
 /// counted, for the kernel does some of the work in threads of its own that are charged to the process.
 ///
-/// Without O_DIRECT the page cache is emptied of the target first, as fio does, but is used from then on.
+/// Without O_DIRECT the page cache is emptied of the target first, as fio does, unless it is to be kept; it is used from then on.
 ///
 /// # Errors
 /// If the workload does not fit the target, the kernel refuses what is needed, a request fails, or none is
@@ -60,7 +60,7 @@ pub fn run_real(
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Measurement, RealError> {
     check(target, workload)?;
-    if !target.direct() {
+    if !target.direct() && !target.keeps_cache() {
         target.drop_cache();
     }
     let shared = Shared::new(target, workload, seed);
@@ -203,7 +203,7 @@ impl Run<'_> {
         let Some(began) = self.start.wait() else { return };
         let ended = worker.run(began);
         if ended.is_err() {
-            self.shared.failed.store(true, Ordering::Relaxed);
+            self.shared.over.store(true, Ordering::Relaxed);
         }
         let _ = news.send(News::Ended(ended.map(Box::new)));
         // Who still holds it is still running: the coordinator must not wait for those that have ended.
@@ -240,14 +240,19 @@ impl Run<'_> {
                     failure.get_or_insert(error);
                     running -= 1;
                 }
-                Err(RecvTimeoutError::Timeout) => (self.watch)(self.progress(began)),
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.shared.target.is_stopped() {
+                        self.shared.over.store(true, Ordering::Relaxed);
+                    }
+                    (self.watch)(self.progress(began));
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if ramp.is_some_and(|from| Nanos::from_std(began.elapsed()) >= from) {
                 (cpu, ramp) = (kernel::cpu_time(), None);
             }
         }
-        measurement.cpu = Some(since(kernel::cpu_time(), cpu));
+        measurement.cpu.get_or_insert_default().add(kernel::cpu_time().since(cpu));
         self.end.open(None);
         (self.watch)(self.progress(began));
         failure.map_or(Ok((measurement, began)), Err)
@@ -258,10 +263,6 @@ impl Run<'_> {
         let bytes = Bytes::new(self.shared.bytes.load(Ordering::Relaxed));
         Progress { requests, bytes, elapsed: Nanos::from_std(began.elapsed()) }
     }
-}
-
-fn since(now: Cpu, before: Cpu) -> Cpu {
-    Cpu { user: now.user.since(before.user), system: now.system.since(before.system) }
 }
 
 #[cfg(test)]

@@ -5,16 +5,18 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fmt, io};
 
 use block::{Bytes, SECTOR};
-use rustix::fs::{FallocateFlags, FlockOperation, SeekFrom, XattrFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, SeekFrom, XattrFlags};
 use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
 use crate::mounts::filesystem_of;
-use crate::{TargetError, guard, kernel};
+use crate::{Submission, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -30,6 +32,10 @@ pub struct Access {
     pub size: Option<Bytes>,
     /// Whether to pass the page cache by.
     pub direct: bool,
+    /// Whether to leave in the page cache what it holds when a run begins; a run empties it otherwise.
+    pub keep_cache: bool,
+    /// How requests are handed to the kernel.
+    pub submission: Submission,
     /// Whether anything will change data.
     pub writes: bool,
     /// Whether to create a file that does not exist although nothing asks to write: it can then be
@@ -50,7 +56,11 @@ pub struct Target {
     capacity: Bytes,
     block: Bytes,
     direct: bool,
+    keep_cache: bool,
+    submission: Submission,
     writable: bool,
+    /// Set from outside when runs are to end early.
+    stop: Arc<AtomicBool>,
     /// What opening it has changed.
     change: Change,
 }
@@ -134,6 +144,26 @@ impl Target {
     /// Whether the page cache is passed by.
     pub fn direct(&self) -> bool {
         self.direct
+    }
+
+    /// Whether a run leaves in the page cache what it finds there.
+    pub(crate) fn keeps_cache(&self) -> bool {
+        self.keep_cache
+    }
+
+    /// Ends a run within half a second of `stop` being set, but for what is in flight, and gives what was measured.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// Whether runs are to end early.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// How requests are handed to the kernel.
+    pub(crate) fn submission(&self) -> &Submission {
+        &self.submission
     }
 
     /// Whether it may be written.
@@ -231,8 +261,10 @@ impl Target {
         if capacity < block {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
-        let (direct, writable, change) = (access.direct, access.writes, Change::Nothing);
-        Ok(Self { path, file, kind, capacity, block, direct, writable, change })
+        let Access { direct, keep_cache, writes: writable, .. } = *access;
+        let (submission, change) = (access.submission.clone(), Change::Nothing);
+        let stop = Arc::default();
+        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, writable, stop, change })
     }
 }
 
@@ -364,6 +396,8 @@ fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
         }
         _ => failed(path, "open", &error),
     })?;
+    // Reads then leave the time of the last access alone, which costs each of them a little. Only the owner may ask.
+    let _ = rustix::fs::fcntl_getfl(&file).and_then(|flags| rustix::fs::fcntl_setfl(&file, flags | OFlags::NOATIME));
     let lock = || rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
     match patiently(lock, |errno| *errno == Errno::WOULDBLOCK) {
         Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),

@@ -20,6 +20,17 @@ pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
 /// The place of the only registered file.
 const FILE: types::Fixed = types::Fixed(0);
 
+/// A wake-up is to bring one in so many of the requests in flight: enough to spare the host most wake-ups, few enough
+/// that the drive is never short of work.
+const SHARE: u32 = 4;
+/// No wake-up waits for more completions than this.
+const BATCH_MAX: u32 = 16;
+/// How long a wake-up may be put off for more completions to come. A drive that is slower than that for the whole share
+/// is also slow enough that it does not show in a latency.
+const SLACK: Duration = Duration::from_micros(100);
+/// After so many milliseconds without a request the kernel's thread sleeps until it is called.
+const SQTHREAD_IDLE_MS: u32 = 1_000;
+
 /// What came of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
@@ -47,12 +58,26 @@ pub(crate) struct Content {
 }
 
 /// What of a buffer is new in every write, so that no two writes are alike.
-#[derive(Clone, Copy)]
 struct Fresh {
     seed: Seed,
+    /// Writes so far.
+    writes: u64,
     /// All random words of a page, of which there are so many; none for the first word alone. What does not
     /// compress by itself needs no more; what does would compress further beside others like it.
     random: Option<u64>,
+}
+
+/// What a ring is to be like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Setup {
+    /// Completions are handled by the thread that waits for them, all at once; since Linux 6.1.
+    pub deferred: bool,
+    /// The worker asks the device for completions.
+    pub hipri: bool,
+    /// A thread of the kernel looks for requests.
+    pub sqthread_poll: bool,
+    /// Flushes leave out the metadata that data does not need.
+    pub data_flushes: bool,
 }
 
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
@@ -63,10 +88,8 @@ pub(crate) struct Ring<'f> {
     registered: bool,
     block: Bytes,
     depth: u32,
+    /// Requests pushed and not yet completed.
     in_flight: u32,
-    writes: u64,
-    /// What is new in every write: none where all that is written is zeroes.
-    fresh: Option<Fresh>,
     /// What a flush asks for.
     flush: types::FsyncFlags,
     file: PhantomData<BorrowedFd<'f>>,
@@ -75,47 +98,47 @@ pub(crate) struct Ring<'f> {
 impl<'f> Ring<'f> {
     /// A queue for `depth` requests of at most `block` bytes to `file`, to be used by this thread only. `content`
     /// is none if nothing will be written.
-    pub fn new(file: BorrowedFd<'f>, depth: u32, block: Bytes, content: Option<Content>) -> Result<Self, SetupError> {
+    pub fn new(
+        file: BorrowedFd<'f>,
+        depth: u32,
+        block: Bytes,
+        content: Option<Content>,
+        setup: Setup,
+    ) -> Result<Self, SetupError> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
-        let ring = set_up(depth).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        let ring = set_up(depth, setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
         ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let slices = buffers.slices(depth, block);
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
-        let fresh = content.filter(|content| random_words(content.compressible) > 0).map(|content| Fresh {
-            seed: content.seed.split("stamps"),
-            random: (content.compressible > 0).then_some(random_words(content.compressible)),
-        });
-        let flush = types::FsyncFlags::empty();
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, writes: 0, fresh, flush, file: PhantomData })
+        let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, flush, file: PhantomData })
     }
 
-    /// The same with flushes that leave out the metadata that data does not need.
-    pub fn with_data_flushes(mut self) -> Self {
-        self.flush = types::FsyncFlags::DATASYNC;
-        self
+    /// Whether the kernel knows the buffers beforehand.
+    pub fn is_registered(&self) -> bool {
+        self.registered
     }
 
-    /// Sends a request on its way.
-    ///
-    /// One call to the kernel a request: a batch would be plugged and leave the drive idle while it is made up.
-    pub fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    /// Makes a request ready: the next wait sends it on its way, in one call with all others.
+    pub fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
         assert!(request.op == Op::Trim || request.bytes() <= self.block, "every buffer holds one block");
-        if request.op == Op::Write
-            && let Some(fresh) = self.fresh
-        {
-            self.writes += 1;
-            self.buffers.refresh(tag, request.bytes(), fresh.seed.number(self.writes), fresh.random);
+        if request.op == Op::Write {
+            self.buffers.refresh(tag, request.bytes());
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
+        if self.ring.submission().is_full() {
+            // Only a queue deeper than the kernel's gets here.
+            self.enter(0)?;
+        }
         // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
         // the assertion above, and is not touched meanwhile; the file is registered, so the ring holds it open.
-        unsafe { self.ring.submission().push(&entry) }.expect("whatever was pushed before has been submitted");
+        unsafe { self.ring.submission().push(&entry) }.expect("what was pushed before has been handed over");
         self.in_flight += 1;
-        self.enter(0)
+        Ok(())
     }
 
     fn entry(&self, tag: Tag, request: Request) -> Entry {
@@ -141,9 +164,21 @@ impl<'f> Ring<'f> {
     /// Adds to `done` what has been completed: at least one request.
     pub fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
         assert!(self.in_flight > 0, "waiting for nothing would never end");
-        self.enter(1)?;
+        match self.share() {
+            1 => self.enter(1)?,
+            share => self.enter_within(share, SLACK)?,
+        }
         self.reap(done);
         Ok(())
+    }
+
+    /// How many completions are worth a wake-up: one in a shallow queue, where each of them lets the next request
+    /// start, and a share of those in flight in a deep one, where the others keep the drive busy.
+    fn share(&self) -> usize {
+        match self.ring.params().is_feature_min_timeout() {
+            true => (self.in_flight / SHARE).clamp(1, BATCH_MAX) as usize,
+            false => 1,
+        }
     }
 
     /// Adds to `done` what has been completed within `patience`, if anything; returns with the first of it.
@@ -158,12 +193,7 @@ impl<'f> Ring<'f> {
             self.enter(0)?;
         } else {
             let time = types::Timespec::new().sec(sleep.as_secs()).nsec(sleep.subsec_nanos());
-            match self.ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&time)) {
-                Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => {
-                    return Err(errno(&error));
-                }
-                _ => {}
-            }
+            self.enter_until(1, &types::SubmitArgs::new().timespec(&time))?;
         }
         self.reap(done);
         Ok(())
@@ -186,6 +216,22 @@ impl<'f> Ring<'f> {
         }
         Ok(())
     }
+
+    /// The same, but after `slack` one is enough.
+    fn enter_within(&self, completions: usize, slack: Duration) -> Result<(), Errno> {
+        // Without a limit to the whole wait the kernel takes the slack for one.
+        let limit = types::Timespec::new().sec(1);
+        let slack = types::SubmitArgs::new().min_wait_usec(slack.as_micros() as u32).timespec(&limit);
+        self.enter_until(completions, &slack)
+    }
+
+    /// Submits what was pushed and waits for so many completions, or until the time is over.
+    fn enter_until(&self, completions: usize, limits: &types::SubmitArgs) -> Result<(), Errno> {
+        match self.ring.submitter().submit_with_args(completions, limits) {
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR)) => Err(errno(&error)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Waits for all that is in flight: the kernel must not read or write memory that is no longer ours. Then hands the
@@ -206,14 +252,19 @@ impl Drop for Ring<'_> {
     }
 }
 
-/// A ring with the cheapest completions that this kernel has: since 6.1 they are handled by the thread that waits.
-fn set_up(depth: u32) -> io::Result<IoUring> {
-    let modern =
-        IoUring::builder().setup_clamp().setup_single_issuer().setup_defer_taskrun().setup_coop_taskrun().build(depth);
-    match modern {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::builder().setup_clamp().build(depth),
-        result => result,
+fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    builder.setup_clamp();
+    if setup.deferred {
+        builder.setup_single_issuer().setup_defer_taskrun().setup_coop_taskrun();
     }
+    if setup.hipri {
+        builder.setup_iopoll();
+    }
+    if setup.sqthread_poll {
+        builder.setup_sqpoll(SQTHREAD_IDLE_MS);
+    }
+    builder.build(depth)
 }
 
 fn errno(error: &io::Error) -> Errno {
@@ -244,16 +295,22 @@ impl Page {
 }
 
 /// Memory of one block a tag, each starting a page of its own.
-struct Buffers {
+pub(crate) struct Buffers {
     /// Owns the memory; after `new` it is reached by `first` alone.
     pages: Vec<Page>,
     first: *mut Page,
     /// Pages a tag.
     each: usize,
+    /// What is new in every write: none where all that is written is zeroes.
+    fresh: Option<Fresh>,
 }
 
+// SAFETY: the pointer is into memory that the struct itself owns, and nothing else reaches it.
+unsafe impl Send for Buffers {}
+
 impl Buffers {
-    fn new(depth: u32, block: Bytes, content: Option<Content>) -> Option<Self> {
+    /// Buffers for `depth` tags, filled with what follows from `content`; none if there is not enough memory.
+    pub fn new(depth: u32, block: Bytes, content: Option<Content>) -> Option<Self> {
         let each = block.round_up(PAGE).div(PAGE) as usize;
         let count = each.checked_mul(depth as usize)?;
         let mut pages = Vec::new();
@@ -263,7 +320,12 @@ impl Buffers {
             let random = random_words(compressible);
             pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| page.fill(seed, first, random));
         }
-        Some(Self { first: pages.as_mut_ptr(), pages, each })
+        let fresh = content.filter(|content| random_words(content.compressible) > 0).map(|content| Fresh {
+            seed: content.seed.split("stamps"),
+            writes: 0,
+            random: (content.compressible > 0).then_some(random_words(content.compressible)),
+        });
+        Some(Self { first: pages.as_mut_ptr(), pages, each, fresh })
     }
 
     /// Where the buffer of `tag` begins.
@@ -276,13 +338,23 @@ impl Buffers {
         (0..depth).map(slice).collect()
     }
 
-    /// Makes every page of a request differ from all that was written before, so that nothing can be deduplicated:
-    /// all of its `random` words, or its first alone.
-    fn refresh(&mut self, tag: Tag, length: Bytes, mark: Seed, random: Option<u64>) {
+    /// The first `length` of the only buffer that there is.
+    pub fn bytes(&mut self, length: Bytes) -> &mut [u8] {
+        assert!(length.get() as usize <= self.pages.len() * size_of::<Page>(), "{length} are more than the buffer has");
+        // SAFETY: a page is plain numbers, all of whose bytes are set, and the assertion keeps to those that there are.
+        unsafe { std::slice::from_raw_parts_mut(self.first.cast(), length.get() as usize) }
+    }
+
+    /// Makes every page of a write differ from all that was written before, so that nothing can be deduplicated: all
+    /// of its random words, or its first alone.
+    pub fn refresh(&mut self, tag: Tag, length: Bytes) {
+        let Some(fresh) = &mut self.fresh else { return };
+        fresh.writes += 1;
+        let (mark, random) = (fresh.seed.number(fresh.writes), fresh.random);
         let pages = length.round_up(PAGE).div(PAGE) as usize;
         for index in 0..pages.min(self.each) {
             let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
-            // SAFETY: `submit` has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
+            // SAFETY: the caller has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
             let page = unsafe { &mut *page };
             match random {
                 Some(random) => page.fill(mark, 512 * index as u64, random),
@@ -302,6 +374,7 @@ mod tests {
     use super::*;
 
     const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0 };
+    const SETUP: Setup = Setup { deferred: true, hipri: false, sqthread_poll: false, data_flushes: false };
 
     fn write(at: u64, sectors: u32) -> Request {
         Request::new(Op::Write, Lba::new(at), sectors)
@@ -310,10 +383,10 @@ mod tests {
     #[test]
     fn every_page_written_differs_and_does_not_repeat_itself() {
         let file = tempfile::tempfile().unwrap();
-        let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(CONTENT)).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(CONTENT), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.submit(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
+            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
             ring.wait(&mut done).unwrap();
         }
         assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
@@ -348,10 +421,10 @@ mod tests {
     fn what_compresses_shares_nothing_with_what_was_written_before() {
         let file = tempfile::tempfile().unwrap();
         let content = Content { compressible: 50, ..CONTENT };
-        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content)).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.submit(Tag(0), write(place * 16, 16)).unwrap();
+            ring.push(Tag(0), write(place * 16, 16)).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let mut bytes = vec![0; 65_536];
@@ -366,10 +439,12 @@ mod tests {
     fn requests_of_several_sizes_share_a_queue_and_flushes_need_no_buffer() {
         let file = tempfile::tempfile().unwrap();
         let content = Content { compressible: 100, ..CONTENT };
-        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(64), Some(content)).unwrap().with_data_flushes();
+        let mut ring =
+            Ring::new(file.as_fd(), 1, Bytes::from_kib(64), Some(content), Setup { data_flushes: true, ..SETUP })
+                .unwrap();
         let mut done = Vec::new();
         for request in [write(0, 128), Request { durable: true, ..write(128, 1) }, Request::FLUSH] {
-            ring.submit(Tag(0), request).unwrap();
+            ring.push(Tag(0), request).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
@@ -382,7 +457,7 @@ mod tests {
     #[test]
     fn waiting_for_a_while_ends_without_a_completion() {
         let file = tempfile::tempfile().unwrap();
-        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(4), None, SETUP).unwrap();
         let mut done = Vec::new();
         ring.wait_for(&mut done, Duration::from_micros(300)).unwrap();
         assert!(done.is_empty());
@@ -391,8 +466,8 @@ mod tests {
     #[test]
     fn a_dropped_queue_has_finished_what_it_began() {
         let file = tempfile::tempfile().unwrap();
-        let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT)).unwrap();
-        (0..4).for_each(|tag| ring.submit(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
+        let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
+        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);
     }
@@ -400,8 +475,8 @@ mod tests {
     #[test]
     fn a_failed_request_gives_the_kernels_reason() {
         let directory = std::fs::File::open("/").unwrap();
-        let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None).unwrap();
-        ring.submit(Tag(0), Request::new(Op::Read, Lba::new(0), 8)).unwrap();
+        let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None, SETUP).unwrap();
+        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8)).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done).unwrap();
         assert_eq!(done[0].result, Err(Errno::ISDIR));

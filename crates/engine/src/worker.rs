@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Op, Request, Seed, Tag};
 use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use workload::{Pattern, Stream, Workload};
 
 use crate::discard::Discards;
+use crate::handover::{Method, first_granted};
 use crate::pace::Pace;
 use crate::real::uring_error;
-use crate::uring::{Content, Done, Ring, SetupError};
-use crate::{Clock, Measurement, RealError, Target};
+use crate::threads::Threads;
+use crate::uring::{Content, Done, Ring, Setup, SetupError};
+use crate::{Clock, Cpu, Handover, Measurement, RealError, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
@@ -29,8 +32,8 @@ pub(crate) struct Shared<'r> {
     pub ended: AtomicU64,
     /// How much data may still be asked for; none without such a limit.
     pub bytes_left: Option<AtomicU64>,
-    /// Set when a worker has failed: nothing more is submitted.
-    pub failed: AtomicBool,
+    /// Set when a worker has failed or the run is to end early: nothing more is submitted.
+    pub over: AtomicBool,
     /// Requests completed so far, counted or not.
     pub requests: AtomicU64,
     /// The data that they moved.
@@ -47,7 +50,7 @@ impl<'r> Shared<'r> {
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
             ended: AtomicU64::new(u64::MAX),
             bytes_left: workload.stop.bytes.map(|bytes| AtomicU64::new(bytes.get())),
-            failed: AtomicBool::new(false),
+            over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         }
@@ -67,43 +70,38 @@ impl<'r> Shared<'r> {
 
 enum Queue<'r> {
     Ring(Box<Ring<'r>>),
+    Threads(Threads),
     Discards(Discards<'r>),
 }
 
 impl Queue<'_> {
-    fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => ring.submit(tag, request),
-            Self::Discards(discards) => {
-                discards.push(tag, request);
-                Ok(())
-            }
+            Self::Ring(ring) => return ring.push(tag, request),
+            Self::Threads(threads) => threads.push(tag, request),
+            Self::Discards(discards) => discards.push(tag, request),
         }
+        Ok(())
     }
 
     fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => ring.wait(done),
-            Self::Discards(discards) => {
-                discards.wait(done);
-                Ok(())
-            }
+            Self::Ring(ring) => return ring.wait(done),
+            Self::Threads(threads) => threads.wait(done),
+            Self::Discards(discards) => discards.wait(done),
         }
+        Ok(())
     }
 
     /// The same, but within `patience` if nothing is completed before.
     fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => ring.wait_for(done, patience),
-            Self::Discards(discards) if discards.is_empty() => {
-                std::thread::sleep(patience);
-                Ok(())
-            }
-            Self::Discards(discards) => {
-                discards.wait(done);
-                Ok(())
-            }
+            Self::Ring(ring) => return ring.wait_for(done, patience),
+            Self::Threads(threads) => threads.wait_for(done, patience),
+            Self::Discards(discards) if discards.is_empty() => std::thread::sleep(patience),
+            Self::Discards(discards) => discards.wait(done),
         }
+        Ok(())
     }
 }
 
@@ -119,6 +117,8 @@ pub(crate) struct Worker<'r> {
     flights: Vec<(Nanos, Request)>,
     in_flight: u32,
     requests_left: u64,
+    /// How the queue hands requests over.
+    handover: Option<Handover>,
     measurement: Measurement,
 }
 
@@ -128,9 +128,12 @@ impl<'r> Worker<'r> {
         let Shared { target, workload, seed, .. } = *shared;
         let stream = Stream::new(workload, index, target.capacity(), seed)?;
         let depth = workload.queue_depth;
-        let queue = match workload.pattern {
-            Pattern::Trim | Pattern::RandTrim if target.is_device() => Queue::Discards(Discards::new(target)),
-            _ => Queue::Ring(Box::new(ring(shared, index)?)),
+        if let Some(cpus) = target.submission().cpus_of(index) {
+            pin(cpus)?;
+        }
+        let (queue, handover) = match workload.pattern {
+            Pattern::Trim | Pattern::RandTrim if target.is_device() => (Queue::Discards(Discards::new(target)), None),
+            _ => queue(shared, index)?,
         };
         Ok(Self {
             shared,
@@ -141,6 +144,7 @@ impl<'r> Worker<'r> {
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
             in_flight: 0,
             requests_left: workload.stop.requests.unwrap_or(u64::MAX),
+            handover,
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
     }
@@ -155,25 +159,26 @@ impl<'r> Worker<'r> {
         } else {
             self.paced(now)?;
         }
+        self.measurement.cpu = Some(Cpu { handover: self.handover, ..Cpu::default() });
         let nothing = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
         Ok(std::mem::replace(&mut self.measurement, nothing))
     }
 
     /// Keeps the queue full.
     ///
-    /// The moment at which a completion is taken up is also that at which the next request is submitted in its
-    /// place, so one reading of the clock serves both, and the latencies account for all of the time.
+    /// The moment at which completions are taken up is also that at which the next requests are submitted in their
+    /// place, so one reading of the clock serves them all, and the latencies account for all of the time.
     fn closed(&mut self, now: impl Fn() -> Nanos) -> Result<(), RealError> {
+        let first = now();
         for tag in (0..self.flights.len() as u32).map(Tag) {
-            let now = now();
-            self.submit(tag, now, now)?;
+            self.submit(tag, first, first)?;
         }
         let mut done = Vec::with_capacity(self.flights.len());
         while self.in_flight > 0 {
             self.queue.wait(&mut done).map_err(uring_error)?;
+            let now = now();
             self.count(&done);
             for done in done.drain(..) {
-                let now = now();
                 self.finish(done, now)?;
                 self.submit(done.tag, now, now)?;
             }
@@ -194,9 +199,9 @@ impl<'r> Worker<'r> {
                 None if self.in_flight > 0 => self.queue.wait(&mut done).map_err(uring_error)?,
                 None => break,
             }
+            let now = now();
             self.count(&done);
             for done in done.drain(..) {
-                let now = now();
                 self.finish(done, now)?;
                 free.push(done.tag);
                 if self.in_flight == 0 {
@@ -205,7 +210,8 @@ impl<'r> Worker<'r> {
             }
         }
         // The time in which nothing came, or nobody asked, is part of the measurement.
-        if self.requests_left > 0 && self.shared.deadline < Nanos::MAX {
+        let whole = self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed);
+        if whole && self.shared.deadline < Nanos::MAX {
             let whole = self.shared.deadline.since(self.shared.counted_from);
             self.measurement.elapsed = self.measurement.elapsed.max(whole);
         }
@@ -216,7 +222,7 @@ impl<'r> Worker<'r> {
     fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
         while let Some(&tag) = free.last() {
             let (is_flush, now) = (self.peek().op == Op::Flush, now());
-            let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+            let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
                 _ if is_flush => now,
@@ -246,7 +252,7 @@ impl<'r> Worker<'r> {
     /// Submits the next request, whose latency counts from `since`, unless a limit has been reached: then none will
     /// follow in its place, and the answer is no.
     fn submit(&mut self, tag: Tag, now: Nanos, since: Nanos) -> Result<bool, RealError> {
-        let over = now >= self.shared.deadline || self.shared.failed.load(Ordering::Relaxed);
+        let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
         if over || self.requests_left == 0 {
             return Ok(false);
         }
@@ -258,7 +264,7 @@ impl<'r> Worker<'r> {
         self.requests_left -= u64::from(request.op != Op::Flush);
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
-        self.queue.submit(tag, request).map_err(uring_error)?;
+        self.queue.push(tag, request).map_err(uring_error)?;
         Ok(true)
     }
 
@@ -286,17 +292,40 @@ impl<'r> Worker<'r> {
     }
 }
 
-/// The worker's ring. What is written follows from the run's seed; what only reads needs no content.
-fn ring<'r>(shared: &Shared<'r>, index: u32) -> Result<Ring<'r>, RealError> {
+/// Keeps the calling thread, and those that it starts, to these processors.
+fn pin(cpus: &[usize]) -> Result<(), RealError> {
+    let mut set = CpuSet::new();
+    let mut known = cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU);
+    known.by_ref().for_each(|&cpu| set.set(cpu));
+    sched_setaffinity(None, &set).map_err(|errno| RealError::Pin { cpus: cpus.to_vec(), errno })
+}
+
+/// The worker's queue, by the best way that the kernel grants. What is written follows from the run's seed; what only
+/// reads needs no content.
+fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Handover>), RealError> {
     let Shared { target, workload, seed, .. } = *shared;
     let trims = matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim);
     // A trim moves no data: its buffers are as small as can be.
     let buffer = if trims { crate::uring::PAGE } else { workload.block_max() };
     let seed = seed.split("content").number(u64::from(index));
     let content = workload.pattern.changes_data().then_some(Content { seed, compressible: workload.compressible });
-    let ring = Ring::new(target.fd(), workload.queue_depth, buffer, content).map_err(|error| match error {
-        SetupError::Memory => crate::real::memory_error(workload),
-        SetupError::Kernel(errno) => uring_error(errno),
-    })?;
-    Ok(if workload.fdatasync > 0 { ring.with_data_flushes() } else { ring })
+    let (file, depth, data_flushes) = (target.fd(), workload.queue_depth, workload.fdatasync > 0);
+    let submission = target.submission();
+    let attempt = |method| {
+        let deferred = method == Method::Deferred;
+        let setup = Setup { deferred, hipri: submission.hipri, sqthread_poll: submission.sqthread_poll, data_flushes };
+        let made = match method {
+            Method::Threads => Threads::new(file, depth, buffer, content, data_flushes).map(Queue::Threads),
+            _ => Ring::new(file, depth, buffer, content, setup).map(|ring| Queue::Ring(Box::new(ring))),
+        };
+        match made {
+            Err(SetupError::Kernel(errno)) => Err(errno),
+            Err(SetupError::Memory) => Ok(None),
+            Ok(queue) => Ok(Some(queue)),
+        }
+    };
+    let (queue, method, refusal) = first_granted(submission.methods(), attempt).map_err(uring_error)?;
+    let queue = queue.ok_or_else(|| crate::real::memory_error(workload))?;
+    let registered = matches!(&queue, Queue::Ring(ring) if ring.is_registered());
+    Ok((queue, Some(Handover { method, registered, refusal: refusal.map(Errno::raw_os_error) })))
 }

@@ -5,8 +5,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use assay_engine::{Access, Measurement, Purged, RealError, Target, TargetError, run_real};
+use assay_engine::{Access, IoEngine, Measurement, Purged, RealError, Submission, Target, TargetError, run_real};
 use block::{Bytes, Nanos, Seed};
+use rustix::io::Errno;
 use tempfile::TempDir;
 use workload::{Pattern, Stop, Workload};
 
@@ -340,4 +341,25 @@ fn a_file_system_without_o_direct_is_refused_and_nothing_left_behind() {
     let error = Target::open(&path, &access).unwrap_err().to_string();
     assert!(error.contains("on ramfs does not support O_DIRECT; add --direct=0"), "{error}");
     assert!(!path.exists());
+}
+
+#[test]
+fn a_device_that_loses_its_medium_during_the_run_ends_it_with_the_kernels_reason() {
+    let device = needs!(Loop::new(Bytes::from_mib(16)));
+    for engine in [IoEngine::IoUring, IoEngine::Psync] {
+        let submission = Submission { engine, ..Submission::default() };
+        let target = device.open(&Access { direct: true, submission, ..Access::default() }).unwrap();
+        let image = File::options().write(true).open(device.directory.path().join("image")).unwrap();
+        image.set_len(4 << 20).unwrap();
+        let workload = Workload {
+            pattern: Pattern::RandRead,
+            queue_depth: 8,
+            stop: Stop::after(Nanos::from_secs(600)),
+            ..Workload::default()
+        };
+        let error = measure(&target, &workload).unwrap_err();
+        assert!(matches!(error, RealError::Io { errno: Errno::IO, .. }), "{error}");
+        assert!(error.to_string().contains("see `dmesg`"), "{error}");
+        image.set_len(16 << 20).unwrap();
+    }
 }

@@ -55,6 +55,9 @@ pub enum LabError {
     /// When results were kept.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The user, or the system, asked for an end.
+    #[error("interrupted; what was measured until then is kept, and marked")]
+    Interrupted,
     /// The plan that a run followed can no longer be read.
     #[error("the plan stored with run {run} cannot be read: {reason}")]
     Plan {
@@ -104,7 +107,15 @@ impl LabError {
                     | RealError::Io { .. }
                     | RealError::Short { .. }
             ),
-            Self::Target(_) | Self::Store(_) => false,
+            Self::Target(_) | Self::Store(_) | Self::Interrupted => false,
+        }
+    }
+
+    /// Whether it was the user, or the system, who asked for an end.
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::At { source, .. } => source.is_interruption(),
+            error => matches!(error, Self::Interrupted),
         }
     }
 

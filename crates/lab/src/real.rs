@@ -11,6 +11,9 @@ use crate::{Environment, LabError};
 const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
     file system answers reads of them without asking the drive. Fill the file first.";
 
+/// What is to be said of what was cut short.
+const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
+
 /// A file or a block device.
 pub struct Real {
     target: Target,
@@ -26,6 +29,25 @@ impl Real {
     fn reads_nothing(&self, workload: &Workload) -> bool {
         let span = workload.span(self.target.capacity());
         workload.ops().contains(&Op::Read) && span.is_ok_and(|span| self.target.has_holes(span))
+    }
+}
+
+impl Real {
+    /// The repeats of a job, as far as they are not interrupted; the last of them may then be shorter than was asked.
+    fn repeats(&self, job: &Job) -> Result<Vec<(u32, Measurement)>, LabError> {
+        let mut measured = Vec::new();
+        for &(repeat, seed) in &job.repeats {
+            match run_real(&self.target, job.workload, seed, &|_| {}) {
+                Ok(measurement) => measured.push((repeat, measurement)),
+                // It was stopped before anything counted.
+                Err(RealError::NothingCompleted { .. } | RealError::OverInRamp { .. }) if self.target.is_stopped() => {}
+                Err(error) => return Err(error.into()),
+            }
+            if self.target.is_stopped() {
+                break;
+            }
+        }
+        Ok(measured)
     }
 }
 
@@ -85,16 +107,20 @@ impl Subject for Real {
             let of_bytes = stop.bytes.map(|bytes| progress.bytes.get() as f64 / bytes.get() as f64);
             share(of_bytes.unwrap_or(progress.elapsed.as_secs_f64() / whole).clamp(0.0, 1.0));
         };
-        Ok(run_real(&self.target, workload, seed, &heard)?)
+        let measured = run_real(&self.target, workload, seed, &heard);
+        if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
 
     fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
         for (index, job) in jobs.iter().enumerate() {
-            let finding = self.reads_nothing(job.workload).then_some(UNWRITTEN);
-            let measure =
-                |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
-            let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
-            keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?, finding)?;
+            let mut findings = Vec::from_iter(self.reads_nothing(job.workload).then_some(UNWRITTEN));
+            let measured = self.repeats(job).map_err(|error| error.at(job.place.0, &job.place.1))?;
+            findings.extend(self.target.is_stopped().then_some(INTERRUPTED));
+            let findings = findings.join(" ");
+            keep(index, measured, Some(&*findings).filter(|findings| !findings.is_empty()))?;
+            if self.target.is_stopped() {
+                return Err(LabError::Interrupted.at(job.place.0, &job.place.1));
+            }
         }
         Ok(())
     }

@@ -236,6 +236,12 @@ impl<'a> Session<'a> {
             if let Some(finding) = finding {
                 self.note(Some(step), None, finding)?;
             }
+            // What one repeat shows of the host, the others need not say again.
+            let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+            let of_host = measured.iter().map(|(_, measurement)| measurement.host_findings(cores));
+            for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
+                self.note(Some(step), Some(key), &finding)?;
+            }
             lock(self.store).record_cell(self.run, step, key, &measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(jobs.len() - 1);

@@ -66,9 +66,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
             true => String::new(),
             false => format!("`assay review --resume {run}` goes on with it, "),
         };
-        Failure::failed(format!(
+        let words = format!(
             "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
-        ))
+        );
+        if broken.reason.is_interruption() { Failure::interrupted(words) } else { Failure::failed(words) }
     })?;
     finish(&store, run, &arguments.out)
 }

@@ -115,7 +115,7 @@ fn number(text: &str) -> Result<u32, String> {
 pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
     let done = open_store().and_then(|store| measure(arguments, store)).and_then(|document| say(&document));
     let Err(failure) = done else { return ExitCode::SUCCESS };
-    if matches!(arguments.format, Format::Json | Format::Fio) {
+    if matches!(arguments.format, Format::Json | Format::Fio) && !failure.is_interruption() {
         let document = serde_json::json!({ "error": failure.words(false) });
         // The exit code and standard error tell the same, should this fail too.
         say(&format!("{document}\n")).ok();
@@ -144,8 +144,16 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
-    done.map_err(|broken| Failure::failed(broken.words(run)))?;
-    document(arguments, &store, run)
+    match done {
+        Err(broken) if broken.reason.is_interruption() => {
+            if let Ok(document) = document(arguments, &store, run) {
+                say(&document)?;
+            }
+            Err(Failure::interrupted(broken.words(run)))
+        }
+        Err(broken) => Err(Failure::failed(broken.words(run))),
+        Ok(()) => document(arguments, &store, run),
+    }
 }
 
 /// The span, if it holds a block at all.

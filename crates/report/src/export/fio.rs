@@ -16,7 +16,7 @@
 //! Source: fio 3.33, `stat.c`, `show_thread_status_json`; its `HOWTO.rst`, "JSON output".
 
 use block::{Bytes, Nanos};
-use engine::{Clock, Flow, Measurement, TICK, Tick};
+use engine::{Clock, Flow, Measurement, Method, TICK, Tick};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use stats::Histogram;
@@ -138,7 +138,7 @@ impl<'a> Job<'a> {
             job_runtime: elapsed.times(u64::from(workload.workers)).as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),
             sys_cpu: percent(cpu.system),
-            ctx: 0,
+            ctx: cpu.switches_voluntary + cpu.switches_involuntary,
             majf: 0,
             minf: 0,
             iodepth_level: depth_levels(if latency.is_empty() { 0 } else { workload.queue_depth }),
@@ -157,10 +157,12 @@ impl<'a> Job<'a> {
 
 /// The workload as fio's options, which are text.
 fn options(single: &Single) -> Keys<&'static str, String> {
-    let Measurement { workload, clock, .. } = single.measurement;
+    let Measurement { workload, clock, cpu, .. } = single.measurement;
     let &Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = workload;
+    let by_threads = cpu.and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
     let engine = match clock {
         Clock::Virtual => "simulated",
+        Clock::Real if by_threads => "psync",
         Clock::Real => "io_uring",
     };
     let mut options = vec![

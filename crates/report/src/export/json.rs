@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use block::{Bytes, Nanos};
 use drive::Counters;
-use engine::{Flow, TICK, Tick};
+use engine::{Cpu, Flow, Handover, TICK, Tick};
 use serde::Serialize;
 use stats::Histogram;
 use workload::Workload;
@@ -34,7 +34,7 @@ pub fn json(single: &Single) -> String {
         flush,
         series_interval_ns: TICK.as_nanos(),
         series: measurement.series.iter().map(Interval::of).collect(),
-        cpu: measurement.cpu.map(|cpu| Processor { user_ns: cpu.user.as_nanos(), system_ns: cpu.system.as_nanos() }),
+        cpu: measurement.cpu.map(Processor::of),
         drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
         findings: single.findings,
     };
@@ -180,6 +180,18 @@ impl Interval {
 struct Processor {
     user_ns: u64,
     system_ns: u64,
+    switches_voluntary: u64,
+    switches_involuntary: u64,
+    /// How requests were handed to the kernel.
+    handover: Option<Handover>,
+}
+
+impl Processor {
+    fn of(cpu: Cpu) -> Self {
+        let Cpu { user, system, switches_voluntary, switches_involuntary, handover } = cpu;
+        let (user_ns, system_ns) = (user.as_nanos(), system.as_nanos());
+        Self { user_ns, system_ns, switches_voluntary, switches_involuntary, handover }
+    }
 }
 
 /// What the simulated drive did.
@@ -260,7 +272,14 @@ mod tests {
         assert!((latency["p99_99"].as_f64().unwrap() / 5_000_000.0 - 1.0).abs() < 0.002, "{latency}");
         assert_eq!(document["series"][0]["writes"], 999);
         assert_eq!(document["series"][1]["latency_max_ns"], 5_000_000);
-        assert_eq!(document["cpu"], json!({ "user_ns": 100_000_000, "system_ns": 300_000_000 }));
+        assert_eq!(
+            document["cpu"],
+            json!({
+                "user_ns": 100_000_000, "system_ns": 300_000_000,
+                "switches_voluntary": 6000, "switches_involuntary": 3000,
+                "handover": { "method": "deferred", "registered": true, "refusal": null },
+            })
+        );
         assert_eq!(document["drive"]["write_amplification"], 1.5);
         assert_eq!(document["findings"][1], "Not \"steady\".");
     }

@@ -62,7 +62,7 @@ impl Single<'_> {
 mod tests {
     use block::{Bytes, Op, Seed};
     use drive::Counters;
-    use engine::Cpu;
+    use engine::{Cpu, Handover, Method};
     use workload::{Pattern, Stop, Workload};
 
     use super::*;
@@ -87,7 +87,13 @@ mod tests {
                 measurement.record(op, Bytes::from_kib(4), Nanos::from_millis(ms), latency);
             }
         }
-        measurement.cpu = Some(Cpu { user: Nanos::from_millis(100), system: Nanos::from_millis(300) });
+        measurement.cpu = Some(Cpu {
+            user: Nanos::from_millis(100),
+            system: Nanos::from_millis(300),
+            switches_voluntary: 6_000,
+            switches_involuntary: 3_000,
+            handover: Some(Handover { method: Method::Deferred, registered: true, refusal: None }),
+        });
         measurement.drive = Some(Counters {
             requests: [4000, 2000, 0, 0],
             host_written: Bytes::from_kib(8000),

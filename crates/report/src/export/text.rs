@@ -127,7 +127,17 @@ fn line(name: &str, [iops, rate, times @ ..]: [String; 7]) -> String {
 fn processor(measurement: &Measurement) -> Option<String> {
     let cpu = measurement.cpu.filter(|_| measurement.elapsed > Nanos::ZERO)?;
     let share = |time: Nanos| percent(time.as_secs_f64() / measurement.elapsed.as_secs_f64());
-    Some(format!("Processor: {} of one core in the program, {} in the kernel.", share(cpu.user), share(cpu.system)))
+    let requests = measurement.requests().max(1) as f64;
+    let handed = cpu.handover.map_or(String::new(), |handover| format!(" Requests went by {}.", handover.method));
+    Some(format!(
+        "Processor: {} of one core in the program, {} in the kernel; {} a request, with {} context switches \
+         ({} of them forced).{handed}",
+        share(cpu.user),
+        share(cpu.system),
+        latency(cpu.total().as_micros_f64() / requests),
+        three((cpu.switches_voluntary + cpu.switches_involuntary) as f64 / requests),
+        three(cpu.switches_involuntary as f64 / requests),
+    ))
 }
 
 /// What held a simulated rig up.
@@ -163,7 +173,9 @@ reads       2,000     8.19    102 µs    100 µs    100 µs         –   5.00 m
 writes      1,000     4.10    250 µs    250 µs    250 µs         –    250 µs
 all         3,000     12.3    152 µs    100 µs    250 µs         –   5.00 ms
 
-Processor: 5.0 % of one core in the program, 15 % in the kernel.
+Processor: 5.0 % of one core in the program, 15 % in the kernel; 66.7 µs a
+request, with 1.50 context switches (0.500 of them forced). Requests went by
+io_uring.
 
 Write amplification: 1.50 (1 is ideal, less is better).
 

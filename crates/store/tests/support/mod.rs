@@ -5,7 +5,7 @@
 use assay_store::NewRun;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
-use engine::{Clock, Cpu, Measurement};
+use engine::{Clock, Cpu, Handover, Measurement, Method};
 use workload::{Pattern, Stop, Workload};
 
 /// A run of a simulated drive.
@@ -46,7 +46,13 @@ pub fn measurement(seed: u64, seconds: u64) -> Measurement {
         let latency = Nanos::from_nanos(80_000 + i * 977 % 50_000);
         measurement.record(op, Bytes::from_kib(8), Nanos::from_millis(i * 100), latency);
     }
-    measurement.cpu = Some(Cpu { user: Nanos::from_millis(12), system: Nanos::from_micros(34_567) });
+    measurement.cpu = Some(Cpu {
+        user: Nanos::from_millis(12),
+        system: Nanos::from_micros(34_567),
+        switches_voluntary: 123,
+        switches_involuntary: 4,
+        handover: Some(Handover { method: Method::Threads, registered: false, refusal: Some(1) }),
+    });
     measurement.drive =
         Some(Counters { requests: [1, 2, 3, u64::MAX], host_written: Bytes::from_gib(1), ..Counters::default() });
     measurement

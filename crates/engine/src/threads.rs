@@ -1,0 +1,253 @@
+//! Requests in flight where io_uring is not to be had: a thread for each.
+
+use std::collections::VecDeque;
+use std::io::{IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use block::{Bytes, Op, Request, Tag};
+use rustix::fs::FallocateFlags;
+use rustix::io::{Errno, ReadWriteFlags};
+
+use crate::uring::{Buffers, Content, Done, SetupError};
+
+/// The most threads of one worker. A queue that is deeper waits for them.
+const THREADS_MAX: u32 = 256;
+
+/// One worker's queue, emptied by threads that each have a buffer of their own and wait for one request at a time.
+///
+/// A queue of one needs no other thread: the worker makes the request itself.
+pub(crate) struct Threads {
+    own: Option<(Carrier, VecDeque<(Tag, Request)>)>,
+    waiting: Arc<Waiting>,
+    done: Receiver<Done>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What has been pushed and not yet been taken by a thread.
+#[derive(Default)]
+struct Waiting {
+    requests: Mutex<(VecDeque<(Tag, Request)>, bool)>,
+    changed: Condvar,
+}
+
+impl Threads {
+    /// A queue for `depth` requests of at most `block` bytes to `file`. `data_flushes` leave out the metadata that
+    /// data does not need.
+    pub fn new(
+        file: BorrowedFd<'_>,
+        depth: u32,
+        block: Bytes,
+        content: Option<Content>,
+        data_flushes: bool,
+    ) -> Result<Self, SetupError> {
+        let file = Arc::new(file.try_clone_to_owned().map_err(|error| SetupError::Kernel(errno(&error)))?);
+        let carrier = |number: u32| -> Result<Carrier, SetupError> {
+            let content = content.map(|content| Content { seed: content.seed.number(u64::from(number)), ..content });
+            let buffer = Buffers::new(1, block, content).ok_or(SetupError::Memory)?;
+            Ok(Carrier { file: Arc::clone(&file), buffer, data_flushes })
+        };
+        let waiting = Arc::new(Waiting::default());
+        let (sender, done) = channel();
+        let mut queue = Self { own: None, waiting, done, threads: Vec::new() };
+        if depth == 1 {
+            queue.own = Some((carrier(0)?, VecDeque::new()));
+            return Ok(queue);
+        }
+        for number in 0..depth.min(THREADS_MAX) {
+            let (carrier, waiting, sender) = (carrier(number)?, Arc::clone(&queue.waiting), sender.clone());
+            let thread = thread::Builder::new().name(format!("request {number}"));
+            let started = thread.spawn(move || carrier.work(&waiting, &sender));
+            queue.threads.push(started.map_err(|error| SetupError::Kernel(errno(&error)))?);
+        }
+        Ok(queue)
+    }
+
+    /// Sends a request on its way.
+    pub fn push(&mut self, tag: Tag, request: Request) {
+        match &mut self.own {
+            Some((_, requests)) => requests.push_back((tag, request)),
+            None => {
+                self.waiting.lock().0.push_back((tag, request));
+                self.waiting.changed.notify_one();
+            }
+        }
+    }
+
+    /// Adds to `done` what has been completed: at least one request.
+    pub fn wait(&mut self, done: &mut Vec<Done>) {
+        if let Some((carrier, requests)) = &mut self.own {
+            let (tag, request) = requests.pop_front().expect("a worker waits only for what it has pushed");
+            return done.push(Done { tag, result: carrier.carry(request) });
+        }
+        done.push(self.done.recv().expect("the threads end only with the queue"));
+        done.extend(self.done.try_iter());
+    }
+
+    /// The same, but within `patience` if nothing is completed before.
+    pub fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) {
+        match &self.own {
+            Some((_, requests)) if requests.is_empty() => thread::sleep(patience),
+            Some(_) => self.wait(done),
+            None => match self.done.recv_timeout(patience) {
+                Ok(first) => {
+                    done.push(first);
+                    done.extend(self.done.try_iter());
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            },
+        }
+    }
+}
+
+/// What no thread has begun is dropped; what one has begun is waited for.
+impl Drop for Threads {
+    fn drop(&mut self) {
+        {
+            let mut requests = self.waiting.lock();
+            *requests = (VecDeque::new(), true);
+        }
+        self.waiting.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // One that panicked has told so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Waiting {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (VecDeque<(Tag, Request)>, bool)> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next request, as soon as there is one; none when there will be no more.
+    fn take(&self) -> Option<(Tag, Request)> {
+        let idle = |(requests, over): &mut (VecDeque<_>, bool)| requests.is_empty() && !*over;
+        let requests = self.changed.wait_while(self.lock(), idle);
+        requests.unwrap_or_else(PoisonError::into_inner).0.pop_front()
+    }
+}
+
+/// What carries out one request at a time.
+struct Carrier {
+    file: Arc<OwnedFd>,
+    buffer: Buffers,
+    data_flushes: bool,
+}
+
+impl Carrier {
+    fn work(mut self, waiting: &Waiting, done: &Sender<Done>) {
+        while let Some((tag, request)) = waiting.take() {
+            let result = self.carry(request);
+            if done.send(Done { tag, result }).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Carries out a request; the bytes that it moved.
+    fn carry(&mut self, request: Request) -> Result<u32, Errno> {
+        let (file, offset) = (self.file.as_fd(), request.lba.offset().get());
+        match request.op {
+            Op::Read => {
+                let buffer = self.buffer.bytes(request.bytes());
+                retried(|| rustix::io::preadv2(file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::empty()))
+            }
+            Op::Write => {
+                self.buffer.refresh(Tag(0), request.bytes());
+                let flags = if request.durable { ReadWriteFlags::DSYNC } else { ReadWriteFlags::empty() };
+                let buffer = self.buffer.bytes(request.bytes());
+                retried(|| rustix::io::pwritev2(file, &[IoSlice::new(buffer)], offset, flags))
+            }
+            Op::Trim => {
+                let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                retried(|| rustix::fs::fallocate(file, mode, offset, request.bytes().get()).map(|()| 0))
+            }
+            Op::Flush if self.data_flushes => retried(|| rustix::fs::fdatasync(file).map(|()| 0)),
+            Op::Flush => retried(|| rustix::fs::fsync(file).map(|()| 0)),
+        }
+    }
+}
+
+/// Calls until no signal interrupts the call.
+fn retried(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u32, Errno> {
+    rustix::io::retry_on_intr(&mut call).map(|moved| moved as u32)
+}
+
+fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use block::{Lba, Seed};
+
+    use super::*;
+
+    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0 };
+
+    #[test]
+    fn what_threads_write_they_read_and_no_two_pages_are_alike() {
+        for depth in [1, 4] {
+            let file = tempfile::tempfile().unwrap();
+            let mut queue = Threads::new(file.as_fd(), depth, Bytes::from_kib(8), Some(CONTENT), false).unwrap();
+            let mut done = Vec::new();
+            for op in [Op::Write, Op::Read] {
+                for place in 0..8 {
+                    queue.push(Tag(place % depth), Request::new(op, Lba::new(u64::from(place) * 16), 16));
+                }
+                while done.len() % 8 != 0 || done.is_empty() {
+                    queue.wait(&mut done);
+                }
+            }
+            assert_eq!(done.len(), 8, "reads were begun only after the writes");
+            while done.len() < 16 {
+                queue.wait(&mut done);
+            }
+            assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
+            let mut bytes = vec![0; 65_536];
+            file.read_exact_at(&mut bytes, 0).unwrap();
+            let mut pages: Vec<&[u8]> = bytes.chunks(4096).collect();
+            pages.sort();
+            pages.dedup();
+            assert_eq!(pages.len(), 16);
+        }
+    }
+
+    #[test]
+    fn flushes_and_trims_move_nothing_and_failures_have_their_reason() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let mut queue = Threads::new(file.as_fd(), 1, Bytes::from_kib(4), Some(CONTENT), true).unwrap();
+        let mut done = Vec::new();
+        let trim = Request::new(Op::Trim, Lba::new(0), 8);
+        let beyond = Request::new(Op::Read, Lba::new(1 << 40), 8);
+        for request in [Request::FLUSH, trim, beyond] {
+            queue.push(Tag(0), request);
+            queue.wait(&mut done);
+        }
+        let moved: Vec<_> = done.iter().map(|done| done.result).collect();
+        assert_eq!(moved, [Ok(0), Ok(0), Ok(0)]);
+        let directory = std::fs::File::open("/").unwrap();
+        let mut queue = Threads::new(directory.as_fd(), 1, Bytes::from_kib(4), None, false).unwrap();
+        queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+        queue.wait(&mut done);
+        assert_eq!(done[3].result, Err(Errno::ISDIR));
+    }
+
+    #[test]
+    fn waiting_for_a_while_ends_without_a_completion() {
+        let file = tempfile::tempfile().unwrap();
+        for depth in [1, 2] {
+            let mut queue = Threads::new(file.as_fd(), depth, Bytes::from_kib(4), None, false).unwrap();
+            let mut done = Vec::new();
+            queue.wait_for(&mut done, Duration::from_micros(300));
+            assert!(done.is_empty());
+        }
+    }
+}
