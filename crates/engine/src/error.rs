@@ -7,6 +7,8 @@ use rustix::io::Errno;
 use thiserror::Error;
 use workload::Invalid;
 
+use crate::Job;
+
 /// Why a file or block device cannot be used. Nothing was changed.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -115,6 +117,21 @@ pub enum RealError {
     OverInRamp { time: Nanos, ramp: Nanos },
     #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
     NothingCompleted { time: Nanos },
+    /// One of several jobs gave none.
+    #[error("job `{name}`: {error}")]
+    OfJob { name: String, error: Box<Self> },
+}
+
+impl RealError {
+    /// The error, which is that of `job`.
+    pub(crate) fn of(self, job: &Job) -> Self {
+        Self::OfJob { name: job.name.to_owned(), error: Box::new(self) }
+    }
+
+    /// The error, where there is but one job whose it can be.
+    pub(crate) fn alone(self) -> Self {
+        if let Self::OfJob { error, .. } = self { *error } else { self }
+    }
 }
 
 /// The multiples of `unit` on either side of `found`.

@@ -1,4 +1,4 @@
-//! Runs a workload against a drive: in virtual time on a simulated one, in real time on a real one.
+//! Runs workloads against a drive: in virtual time on a simulated one, in real time on a real one.
 //!
 //! Both give the same [`Measurement`].
 
@@ -6,11 +6,13 @@ mod block_device;
 mod discard;
 mod error;
 mod guard;
+mod job;
 mod kernel;
 mod measurement;
 mod mounts;
 mod pace;
 mod real;
+mod running;
 mod signature;
 mod target;
 mod uring;
@@ -18,7 +20,8 @@ mod virtual_run;
 mod worker;
 
 pub use error::{RealError, TargetError};
+pub use job::Job;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
-pub use real::{Progress, run_real};
+pub use real::{Progress, run_real, run_real_together};
 pub use target::{Access, Purged, Target};
-pub use virtual_run::{VirtualError, run_virtual};
+pub use virtual_run::{VirtualError, run_virtual, run_virtual_together};
