@@ -95,9 +95,9 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
         )));
     }
     Ok(Opened {
-        subject: Box::new(Simulated::new(preset.build())),
         identity: preset.title.clone(),
         name: format!("sim:{}", preset.name),
+        subject: Box::new(Simulated::new(preset)),
         environment: json(&Environment::of_host()),
         real: false,
         needs_layout: true,

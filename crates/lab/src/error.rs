@@ -1,6 +1,7 @@
 //! Why a plan could not be carried out.
 
 use block::Bytes;
+use drive::preset::PresetError;
 use engine::{RealError, TargetError, VirtualError};
 use store::StoreError;
 use thiserror::Error;
@@ -30,6 +31,17 @@ pub enum LabError {
         needed: Option<Bytes>,
         /// The size of this one.
         capacity: Bytes,
+    },
+    /// A simulated drive cannot be changed as the plan's sweep has it.
+    #[error(transparent)]
+    Preset(#[from] PresetError),
+    /// Parts of a real drive are as they are.
+    #[error(
+        "`{changes}` changes a simulated drive, and this target is real; choose a `sim:DRIVE`, or leave the sweep out"
+    )]
+    NotSimulated {
+        /// The changes asked for.
+        changes: String,
     },
     /// On the simulated drive.
     #[error(transparent)]
@@ -79,7 +91,11 @@ impl LabError {
     pub fn would_recur(&self) -> bool {
         match self {
             Self::At { source, .. } => source.would_recur(),
-            Self::DoesNotFit { .. } | Self::Virtual(_) | Self::Plan { .. } => true,
+            Self::DoesNotFit { .. }
+            | Self::Preset(_)
+            | Self::NotSimulated { .. }
+            | Self::Virtual(_)
+            | Self::Plan { .. } => true,
             Self::Real(error) => !matches!(
                 error,
                 RealError::Memory { .. }

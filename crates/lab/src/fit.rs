@@ -4,8 +4,9 @@ use block::{Bytes, Nanos};
 use workload::{Invalid, Pattern, Stop, Workload};
 
 use crate::LabError;
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, Step};
 use crate::subject::Subject;
+use crate::variants::swept;
 
 /// Whether every request of `plan` has its place on `subject`: none begins or ends beyond it, none takes more memory
 /// than there is. Cells whose blocks are no whole blocks of the target are left out when their turn comes.
@@ -13,35 +14,63 @@ use crate::subject::Subject;
 /// # Errors
 /// [`LabError::DoesNotFit`] with the first that does not. It would be the same however often it is tried.
 pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
-    let (mut first, mut more, mut needed) = (None, 0, None);
-    for (step, cell, workload) in asked(plan, subject) {
-        let Err(error) = subject.check(&workload) else { continue };
-        if lies_beyond(&error) {
-            needed = needed.max(Some(end(&workload)));
-        }
-        match first {
-            None => first = Some(error.at(step, &cell)),
-            Some(_) => more += 1,
+    let mut misfits = Misfits::default();
+    misfits.find(&plan.steps, "", subject);
+    // One drive at a time: each takes memory in proportion to its capacity.
+    for (changes, last) in swept(plan) {
+        match subject.changed(&changes) {
+            Ok(changed) => misfits.find(&plan.steps[..=last], &changes, changed.as_ref()),
+            Err(error) => misfits.add(error.at(&plan.steps[last].name, &changes)),
         }
     }
+    let Misfits { first, more, needed } = misfits;
     let capacity = subject.capacity();
     first.map_or(Ok(()), |first| Err(LabError::DoesNotFit { first: Box::new(first), more, needed, capacity }))
 }
 
-/// All that the plan will ask for, by step and cell.
-fn asked<'p>(plan: &'p Plan, subject: &dyn Subject) -> Vec<(&'p str, String, Workload)> {
+/// What has no place.
+#[derive(Default)]
+struct Misfits {
+    first: Option<LabError>,
+    more: usize,
+    /// Where the last part of a target that is needed ends.
+    needed: Option<Bytes>,
+}
+
+impl Misfits {
+    fn add(&mut self, error: LabError) {
+        match self.first {
+            None => self.first = Some(error),
+            Some(_) => self.more += 1,
+        }
+    }
+
+    /// Adds what `steps` ask for of the drive with these `changes`, which `subject` is, and it does not have.
+    fn find(&mut self, steps: &[Step], changes: &str, subject: &dyn Subject) {
+        for (step, cell, workload) in asked(steps, changes, subject) {
+            let Err(error) = subject.check(&workload) else { continue };
+            if lies_beyond(&error) {
+                self.needed = self.needed.max(Some(end(&workload)));
+            }
+            self.add(error.at(step, &cell));
+        }
+    }
+}
+
+/// All that `steps` will ask for, by step and cell.
+fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'p str, String, Workload)> {
     let mut asked = Vec::new();
-    for step in &plan.steps {
+    for step in steps {
         let name = step.name.as_str();
         match &step.action {
             Action::Purge | Action::Idle { .. } => {}
             Action::Fill { block, queue_depth } => {
-                asked.push((name, String::new(), fill(*block, *queue_depth, subject)))
+                asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
             }
-            Action::Condition(condition) => asked.push((name, String::new(), condition.workload.clone())),
+            Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
             Action::Measure(measure) => {
-                let can_be_asked = |workload: &Workload| workload.unfit(subject.block()).is_none();
-                let cells = measure.cells.iter().filter(|cell| can_be_asked(&cell.workload));
+                let of_this = measure.cells.iter().filter(|cell| cell.changes() == changes);
+                let cells = of_this.filter(|cell| cell.workload.unfit(subject.block()).is_none());
                 asked.extend(cells.map(|cell| (name, cell.key(), cell.workload.clone())));
             }
         }
@@ -102,6 +131,10 @@ mod tests {
         fn check(&self, workload: &Workload) -> Result<(), LabError> {
             workload.span(self.0)?;
             Ok(())
+        }
+
+        fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
+            Err(LabError::NotSimulated { changes: changes.to_owned() })
         }
 
         fn purge(&mut self) -> Result<Option<String>, LabError> {

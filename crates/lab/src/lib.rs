@@ -15,6 +15,7 @@ pub mod replicate;
 mod session;
 mod simulated;
 mod subject;
+mod variants;
 mod wear;
 
 pub use environment::{BlockDevice, Environment, FileSystem};

@@ -8,7 +8,7 @@ use store::Run;
 use workload::Workload;
 
 use crate::Metric;
-use crate::plan::{Field, Plan};
+use crate::plan::{Axis, Plan};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -37,8 +37,8 @@ pub struct StepOutcome {
 /// A cell with its repeats.
 #[derive(Clone, Debug)]
 pub struct CellOutcome {
-    /// The swept fields with their values as the plan writes them.
-    pub point: Vec<(Field, String)>,
+    /// What is swept, with its values as the plan writes them.
+    pub point: Vec<(Axis, String)>,
     /// What was asked.
     pub workload: Workload,
     /// What was measured, a repeat each; a conditioning has one, with a long series.
@@ -46,6 +46,11 @@ pub struct CellOutcome {
 }
 
 impl CellOutcome {
+    /// What is other in the drive that it was measured on; empty for the drive as it is.
+    pub fn changes(&self) -> String {
+        crate::plan::changes(&self.point)
+    }
+
     /// A figure over the repeats; none where no repeat gives it.
     pub fn figure(&self, metric: Metric) -> Option<Interval> {
         let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| metric.of(measurement)).collect();

@@ -58,6 +58,10 @@ impl Subject for Real {
         }
     }
 
+    fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
+        Err(LabError::NotSimulated { changes: changes.to_owned() })
+    }
+
     fn withdraw(&mut self) -> Result<(), LabError> {
         Ok(self.target.withdraw()?)
     }

@@ -1,18 +1,21 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Seed};
 use engine::Measurement;
+use rayon::prelude::*;
 use store::{RunId, Store};
 use workload::{Pattern, Stop, Workload};
 
 use crate::LabError;
 use crate::fit::fits;
-use crate::plan::{Action, Condition, Limit, Measure, Plan};
+use crate::plan::{Action, Condition, Limit, Measure, Plan, Step};
 use crate::subject::{Job, Subject};
+use crate::variants::{Lineage, Variant, Variants, swept};
 use crate::wear::Wear;
 
 /// Who wants to know how far a plan has come.
@@ -61,52 +64,62 @@ impl<'a> Session<'a> {
     /// At the first failure. Every cell finished before it is in the store.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
         fits(self.plan, subject)?;
-        self.watch.begin(self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum());
+        self.watch.begin(self.whole_cost(subject));
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
-        let mut written = Bytes::ZERO;
+        let mut whole = Lineage { subject, changes: "", written: Bytes::ZERO };
+        let mut variants = Variants::default();
         let mut index = 0;
-        while index < self.plan.steps.len() {
-            let step = &self.plan.steps[index];
-            let cost = self.cost(&step.action, subject);
+        while let Some(step) = self.plan.steps.get(index) {
             let done_before = resumed_at.is_some_and(|last| index <= last);
-            match &step.action {
-                Action::Measure(_) => {
-                    index += self.measure(index, subject)?;
-                    continue;
+            index += match &step.action {
+                Action::Measure(_) => self.measure_group(index, whole.subject, &mut variants)?,
+                action if done_before => {
+                    self.watch.advance(self.cost(action, whole.subject));
+                    1
                 }
-                _ if done_before => self.watch.advance(cost),
-                Action::Purge => {
+                _ => {
                     self.watch.step(&step.title);
-                    written = Bytes::ZERO;
-                    if let Some(finding) = subject.purge().map_err(|error| error.at(&step.name, ""))? {
-                        self.note(Some(&step.name), None, &finding)?;
-                    }
-                    self.watch.advance(cost);
+                    self.change(step, &mut whole)?;
+                    1
                 }
-                Action::Idle { time } => {
-                    self.watch.step(&step.title);
-                    subject.idle(*time);
-                    self.watch.advance(cost);
+            };
+        }
+        Ok(())
+    }
+
+    /// Carries out a step that changes the drive's state.
+    fn change(&self, step: &Step, lineage: &mut Lineage) -> Result<(), LabError> {
+        let whole_cost = self.cost(&step.action, lineage.subject);
+        // Those with other parts are brought along side by side.
+        let cost = if lineage.is_target() { whole_cost } else { shared(whole_cost, lineage.subject) };
+        let at = |error: LabError| error.at(&step.name, lineage.changes);
+        match &step.action {
+            Action::Measure(_) => {}
+            Action::Purge => {
+                lineage.written = Bytes::ZERO;
+                if let Some(finding) = lineage.subject.purge().map_err(at)? {
+                    self.note(Some(&step.name), lineage.cell(), &finding)?;
                 }
-                Action::Fill { block, queue_depth } => {
-                    self.watch.step(&step.title);
-                    for workload in fill(*block, *queue_depth, subject) {
-                        let cost = subject.cost(&workload);
-                        self.run(subject, &workload, self.seed.split(&step.name), cost)
-                            .map_err(|error| error.at(&step.name, ""))?;
-                    }
-                }
-                Action::Condition(condition) => {
-                    self.watch.step(&step.title);
-                    let done = self.condition(&step.name, condition, subject, cost)?;
-                    if condition.wears() {
-                        written += done;
-                        let wear = Wear { written, capacity: subject.capacity() };
-                        wear.finding().map_or(Ok(()), |finding| self.note(Some(&step.name), None, &finding))?;
-                    }
+                self.watch.advance(cost);
+            }
+            Action::Idle { time } => {
+                lineage.subject.idle(*time);
+                self.watch.advance(cost);
+            }
+            Action::Fill { block, queue_depth } => {
+                for workload in fill(*block, *queue_depth, lineage.subject) {
+                    self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
                 }
             }
-            index += 1;
+            Action::Condition(condition) => {
+                let done = self.condition(&step.name, condition, lineage, cost)?;
+                if condition.wears() {
+                    lineage.written += done;
+                    let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
+                    let noted = |finding: String| self.note(Some(&step.name), lineage.cell(), &finding);
+                    wear.finding().map_or(Ok(()), noted)?;
+                }
+            }
         }
         Ok(())
     }
@@ -139,25 +152,71 @@ impl<'a> Session<'a> {
 
     /// Measures this step and those right behind it that measure too; how many steps that is.
     ///
-    /// They all see the same state, so that a simulated drive can be measured on all processors at once.
-    fn measure(&self, first: usize, subject: &mut dyn Subject) -> Result<usize, LabError> {
-        let steps: Vec<(usize, &Measure)> = self.plan.steps[first..]
-            .iter()
-            .enumerate()
-            .map_while(|(offset, step)| match &step.action {
-                Action::Measure(measure) => Some((first + offset, measure)),
-                _ => None,
-            })
-            .collect();
+    /// They all see the same state, so that a simulated drive can be measured on all processors at once. Drives with
+    /// other parts come after the target, as many at a time as there are processors to bring them along.
+    fn measure_group(
+        &self,
+        first: usize,
+        target: &mut dyn Subject,
+        variants: &mut Variants,
+    ) -> Result<usize, LabError> {
+        let measures = |step: &&Step| matches!(step.action, Action::Measure(_));
+        let end = first + self.plan.steps[first..].iter().take_while(measures).count();
+        self.measure(first..end, "", target)?;
+        let swept = self.wanted_drives(first..end);
+        for some in swept.chunks(target.side_by_side().max(1) as usize) {
+            let some = some.iter().map(|changes| variants.take(changes, target)).collect::<Result<Vec<_>, _>>()?;
+            let bring = |mut variant: Variant| self.bring_along(&mut variant, first).map(|()| variant);
+            let brought = some.into_par_iter().map(bring).collect::<Result<Vec<_>, LabError>>()?;
+            for mut variant in brought {
+                self.measure(first..end, &variant.changes, variant.subject.as_mut())?;
+                variant.next = end;
+                variants.put_back(variant, &self.plan.steps[end..]);
+            }
+        }
+        Ok(end - first)
+    }
+
+    /// The changes that make the drives on which cells of `steps` are still to be measured, in order.
+    fn wanted_drives(&self, steps: Range<usize>) -> Vec<String> {
+        let mut wanted: Vec<String> = Vec::new();
+        for index in steps {
+            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
+            for cell in measure.cells.iter().filter(|cell| !self.missing(index, &cell.key(), measure).is_empty()) {
+                let changes = cell.changes();
+                if !changes.is_empty() && !wanted.contains(&changes) {
+                    wanted.push(changes);
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Does on a drive with other parts what the plan did before step number `until`.
+    fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
+        let Variant { changes, subject, written, next } = variant;
+        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written };
+        for step in &self.plan.steps[*next..until] {
+            if !matches!(step.action, Action::Measure(_)) {
+                self.watch.step(&format!("{}, {}", step.title, lineage.changes));
+                self.change(step, &mut lineage)?;
+            }
+        }
+        (*written, *next) = (lineage.written, until);
+        Ok(())
+    }
+
+    /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
+    fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
         let mut jobs = Vec::new();
-        for &(index, measure) in &steps {
-            for cell in &measure.cells {
+        for index in steps {
+            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
+            for cell in measure.cells.iter().filter(|cell| cell.changes() == changes) {
                 let name = &self.plan.steps[index].name;
                 if let Some(found) = cell.workload.unfit(subject.block()) {
                     self.note(Some(name), Some(&cell.key()), &unaligned(found, subject.block()))?;
                     continue;
                 }
-                cell.workload.span(subject.capacity()).map_err(|error| LabError::from(error).at(name, &cell.key()))?;
                 let repeats = self.missing(index, &cell.key(), measure);
                 if repeats.is_empty() {
                     self.watch.advance(share(subject, &cell.workload, measure.repeats as usize));
@@ -184,8 +243,7 @@ impl<'a> Session<'a> {
                 self.watch.step(title(next));
             }
             Ok(())
-        })?;
-        Ok(steps.len())
+        })
     }
 
     /// The repeats of a cell that the store does not have, each with its seed.
@@ -203,7 +261,7 @@ impl<'a> Session<'a> {
         &self,
         name: &str,
         condition: &Condition,
-        subject: &mut dyn Subject,
+        lineage: &mut Lineage,
         cost: Nanos,
     ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
@@ -211,7 +269,8 @@ impl<'a> Session<'a> {
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
         let steady = loop {
-            let round = subject
+            let round = lineage
+                .subject
                 .run(&condition.workload, seed.number(rounds.len() as u64), &|_| {})
                 .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
             rounds.push(round.iops());
@@ -220,7 +279,7 @@ impl<'a> Session<'a> {
                 Some(whole) => whole.append(&round),
             }
             let so_far = whole.as_ref().expect("a round was just added");
-            let reached = share_of(condition.at_least, so_far, subject.capacity());
+            let reached = share_of(condition.at_least, so_far, lineage.subject.capacity());
             let share = Nanos::from_nanos((cost.as_nanos() as f64 * reached.min(1.0)) as u64);
             self.watch.advance(share.since(told));
             told = share.max(told);
@@ -228,17 +287,17 @@ impl<'a> Session<'a> {
             if reached >= 1.0 && steady == Some(true) {
                 break steady;
             }
-            if share_of(condition.at_most, so_far, subject.capacity()) >= 1.0 {
+            if share_of(condition.at_most, so_far, lineage.subject.capacity()) >= 1.0 {
                 break steady;
             }
         };
         if steady == Some(false) {
             let rounds = rounds.len();
-            self.note(Some(name), None, &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
+            self.note(Some(name), lineage.cell(), &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
         }
         let whole = whole.expect("at least one round was run");
         let written = whole.write.bytes;
-        if !self.have.contains(&(name.to_owned(), String::new(), 0)) {
+        if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
         Ok(written)
@@ -246,6 +305,14 @@ impl<'a> Session<'a> {
 
     fn note(&self, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), LabError> {
         Ok(lock(self.store).note(self.run, step, cell, text)?)
+    }
+
+    /// About how long all takes, for the progress bar alone.
+    fn whole_cost(&self, subject: &dyn Subject) -> Nanos {
+        let target: Nanos = self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum();
+        let again = swept(self.plan).into_iter().flat_map(|(_, last)| &self.plan.steps[..last]);
+        let again = again.filter(|step| !matches!(step.action, Action::Measure(_)));
+        target + again.map(|step| shared(self.cost(&step.action, subject), subject)).sum()
     }
 
     /// About how long a step takes, for the progress bar alone.
@@ -278,7 +345,11 @@ fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
 
 /// What repeats of a cell add to the time that all take, some of them side by side.
 fn share(subject: &dyn Subject, workload: &Workload, repeats: usize) -> Nanos {
-    let one_by_one = subject.cost(workload).times(repeats as u64);
+    shared(subject.cost(workload).times(repeats as u64), subject)
+}
+
+/// The time that work takes which is done side by side.
+fn shared(one_by_one: Nanos, subject: &dyn Subject) -> Nanos {
     Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
 }
 

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Request, Seed, Tag};
+use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{Measurement, run_virtual};
 use workload::Workload;
@@ -13,15 +14,17 @@ use crate::subject::{Job, Keep, Share, Subject};
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
+    /// What the drive was made from.
+    preset: Preset,
     drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
 }
 
 impl Simulated {
-    /// The plan's steps will change this drive.
-    pub fn new(drive: Device) -> Self {
-        Self { drive, clones: Mutex::new(Vec::new()) }
+    /// A new drive, which the plan's steps will change.
+    pub fn new(preset: Preset) -> Self {
+        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()) }
     }
 
     /// Measures one workload on a clone of the drive.
@@ -61,6 +64,10 @@ impl Subject for Simulated {
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
         Ok(())
+    }
+
+    fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
+        Ok(Box::new(Self::new(self.preset.clone().changed(changes)?)))
     }
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {

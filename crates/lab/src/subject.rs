@@ -39,6 +39,12 @@ pub trait Subject {
     /// If its span, its alignment or the memory that it needs is not to be had.
     fn check(&self, workload: &Workload) -> Result<(), LabError>;
 
+    /// Another, as new, with `changes` made to its parts: `drive.spare=12%&drive.gc.policy=fifo`.
+    ///
+    /// # Errors
+    /// If it has no such parts, or the changes make no drive.
+    fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError>;
+
     /// Takes back what opening it has changed, because nothing will be run.
     ///
     /// # Errors

@@ -56,6 +56,21 @@ help: use one of B, k (KiB), m (MiB), g (GiB), t (TiB), p (PiB)"
 }
 
 #[test]
+fn a_sweep_over_parts_says_what_it_lacks() {
+    for (line, code, underlined) in [
+        ("sweep.drive = [1, 2]", "plan::wrong-type", "[1, 2]"),
+        ("sweep.drive.nand.read = \"25us\"", "plan::wrong-type", "\"25us\""),
+        ("sweep.drive.nand.read = []", "plan::empty-sweep", "[]"),
+        ("sweep.drive.nand.read = [\"1us\", \"1us\"]", "plan::repeated-value", "\"1us\""),
+        ("sweep.rig.host.cpus = [\"1&2\"]", "plan::bad-value", "\"1&2\""),
+        ("sweep.driv.nand.read = [\"1us\"]", "plan::unknown-field", "driv"),
+    ] {
+        let (mistake, words) = only_mistake(&in_step(line));
+        assert_eq!((mistake.code, words.as_str()), (code, underlined), "{line}");
+    }
+}
+
+#[test]
 fn a_second_step_of_a_name_is_shown_with_the_first() {
     let text = "name = \"p\"\n[[step]]\nname = \"a\"\ndo = \"purge\"\n[[step]]\nname = \"a\"\ndo = \"purge\"\n";
     assert_eq!(

@@ -1,6 +1,8 @@
 //! Plans as they are written and as they are understood.
 
-use assay_lab::plan::{Action, Cell, Condition, Field, Length, Limit, Measure, Plan, Step, catalog, parse, render};
+use assay_lab::plan::{
+    Action, Axis, Cell, Condition, Field, Length, Limit, Measure, Plan, Step, catalog, parse, render,
+};
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::{Pattern, Stop, Workload};
@@ -76,7 +78,7 @@ fn the_review_sweeps_every_power_of_two() {
         ] {
             let name = format!("{worn}{name}");
             let measure = measure(&plan, &name);
-            assert_eq!((measure.axes.as_slice(), measure.repeats), ([Field::Bs].as_slice(), 5), "{name}");
+            assert_eq!((measure.axes.as_slice(), measure.repeats), ([Axis::Field(Field::Bs)].as_slice(), 5), "{name}");
             let sizes: Vec<Bytes> = measure.cells.iter().map(|cell| cell.workload.block).collect();
             assert_eq!(sizes, powers_of_two(small, largest), "{name}");
             for cell in &measure.cells {

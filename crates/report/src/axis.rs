@@ -1,12 +1,55 @@
-//! A field of a workload as an axis: its values, their labels, and where ticks go.
+//! What is swept as an axis: its values, their labels, and where ticks go.
 
-use lab::plan::{Field, profile};
+use lab::CellOutcome;
+use lab::plan::{Axis, Field, profile};
 use workload::{Pattern, Process, Workload};
 
 use crate::number::three;
 
-/// The value of `field` as a number; none where it has none.
-pub(crate) fn value(field: Field, workload: &Workload) -> Option<f64> {
+/// The value of `axis` as a number; none where it has no order.
+pub(crate) fn value(axis: &Axis, cell: &CellOutcome) -> Option<f64> {
+    match axis {
+        Axis::Field(field) => value_of(*field, &cell.workload),
+        Axis::Part(_) => amount(written(axis, cell)),
+    }
+}
+
+/// The value of `axis` as on an axis or in a table: `4 KiB`, `32`, `random read`.
+pub(crate) fn label(axis: &Axis, cell: &CellOutcome) -> String {
+    match axis {
+        Axis::Field(field) => label_of(*field, &cell.workload),
+        Axis::Part(_) => written(axis, cell).to_owned(),
+    }
+}
+
+/// The value of `axis` in a line's name, where no axis says what it is: `depth 32`, `4 workers`, `nand.read 25us`.
+pub(crate) fn words(axis: &Axis, cell: &CellOutcome) -> String {
+    match axis {
+        Axis::Field(field) => words_of(*field, &cell.workload),
+        Axis::Part(path) => {
+            let name = path.strip_prefix("drive.").or_else(|| path.strip_prefix("rig.")).unwrap_or(path);
+            format!("{name} {}", written(axis, cell))
+        }
+    }
+}
+
+/// What the plan gives `axis` in this cell.
+fn written<'c>(axis: &Axis, cell: &'c CellOutcome) -> &'c str {
+    cell.point.iter().find(|(other, _)| other == axis).map_or("", |(_, text)| text)
+}
+
+/// The amount that a part's value is, whatever its unit; none where it is a word.
+fn amount(text: &str) -> Option<f64> {
+    let number = || text.trim().parse().ok();
+    let percent = || text.trim().strip_suffix('%')?.trim().parse().ok();
+    let time = || block::parse_duration(text).ok().map(|time| time.as_secs_f64());
+    let rate = || text.trim().strip_suffix("/s").and_then(|amount| block::parse_bytes(amount.trim()).ok());
+    let bytes = || rate().or_else(|| block::parse_bytes(text).ok()).map(|bytes| bytes.get() as f64);
+    number().or_else(percent).or_else(bytes).or_else(time)
+}
+
+/// The value of `field` as a number; none where it has no order.
+fn value_of(field: Field, workload: &Workload) -> Option<f64> {
     let stop = &workload.stop;
     match field {
         Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
@@ -32,8 +75,7 @@ pub(crate) fn value(field: Field, workload: &Workload) -> Option<f64> {
     }
 }
 
-/// The value of `field` as on an axis or in a table: `4 KiB`, `32`, `random read`.
-pub(crate) fn label(field: Field, workload: &Workload) -> String {
+fn label_of(field: Field, workload: &Workload) -> String {
     let stop = &workload.stop;
     let all = || "all".to_owned();
     match field {
@@ -69,9 +111,8 @@ pub(crate) fn label(field: Field, workload: &Workload) -> String {
     }
 }
 
-/// The value of `field` in a line's name, where no axis says what it is: `depth 32`, `4 workers`.
-pub(crate) fn words(field: Field, workload: &Workload) -> String {
-    let label = label(field, workload);
+fn words_of(field: Field, workload: &Workload) -> String {
+    let label = label_of(field, workload);
     match field {
         Field::Profile | Field::Rw | Field::Bs | Field::Bssplit | Field::ZeroBuffers => label,
         Field::PercentageRandom => format!("{label} % random"),
@@ -119,7 +160,7 @@ pub(crate) fn sizes(workload: &Workload) -> String {
 /// What a workload asks for beyond pattern, size, depth and workers, a phrase each.
 pub(crate) fn details(workload: &Workload) -> Vec<String> {
     let arrival = &workload.arrival;
-    let each = |field| words(field, workload);
+    let each = |field| words_of(field, workload);
     let is = |name| workload.options().iter().any(|(option, _)| *option == name);
     let phrases = [
         is("percentage_random").then(|| each(Field::PercentageRandom)),
@@ -157,8 +198,9 @@ pub(crate) const fn pattern(pattern: Pattern) -> &'static str {
 }
 
 /// Whether equal steps along the axis are equal factors.
-pub(crate) fn is_logarithmic(field: Field, values: &[f64]) -> bool {
-    let is_share = matches!(field, Field::Rwmixread | Field::PercentageRandom | Field::BufferCompressPercentage);
+pub(crate) fn is_logarithmic(axis: &Axis, values: &[f64]) -> bool {
+    let is_share =
+        matches!(axis.field(), Some(Field::Rwmixread | Field::PercentageRandom | Field::BufferCompressPercentage));
     !is_share && values.iter().all(|&value| value > 0.0)
 }
 

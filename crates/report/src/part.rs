@@ -1,7 +1,7 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use lab::plan::{Action, Condition, Field, Measure, Step};
+use lab::plan::{Action, Axis, Condition, Measure, Step};
 use lab::{CellOutcome, Outcome};
 use workload::{Stop, Workload};
 
@@ -50,8 +50,8 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
 }
 
 impl<'a> Part<'a> {
-    /// The fields that it sweeps.
-    pub(crate) fn axes(&self) -> &'a [Field] {
+    /// What it sweeps.
+    pub(crate) fn axes(&self) -> &'a [Axis] {
         match &self.step.action {
             Action::Measure(measure) => &measure.axes,
             _ => &[],
@@ -76,7 +76,8 @@ impl<'a> Part<'a> {
     /// The reading at the same point as `cell`, as another step measured it.
     pub(crate) fn counterpart(&self, cell: &CellOutcome) -> Option<&Reading<'a>> {
         let same = |reading: &&Reading| reading.cell.point == cell.point;
-        let alike = |reading: &&Reading| is_alike(&reading.cell.workload, &cell.workload);
+        let on_the_same = |other: &CellOutcome| other.changes() == cell.changes();
+        let alike = |reading: &&Reading| on_the_same(reading.cell) && is_alike(&reading.cell.workload, &cell.workload);
         self.readings.iter().find(same).or_else(|| self.readings.iter().find(alike))
     }
 }

@@ -60,7 +60,7 @@ fn measured(parts: &[Part], index: usize) -> Markup {
             let names = base.map(|base| names(base, part));
             let names = names.as_ref().map(|[before, after]| [before.as_str(), after.as_str()]);
             let is_repeated = part.readings.iter().any(|reading| reading.cell.repeats.len() > 1);
-            (chart::lines(sweep), prose::sweep_caption(sweep.field.title(), sweep.metric(), names, is_repeated))
+            (chart::lines(sweep), prose::sweep_caption(sweep.axis.title(), sweep.metric(), names, is_repeated))
         }
         None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
     };

@@ -1,7 +1,7 @@
 //! A sweep as lines over one axis.
 
 use lab::Metric;
-use lab::plan::Field;
+use lab::plan::Axis;
 use workload::Pattern;
 
 use crate::axis;
@@ -10,8 +10,8 @@ use crate::part::{Part, names};
 
 /// A sweep as lines over one axis, with those of the step beside it.
 pub(crate) struct Sweep<'p> {
-    /// The field along the axis.
-    pub(crate) field: Field,
+    /// What lies along the axis.
+    pub(crate) axis: &'p Axis,
     /// The lines, this step's after those of the step beside it.
     pub(crate) lines: Vec<Line<'p>>,
 }
@@ -34,18 +34,18 @@ impl<'p> Sweep<'p> {
     /// The sweep of `parts[index]`; none where it sweeps nothing that has an order.
     pub(crate) fn of(parts: &'p [Part<'p>], index: usize) -> Option<Self> {
         let part = &parts[index];
-        let field = part.axes().iter().rev().copied().find(|&field| distinct(part, field) > 1)?;
-        let others: Vec<Field> = part.axes().iter().copied().filter(|&other| other != field).collect();
+        let axis = part.axes().iter().rev().find(|axis| distinct(part, axis) > 1)?;
+        let others: Vec<&Axis> = part.axes().iter().filter(|&other| other != axis).collect();
         let mut lines = Vec::new();
         match part.beside.map(|beside| &parts[beside]) {
             Some(base) => {
                 let [before, after] = names(base, part);
-                lines.extend(lines_of(base, part, field, &others, Some(&before), false));
-                lines.extend(lines_of(part, part, field, &others, Some(&after), true));
+                lines.extend(lines_of(base, part, axis, &others, Some(&before), false));
+                lines.extend(lines_of(part, part, axis, &others, Some(&after), true));
             }
-            None => lines.extend(lines_of(part, part, field, &others, None, false)),
+            None => lines.extend(lines_of(part, part, axis, &others, None, false)),
         }
-        Some(Self { field, lines })
+        Some(Self { axis, lines })
     }
 
     /// The figure that its chart shows: data a second where sizes are compared in order, else requests a second.
@@ -55,10 +55,9 @@ impl<'p> Sweep<'p> {
     }
 }
 
-/// How many values of `field` the cells have; none where it has no order.
-fn distinct(part: &Part, field: Field) -> usize {
-    let mut values: Vec<f64> =
-        part.readings.iter().filter_map(|reading| axis::value(field, &reading.cell.workload)).collect();
+/// How many values of `axis` the cells have; none where it has no order.
+fn distinct(part: &Part, axis: &Axis) -> usize {
+    let mut values: Vec<f64> = part.readings.iter().filter_map(|reading| axis::value(axis, reading.cell)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
     values.len()
@@ -68,14 +67,14 @@ fn distinct(part: &Part, field: Field) -> usize {
 fn lines_of<'p>(
     part: &'p Part<'p>,
     like: &'p Part<'p>,
-    field: Field,
-    others: &[Field],
+    axis: &Axis,
+    others: &[&Axis],
     state: Option<&str>,
     is_second: bool,
 ) -> Vec<Line<'p>> {
     let mut groups: Vec<(String, Vec<&Reading>)> = Vec::new();
     for wanted in &like.readings {
-        let words: Vec<String> = others.iter().map(|&other| axis::words(other, &wanted.cell.workload)).collect();
+        let words: Vec<String> = others.iter().map(|other| axis::words(other, wanted.cell)).collect();
         let name = words.join(", ");
         let reading = part.counterpart(wanted.cell);
         match groups.iter_mut().find(|(known, _)| *known == name) {
@@ -84,7 +83,7 @@ fn lines_of<'p>(
         }
     }
     let line = |(place, (name, mut readings)): (usize, (String, Vec<&'p Reading<'p>>))| {
-        let x = |reading: &&Reading| axis::value(field, &reading.cell.workload).unwrap_or(0.0);
+        let x = |reading: &&Reading| axis::value(axis, reading.cell).unwrap_or(0.0);
         readings.sort_by(|a, b| x(a).total_cmp(&x(b)));
         let pattern = readings[0].cell.workload.pattern;
         let own = if name.is_empty() { axis::pattern(pattern).to_owned() } else { name };

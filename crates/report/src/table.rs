@@ -1,7 +1,7 @@
 //! Tables of figures.
 
 use lab::Metric;
-use lab::plan::Field;
+use lab::plan::{Axis, Field};
 use maud::{Markup, html};
 use stats::Interval;
 
@@ -90,7 +90,7 @@ fn exact(interval: &Interval, metric: Metric) -> String {
 /// All figures of a step, a row for each cell.
 pub(crate) fn figures(part: &Part) -> Markup {
     let metrics = metrics(part);
-    let with_max = part.axes().iter().all(|field| *field == Field::Rw);
+    let with_max = part.axes().iter().all(|axis| *axis == Axis::Field(Field::Rw));
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
@@ -181,15 +181,15 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
 
 /// What sets a cell apart from the others of its step.
 fn cell_name(part: &Part, reading: &Reading) -> String {
-    let words = part.axes().iter().map(|field| axis::words(*field, &reading.cell.workload));
+    let words = part.axes().iter().map(|axis| axis::words(axis, reading.cell));
     words.collect::<Vec<_>>().join(", ")
 }
 
 /// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
 fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
-    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(*last), outer));
+    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let group = |reading: &Reading| {
-        let words: Vec<String> = outer.iter().map(|field| axis::words(*field, &reading.cell.workload)).collect();
+        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
         words.join(", ")
     };
     html! {
@@ -200,7 +200,7 @@ fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> M
                 }
                 @for reading in readings { tr {
                     @let workload = &reading.cell.workload;
-                    th scope="row" { (last.map_or_else(|| axis::pattern(workload.pattern).to_owned(), |field| axis::label(field, workload))) }
+                    th scope="row" { (last.map_or_else(|| axis::pattern(workload.pattern).to_owned(), |axis| axis::label(axis, reading.cell))) }
                     (cells(reading))
                 } }
             }
@@ -209,7 +209,7 @@ fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> M
 }
 
 fn axis_head(part: &Part) -> Markup {
-    html! { th scope="col" { (part.axes().last().map_or("Workload", |field| field.title())) } }
+    html! { th scope="col" { (part.axes().last().map_or("Workload", |axis| axis.title())) } }
 }
 
 /// The metrics that any cell of the step gives.

@@ -167,7 +167,7 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
             environment: serde_json::to_string(&Environment::of_host()).expect("it serialises"),
         })
         .expect("the run can be entered");
-    let drive = Preset::find("x25-m").expect("the drive is built in").build();
+    let drive = Preset::find("x25-m").expect("the drive is built in");
     let store = Mutex::new(store);
     let session = Session::new(&store, run, &plan, Seed::new(1), &Silence).expect("the store can be read");
     session.carry_out(&mut Simulated::new(drive), false).expect("the plan can be carried out");

@@ -22,6 +22,22 @@ pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, Pres
     Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
 }
 
+/// `changes` to a drive that is in no rig, in its own file's words: what begins with `drive.` means itself.
+///
+/// # Errors
+/// If one is to a rig.
+pub fn of_single(changes: &str) -> Result<String, PresetError> {
+    let own = |change: &str| match change.trim_start().split_once('.') {
+        Some(("drive", rest)) => Ok(rest.to_owned()),
+        Some(("rig", _)) => Err(PresetError::Change {
+            change: change.to_owned(),
+            why: "this drive is in no rig; choose one of the rigs that `assay drives` lists".to_owned(),
+        }),
+        _ => Ok(change.to_owned()),
+    };
+    Ok(changes.split('&').map(own).collect::<Result<Vec<_>, _>>()?.join("&"))
+}
+
 /// The error that the drive cannot be made once changed.
 pub fn refused(changes: &str, error: &PresetError) -> PresetError {
     let why = match error {

@@ -172,7 +172,8 @@ impl Preset {
     }
 
     /// This drive with `changes` made to its file: `capacity.spare=12%&nand.read=25us`. The table's name may
-    /// be left out where only one table has such a field. `drive.nand.read=25us` changes the drives of a rig.
+    /// be left out where only one table has such a field. `drive.nand.read=25us` changes the drives of a rig, and
+    /// a single drive all the same; `rig.host.cpus=8` is the long form of `host.cpus=8` in a rig.
     ///
     /// # Errors
     /// If one names nothing in the drive or makes no drive.
@@ -182,10 +183,11 @@ impl Preset {
         }
         let text = match self.spec {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
-            _ => change::apply(&self.text, changes, self.spec.tables())?,
+            _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
         };
         let mut changed = Self::parse(&text).map_err(|error| change::refused(changes, &error))?;
-        changed.name = format!("{}?{changes}", self.name);
+        let joint = if self.name.contains('?') { '&' } else { '?' };
+        changed.name = format!("{}{joint}{changes}", self.name);
         Ok(changed)
     }
 
@@ -355,6 +357,17 @@ mod tests {
         assert_eq!((changed.nand.read, changed.geometry.channels), (Nanos::from_micros(25), 8));
         assert!(changed.geometry.blocks_per_plane > flash("x25-m").geometry.blocks_per_plane);
         assert_eq!(Preset::find("x25-m?spare=12%").unwrap().name, "x25-m?spare=12%");
+    }
+
+    #[test]
+    fn a_change_may_say_that_it_is_to_the_drive_or_to_the_rig() {
+        let long = Preset::find("x25-m?drive.nand.read=25us").unwrap().changed("drive.spare=12%").unwrap();
+        assert_eq!(long.spec, Preset::find("x25-m?nand.read=25us&spare=12%").unwrap().spec);
+        assert_eq!(long.name, "x25-m?drive.nand.read=25us&drive.spare=12%");
+        let said = Preset::find("x25-m?rig.host.cpus=8").unwrap_err().to_string();
+        assert!(said.contains("in no rig"), "{said}");
+        let rig = |changes: &str| Preset::find(&format!("toms-x25e-16?{changes}")).unwrap().spec;
+        assert_eq!(rig("rig.host.cpus=8&drive.nand.read=25us"), rig("host.cpus=8&drive.nand.read=25us"));
     }
 
     #[test]

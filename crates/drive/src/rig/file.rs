@@ -177,13 +177,16 @@ fn drive(name: &str) -> Result<Preset, PresetError> {
     Ok(member)
 }
 
-/// The file `text` with `changes` made: to the rig's own fields, or after `drive.` to those of its drive.
+/// The file `text` with `changes` made: to the rig's own fields, as they are or after `rig.`, or after `drive.` to those
+/// of its drive.
 pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
     let (inner, own): (Vec<&str>, Vec<&str>) =
         changes.split('&').partition(|change| change.trim_start().starts_with("drive."));
+    let own: Vec<&str> = own.into_iter().map(str::trim_start).collect();
+    let own = own.iter().map(|change| change.strip_prefix("rig.").unwrap_or(change)).collect::<Vec<_>>().join("&");
     let text = match own.is_empty() {
         true => text.to_owned(),
-        false => change::apply(text, &own.join("&"), RigFile::TABLES).map_err(|error| hint(text, error))?,
+        false => change::apply(text, &own, RigFile::TABLES).map_err(|error| hint(text, error))?,
     };
     if inner.is_empty() {
         return Ok(text);

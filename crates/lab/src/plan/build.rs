@@ -48,7 +48,7 @@ impl Frame<'_> {
     /// Every cell of the sweep; the nearest word wins: cell, quick, step, plan.
     fn measure(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Action> {
         let before = mistakes.count();
-        let swept = draft.axes.iter().map(|axis| axis.field);
+        let swept = draft.axes.iter().filter_map(|swept| swept.axis.field());
         let written = draft.body.fields.over(&self.workload.without(swept));
         let (fields, repeats) = match self.length {
             Length::Full => (written, draft.body.repeats),
@@ -60,15 +60,17 @@ impl Frame<'_> {
         let mut cells = Vec::new();
         for point in points(&draft.axes) {
             let mut fields = fields.clone();
-            for (field, value) in &point {
-                fields.set(*field, (*value).clone());
+            for (axis, value) in &point {
+                if let Some(field) = axis.field() {
+                    fields.set(field, (*value).clone());
+                }
             }
             if let Some(workload) = mistakes.keep(fields.workload(Workload::default(), &draft.place)) {
-                let point = point.into_iter().map(|(field, value)| (field, value.text.clone())).collect();
+                let point = point.into_iter().map(|(axis, value)| (axis.clone(), value.text.clone())).collect();
                 cells.push(Cell { point, workload });
             }
         }
-        let axes = draft.axes.iter().map(|axis| axis.field).collect();
+        let axes = draft.axes.iter().map(|swept| swept.axis.clone()).collect();
         let repeats = repeats.unwrap_or(self.repeats);
         let measure = Measure { cells, axes, repeats, beside: draft.beside.clone() };
         (mistakes.count() == before).then_some(Action::Measure(measure))

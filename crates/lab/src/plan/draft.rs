@@ -9,7 +9,7 @@ use super::Field;
 use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::kind::Kind;
-use super::sweep::{Axis, CELLS_MAX, read as read_sweep, size};
+use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::value::{Value, entries, prose, table, text};
 use crate::Quantity;
 
@@ -31,7 +31,7 @@ pub(super) struct Draft {
     /// Those that differ under `--quick`.
     pub(super) quick: Body,
     /// What it sweeps, in order.
-    pub(super) axes: Vec<Axis>,
+    pub(super) axes: Vec<Swept>,
     /// The step beside which it is shown.
     pub(super) beside: Option<String>,
     /// The published figures that it yields.
@@ -200,8 +200,9 @@ impl<'m> Drafts<'m> {
 
     /// That no field is both swept and fixed, and no swept size hidden by several.
     fn check_once(&mut self, draft: &Draft) {
-        for axis in &draft.axes {
-            if let (Field::Bs, Some(setting)) = (axis.field, draft.body.fields.get(Field::Bssplit)) {
+        for swept in &draft.axes {
+            let Some(field) = swept.axis.field() else { continue };
+            if let (Field::Bs, Some(setting)) = (field, draft.body.fields.get(Field::Bssplit)) {
                 self.mistakes.push(
                     Diagnostic::new(
                         "plan::given-twice",
@@ -209,17 +210,17 @@ impl<'m> Drafts<'m> {
                         "`bssplit` hides the `bs` that is swept",
                     )
                     .label("fixed here")
-                    .also(axis.span.clone(), "swept here")
+                    .also(swept.span.clone(), "swept here")
                     .help("leave one of them out"),
                 );
             }
             for fields in [&draft.body.fields, &draft.quick.fields] {
-                if let Some(setting) = fields.get(axis.field) {
-                    let message = format!("`{}` is both swept and fixed", axis.field.name());
+                if let Some(setting) = fields.get(field) {
+                    let message = format!("`{}` is both swept and fixed", field.name());
                     self.mistakes.push(
                         Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                             .label("fixed here")
-                            .also(axis.span.clone(), "swept here")
+                            .also(swept.span.clone(), "swept here")
                             .help("leave one of them out"),
                     );
                 }
@@ -287,7 +288,7 @@ impl<'m> Drafts<'m> {
             let mistake = Diagnostic::new("plan::beside", value.span(), message)
                 .label("shown beside these")
                 .help(format!("write `same-as = \"{}\"` in place of this step's own sweep", other.name));
-            self.mistakes.push(match other.axes.first().map(|axis| axis.span.clone()) {
+            self.mistakes.push(match other.axes.first().map(|swept| swept.span.clone()) {
                 Some(span) => mistake.also(span, "its cells"),
                 None => mistake.also(other.place.clone(), "it sweeps nothing"),
             });
@@ -315,12 +316,13 @@ impl<'m> Drafts<'m> {
 /// Lays `draft` over what `earlier` says: own numbers override, an own sweep replaces the whole sweep.
 fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool) {
     if own_sweep {
-        for axis in &draft.axes {
-            earlier.body.fields.clear(axis.field);
-            earlier.quick.fields.clear(axis.field);
+        for field in draft.axes.iter().filter_map(|swept| swept.axis.field()) {
+            earlier.body.fields.clear(field);
+            earlier.quick.fields.clear(field);
         }
     } else {
-        earlier.axes.retain(|axis| draft.body.fields.get(axis.field).is_none());
+        let is_fixed = |swept: &Swept| swept.axis.field().is_some_and(|field| draft.body.fields.get(field).is_some());
+        earlier.axes.retain(|swept| !is_fixed(swept));
         draft.axes = earlier.axes;
     }
     draft.body = draft.body.over(&earlier.body);

@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::parse::{Form, Length, PlanDraft};
 use super::value::{Value, wrong_type};
-use super::{Action, Plan};
+use super::{Action, Axis, Plan};
 use crate::Quantity;
 
 /// How a published review is repeated.
@@ -202,6 +202,14 @@ impl PartFile {
         let draft = PlanDraft::read(steps, &form, mistakes);
         let plan = draft.plan(text, Length::Full, mistakes);
         for step in &plan.steps {
+            if let Action::Measure(measure) = &step.action
+                && let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_)))
+            {
+                let message = format!("step `{}` sweeps `{}`, which changes the drive", step.name, axis.name());
+                let help = "here a part is one drive from begin to end: put the change into its `target`, and the values \
+                            into `for`";
+                mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
+            }
             if matches!(step.action, Action::Condition(_)) {
                 let message = format!("step `{}` conditions, which a repeated review does not", step.name);
                 let help =
@@ -265,7 +273,7 @@ fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Ran
                 for cell in &measure.cells {
                     let put = |id: String, name: &str, value: &str| id.replace(&format!("{{{name}}}"), value);
                     let swept = cell.point.iter();
-                    let id = swept.fold(yielded.template.clone(), |id, (field, value)| put(id, field.name(), value));
+                    let id = swept.fold(yielded.template.clone(), |id, (axis, value)| put(id, axis.name(), value));
                     give(cell.key(), id);
                 }
             }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::result_large_err, reason = "a mistake is told once to a person: its size costs nothing")]
 
+mod axis;
 mod body;
 mod build;
 pub mod catalog;
@@ -21,6 +22,7 @@ use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::{Pattern, Workload};
 
+pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, suggestion};
 pub use field::Field;
@@ -112,8 +114,8 @@ pub enum Action {
 pub struct Measure {
     /// The cells, in the order of the sweep: the last axis varies fastest.
     pub cells: Vec<Cell>,
-    /// The fields that are swept, in order; empty where there is one cell.
-    pub axes: Vec<Field>,
+    /// What is swept, in order; empty where there is one cell.
+    pub axes: Vec<Axis>,
     /// How often each cell is measured.
     pub repeats: u32,
     /// The step whose figures are shown beside this one's (the same table in another state of the drive).
@@ -123,8 +125,8 @@ pub struct Measure {
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The swept fields with their values as written in the plan.
-    pub point: Vec<(Field, String)>,
+    /// What is swept, with its values as written in the plan.
+    pub point: Vec<(Axis, String)>,
     /// What is run.
     pub workload: Workload,
 }
@@ -132,8 +134,24 @@ pub struct Cell {
 impl Cell {
     /// The cell's name in the store: `bs=4k iodepth=32`, empty where nothing is swept.
     pub fn key(&self) -> String {
-        self.point.iter().map(|(field, value)| format!("{}={value}", field.name())).collect::<Vec<_>>().join(" ")
+        join(&self.point, " ")
     }
+
+    /// What is other in the drive that this cell is measured on, in the form that follows a drive's name:
+    /// `drive.spare=12%&drive.gc.policy=fifo`. Empty for the drive as it is.
+    pub fn changes(&self) -> String {
+        changes(&self.point)
+    }
+}
+
+/// What is other in the drive at this `point` of a sweep, as [`Cell::changes`] has it.
+pub(crate) fn changes(point: &[(Axis, String)]) -> String {
+    join(point.iter().filter(|(axis, _)| matches!(axis, Axis::Part(_))), "&")
+}
+
+/// The values of `point` by name.
+fn join<'p>(point: impl IntoIterator<Item = &'p (Axis, String)>, between: &str) -> String {
+    point.into_iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(between)
 }
 
 /// A workload run in rounds until the drive is as wanted.

@@ -1,4 +1,4 @@
-//! The fields that a step sweeps, and the cells that this makes.
+//! What a step sweeps, and the cells that this makes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,78 +6,106 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use workload::Workload;
 
-use super::Field;
 use super::body::setting;
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::fields::Setting;
-use super::value::{Value, entries, wrong_type};
+use super::value::{Value, entries, quantity, wrong_type};
+use super::{Axis, Field};
 
 /// The most cells that all sweeps of a plan may have together.
 pub(super) const CELLS_MAX: usize = 10_000;
 
-/// A field with the values that it takes one after another.
+/// What begins the name of a part of a simulated drive.
+const PARTS: [&str; 2] = ["drive", "rig"];
+
+/// What is varied, with the values that it takes one after another.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    /// The field.
-    pub(super) field: Field,
+pub(super) struct Swept {
+    /// What is varied.
+    pub(super) axis: Axis,
     /// Where its name stands.
     pub(super) span: Range<usize>,
     /// Its values, in order.
     pub(super) values: Vec<Setting>,
 }
 
-impl Axis {
-    /// Whether both sweep the same values of the same field, as written.
+impl Swept {
+    /// Whether both sweep the same values of the same, as written.
     pub(super) fn matches(&self, other: &Self) -> bool {
-        let texts = |axis: &Self| axis.values.iter().map(|value| value.text.clone()).collect::<Vec<_>>();
-        self.field == other.field && texts(self) == texts(other)
+        let texts = |swept: &Self| swept.values.iter().map(|value| value.text.clone()).collect::<Vec<_>>();
+        self.axis == other.axis && texts(self) == texts(other)
     }
 }
 
 /// How many cells `axes` make; none if that is more than can be counted.
-pub(super) fn size(axes: &[Axis]) -> Option<usize> {
+pub(super) fn size(axes: &[Swept]) -> Option<usize> {
     axes.iter().try_fold(1_usize, |cells, axis| cells.checked_mul(axis.values.len()))
 }
 
 /// The points of a sweep, the first axis varying slowest.
-pub(super) fn points(axes: &[Axis]) -> Vec<Vec<(Field, &Setting)>> {
+pub(super) fn points(axes: &[Swept]) -> Vec<Vec<(&Axis, &Setting)>> {
     let mut points = vec![Vec::new()];
-    for axis in axes {
+    for swept in axes {
         points = points
             .iter()
-            .flat_map(|point: &Vec<_>| axis.values.iter().map(|value| [&point[..], &[(axis.field, value)]].concat()))
+            .flat_map(|point: &Vec<_>| swept.values.iter().map(|value| [&point[..], &[(&swept.axis, value)]].concat()))
             .collect();
     }
     points
 }
 
 /// Reads the table of a sweep.
-pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes) -> Vec<Axis> {
+pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes) -> Vec<Swept> {
     if table.is_empty() {
         mistakes.push(Diagnostic::new("plan::empty-sweep", span, "a sweep over nothing").help(EXAMPLE));
     }
-    let fields = Field::names();
+    let known: Vec<&str> = Field::names().into_iter().chain(PARTS).collect();
     let mut axes = Vec::new();
     for (key, span, value) in entries(table) {
         match Field::named(key) {
             Some(field) => {
-                let values = values(field, value, mistakes);
-                axes.push(Axis { field, span, values });
+                let values = values(&Axis::Field(field), value, mistakes);
+                axes.push(Swept { axis: Axis::Field(field), span, values });
+            }
+            None if PARTS.contains(&key.split('.').next().unwrap_or(key)) => {
+                part(key, span, value, &mut axes, mistakes)
             }
             None => mistakes.push(
                 Diagnostic::new("plan::unknown-field", span, format!("`{key}` is no field of a workload"))
                     .label("cannot be swept")
-                    .help(suggestion(key, &fields)),
+                    .help(suggestion(key, &known)),
             ),
         }
     }
     axes
 }
 
+const EXAMPLE_PART: &str = "name a part as `assay drives show` has it: `sweep.drive.nand.read = [\"25us\", \"50us\"]`";
+
 const EXAMPLE: &str = "list the values of a field: `sweep.bs = [\"4k\", \"8k\"]`";
 
+/// Reads what is swept of a drive or a rig: `drive.nand.read = ["25us", "50us"]` nests tables, the last of which has
+/// the list. Whether the drive has such a part is known only when it is known which drive it is.
+fn part(path: &str, span: Range<usize>, value: &Value, axes: &mut Vec<Swept>, mistakes: &mut Mistakes) {
+    let is_whole = path.contains('.');
+    match value.get_ref() {
+        DeValue::Table(inner) => {
+            for (key, span, value) in entries(inner) {
+                part(&format!("{path}.{key}"), span, value, axes, mistakes);
+            }
+        }
+        DeValue::Array(_) if is_whole => {
+            let axis = Axis::Part(path.to_owned());
+            let values = values(&axis, value, mistakes);
+            axes.push(Swept { axis, span, values });
+        }
+        _ if is_whole => mistakes.push(wrong_type(value, "a list of values").help(EXAMPLE_PART)),
+        _ => mistakes.push(wrong_type(value, "a part with its values").help(EXAMPLE_PART)),
+    }
+}
+
 /// The values of an axis; mistakes for an empty list and for values that are the same.
-fn values(field: Field, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
+fn values(axis: &Axis, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
     let DeValue::Array(array) = list.get_ref() else {
         mistakes.push(wrong_type(list, "a list of values").help(EXAMPLE));
         return Vec::new();
@@ -88,12 +116,13 @@ fn values(field: Field, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
     let mut seen: HashMap<String, Range<usize>> = HashMap::new();
     let mut values = Vec::new();
     for value in array.iter() {
-        let Some(setting) = mistakes.keep(setting(field, value)) else { continue };
-        let mut workload = Workload::default();
-        if setting.apply(field, &mut workload).is_err() {
-            continue;
-        }
-        match seen.insert(format!("{workload:?}"), value.span()) {
+        let read = match axis {
+            Axis::Field(field) => setting(*field, value),
+            Axis::Part(_) => value_of_part(value),
+        };
+        let Some(setting) = mistakes.keep(read) else { continue };
+        let Some(meaning) = meaning(axis, &setting) else { continue };
+        match seen.insert(meaning, value.span()) {
             Some(first) => mistakes.push(
                 Diagnostic::new("plan::repeated-value", value.span(), format!("`{}` is swept twice", setting.text))
                     .label("again")
@@ -106,18 +135,44 @@ fn values(field: Field, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
     values
 }
 
+/// What a value comes to, so that the same is not measured twice; none where that cannot be told.
+fn meaning(axis: &Axis, setting: &Setting) -> Option<String> {
+    match axis {
+        Axis::Field(field) => {
+            let mut workload = Workload::default();
+            setting.apply(*field, &mut workload).ok()?;
+            Some(format!("{workload:?}"))
+        }
+        Axis::Part(_) => Some(setting.text.clone()),
+    }
+}
+
+/// The value of a part, as the drive's file would have it.
+fn value_of_part(value: &Value) -> Result<Setting, Diagnostic> {
+    let text = match value.get_ref() {
+        DeValue::Boolean(truth) => truth.to_string(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        _ => quantity(value)?,
+    };
+    if text.trim().is_empty() || text.contains('&') {
+        return Err(Diagnostic::new("plan::bad-value", value.span(), format!("`{text}` is no value of a part"))
+            .help("write it as the drive's file has it: `\"25 us\"`, `12`, `\"fifo\"`"));
+    }
+    Ok(Setting { text, span: value.span() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn axis(field: Field, texts: &[&str]) -> Axis {
+    fn swept(field: Field, texts: &[&str]) -> Swept {
         let values = texts.iter().map(|text| Setting { text: (*text).to_owned(), span: 0..0 }).collect();
-        Axis { field, span: 0..0, values }
+        Swept { axis: Axis::Field(field), span: 0..0, values }
     }
 
     #[test]
     fn the_first_axis_varies_slowest() {
-        let axes = [axis(Field::Rw, &["read", "write"]), axis(Field::Bs, &["4k", "8k"])];
+        let axes = [swept(Field::Rw, &["read", "write"]), swept(Field::Bs, &["4k", "8k"])];
         let names: Vec<String> = points(&axes)
             .iter()
             .map(|point| point.iter().map(|(_, value)| value.text.as_str()).collect::<Vec<_>>().join(" "))

@@ -77,7 +77,7 @@ pub(crate) fn carry_out(
     wanted: &dyn Fn(&str) -> bool,
     watch: &dyn Watch,
 ) -> Result<Measured, LabError> {
-    let mut subject = Simulated::new(preset.build());
+    let mut subject = Simulated::new(preset.clone());
     let seed = seed.split(&part.name);
     let mut measured = Measured::new();
     let yields: Vec<_> = part.yields.iter().filter(|yielded| wanted(&yielded.id)).collect();

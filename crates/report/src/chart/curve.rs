@@ -51,7 +51,7 @@ fn curves(part: &Part, state: Option<&str>, is_second: bool) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
         let workload = &reading.cell.workload;
-        let own = reading.cell.point.iter().map(|(field, _)| crate::axis::words(*field, workload)).collect::<Vec<_>>();
+        let own = reading.cell.point.iter().map(|(axis, _)| crate::axis::words(axis, reading.cell)).collect::<Vec<_>>();
         let own = if own.is_empty() { pattern(workload.pattern).to_owned() } else { own.join(", ") };
         for (kind, kind_pattern) in
             [("reads", Pattern::RandRead), ("writes", Pattern::RandWrite), ("trims", Pattern::RandTrim)]

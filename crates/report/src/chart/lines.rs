@@ -1,10 +1,10 @@
 //! The chart of a sweep: means with intervals, over the swept field, a line for each series.
 
 use lab::Metric;
-use lab::plan::Field;
+use lab::plan::Axis;
 use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
-use plotly::layout::{Axis, AxisType};
+use plotly::layout::AxisType;
 
 use super::{Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::{is_logarithmic, label, labelled, value};
@@ -33,26 +33,26 @@ fn panel(sweep: &Sweep, metric: Metric, title: String) -> Panel {
     let by_pattern = states.into_iter().all(|lines| tells_apart(lines.map(|line| line.pattern)));
     for line in &sweep.lines {
         let look = Look::of(line.pattern, line.place, by_pattern, line.is_second);
-        plot.add_trace(repeats(line, sweep.field, metric, &look));
-        plot.add_trace(means_of(line, sweep.field, metric, &look));
+        plot.add_trace(repeats(line, sweep.axis, metric, &look));
+        plot.add_trace(means_of(line, sweep.axis, metric, &look));
     }
     Panel::new(title, &plot)
 }
 
 /// The axis of the swept field, labelled where cells are.
-fn along(sweep: &Sweep) -> Axis {
+fn along(sweep: &Sweep) -> plotly::layout::Axis {
     let mut cells: Vec<(f64, String)> = sweep
         .lines
         .iter()
         .flat_map(|line| &line.readings)
-        .map(|reading| (place(reading, sweep.field), label(sweep.field, &reading.cell.workload)))
+        .map(|reading| (place(reading, sweep.axis), label(sweep.axis, reading.cell)))
         .collect();
     cells.sort_by(|a, b| a.0.total_cmp(&b.0));
     cells.dedup_by(|a, b| a.0 == b.0);
     let values: Vec<f64> = cells.iter().map(|cell| cell.0).collect();
-    let logarithmic = is_logarithmic(sweep.field, &values);
+    let logarithmic = is_logarithmic(sweep.axis, &values);
     let kept = labelled(&values, logarithmic, LABELS);
-    axis(sweep.field.title())
+    axis(sweep.axis.title())
         .type_(if logarithmic { AxisType::Log } else { AxisType::Linear })
         .show_grid(false)
         .tick_mode(TickMode::Array)
@@ -61,13 +61,13 @@ fn along(sweep: &Sweep) -> Axis {
 }
 
 /// Means joined by a line, with bars for their intervals.
-fn means_of(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
+fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
     let figures: Vec<Figure> = line.readings.iter().map(|reading| reading.figure(metric)).collect();
     // A gap, never a zero, where nothing was measured: JSON has no NaN and writes null.
     let y = drawn(figures.iter().map(|figure| figure.interval().map_or(f64::NAN, |interval| interval.mean)));
     let halves = figures.iter().map(|figure| figure.interval().and_then(|interval| interval.half_width));
-    let text = line.readings.iter().zip(&figures).map(|(reading, figure)| said(line, reading, field, metric, figure));
-    let trace = Scatter::new(places(line, field), y)
+    let text = line.readings.iter().zip(&figures).map(|(reading, figure)| said(line, reading, along, metric, figure));
+    let trace = Scatter::new(places(line, along), y)
         .name(hover(std::slice::from_ref(&line.name)))
         .legend_group(&line.name)
         .mode(Mode::LinesMarkers)
@@ -88,9 +88,9 @@ fn means_of(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatt
 }
 
 /// Single repeats as dots.
-fn repeats(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
+fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
     let dots = || line.readings.iter().filter(|reading| reading.samples(metric).len() > 1);
-    let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, field)));
+    let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, along)));
     let y = dots().flat_map(|reading| reading.samples(metric).iter().copied());
     Scatter::new(x.collect(), drawn(y))
         .name(hover(std::slice::from_ref(&line.name)))
@@ -102,21 +102,21 @@ fn repeats(line: &Line, field: Field, metric: Metric, look: &Look) -> Box<Scatte
 }
 
 /// What is said of a point when it is hovered over.
-fn said(line: &Line, reading: &Reading, field: Field, metric: Metric, figure: &Figure) -> String {
+fn said(line: &Line, reading: &Reading, along: &Axis, metric: Metric, figure: &Figure) -> String {
     let Some(interval) = figure.interval() else { return String::new() };
     let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
     hover(&[
         line.name.clone(),
-        format!("{}: {}", field.title(), label(field, &reading.cell.workload)),
+        format!("{}: {}", along.title(), label(along, reading.cell)),
         format!("{}{spread}", with_unit(metric, interval.mean)),
         count(interval.repeats, "repeat"),
     ])
 }
 
-fn places(line: &Line, field: Field) -> Vec<f64> {
-    line.readings.iter().map(|reading| place(reading, field)).collect()
+fn places(line: &Line, along: &Axis) -> Vec<f64> {
+    line.readings.iter().map(|reading| place(reading, along)).collect()
 }
 
-fn place(reading: &Reading, field: Field) -> f64 {
-    value(field, &reading.cell.workload).unwrap_or(0.0)
+fn place(reading: &Reading, along: &Axis) -> f64 {
+    value(along, reading.cell).unwrap_or(0.0)
 }

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Cell, Condition, Field, Limit, Measure, Plan, Step};
+use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Step};
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -85,7 +85,7 @@ impl Draws {
 }
 
 /// The values of an axis as a plan writes them, and how they change a workload.
-type Axis<'a> = (Field, &'a [&'a str]);
+type Values<'a> = (Field, &'a [&'a str]);
 
 fn set(workload: &mut Workload, field: Field, value: &str) {
     match field {
@@ -98,14 +98,14 @@ fn set(workload: &mut Workload, field: Field, value: &str) {
 }
 
 /// The cells of a sweep; the last axis varies fastest.
-fn cells(base: &Workload, axes: &[Axis]) -> Vec<Cell> {
+fn cells(base: &Workload, axes: &[Values]) -> Vec<Cell> {
     let mut cells = vec![Cell { point: Vec::new(), workload: base.clone() }];
     for (field, values) in axes {
         let grown = cells.iter().flat_map(|cell| {
             values.iter().map(|value| {
                 let mut cell = cell.clone();
                 set(&mut cell.workload, *field, value);
-                cell.point.push((*field, (*value).to_owned()));
+                cell.point.push((Axis::Field(*field), (*value).to_owned()));
                 cell
             })
         });
@@ -114,10 +114,10 @@ fn cells(base: &Workload, axes: &[Axis]) -> Vec<Cell> {
     cells
 }
 
-fn measure(name: &str, title: &str, base: &Workload, axes: &[Axis], beside: Option<&str>) -> Step {
+fn measure(name: &str, title: &str, base: &Workload, axes: &[Values], beside: Option<&str>) -> Step {
     let measure = Measure {
         cells: cells(base, axes),
-        axes: axes.iter().map(|axis| axis.0).collect(),
+        axes: axes.iter().map(|values| Axis::Field(values.0)).collect(),
         repeats: REPEATS,
         beside: beside.map(str::to_owned),
     };

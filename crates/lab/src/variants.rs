@@ -1,0 +1,95 @@
+//! The drives with other parts that a plan sweeps over, each brought to where the plan is.
+
+use std::collections::BTreeMap;
+
+use block::Bytes;
+
+use crate::LabError;
+use crate::plan::{Action, Cell, Plan, Step};
+use crate::subject::Subject;
+
+/// What steps are carried out on, with what has been done to it.
+pub(crate) struct Lineage<'s> {
+    /// The target itself, or one like it with other parts.
+    pub subject: &'s mut dyn Subject,
+    /// What is other in it; empty for the target itself.
+    pub changes: &'s str,
+    /// What was written at random since it was last purged.
+    pub written: Bytes,
+}
+
+impl Lineage<'_> {
+    /// Whether it is the target itself.
+    pub fn is_target(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// What it is called in findings; none for the target itself.
+    pub fn cell(&self) -> Option<&str> {
+        Some(self.changes).filter(|changes| !changes.is_empty())
+    }
+}
+
+/// One drive with other parts.
+pub(crate) struct Variant {
+    /// What is other in it.
+    pub changes: String,
+    /// The drive.
+    pub subject: Box<dyn Subject + Send>,
+    /// What was written at random since it was last purged.
+    pub written: Bytes,
+    /// The first of the plan's steps that has not been done on it.
+    pub next: usize,
+}
+
+/// The drives that are wanted again later in the plan.
+#[derive(Default)]
+pub(crate) struct Variants {
+    kept: BTreeMap<String, Variant>,
+}
+
+impl Variants {
+    /// The drive with these `changes`: as it was left, or a new one.
+    ///
+    /// # Errors
+    /// If `target` has no such parts.
+    pub fn take(&mut self, changes: &str, target: &dyn Subject) -> Result<Variant, LabError> {
+        match self.kept.remove(changes) {
+            Some(variant) => Ok(variant),
+            None => {
+                let subject = target.changed(changes)?;
+                Ok(Variant { changes: changes.to_owned(), subject, written: Bytes::ZERO, next: 0 })
+            }
+        }
+    }
+
+    /// Keeps the drive if `later` steps measure on it.
+    pub fn put_back(&mut self, variant: Variant, later: &[Step]) {
+        if later.iter().flat_map(cells).any(|cell| cell.changes() == variant.changes) {
+            self.kept.insert(variant.changes.clone(), variant);
+        }
+    }
+}
+
+/// The drives that a plan sweeps over, in order, each with the number of steps up to the last that measures on it.
+pub(crate) fn swept(plan: &Plan) -> Vec<(String, usize)> {
+    let mut swept: Vec<(String, usize)> = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        for changes in cells(step).map(Cell::changes).filter(|changes| !changes.is_empty()) {
+            match swept.iter_mut().find(|(known, _)| *known == changes) {
+                Some((_, last)) => *last = index,
+                None => swept.push((changes, index)),
+            }
+        }
+    }
+    swept
+}
+
+/// The cells that a step measures.
+fn cells(step: &Step) -> impl Iterator<Item = &Cell> {
+    match &step.action {
+        Action::Measure(measure) => measure.cells.as_slice(),
+        _ => &[],
+    }
+    .iter()
+}
