@@ -123,14 +123,17 @@ pub enum RealError {
 }
 
 impl RealError {
-    /// The error, which is that of `job`.
-    pub(crate) fn of(self, job: &Job) -> Self {
-        Self::OfJob { name: job.name.to_owned(), error: Box::new(self) }
+    /// The error without the name of the job whose it is.
+    pub fn itself(&self) -> &Self {
+        if let Self::OfJob { error, .. } = self { error.itself() } else { self }
     }
 
-    /// The error, where there is but one job whose it can be.
-    pub(crate) fn alone(self) -> Self {
-        if let Self::OfJob { error, .. } = self { *error } else { self }
+    /// The error, which is that of `job`.
+    pub(crate) fn of(self, job: &Job) -> Self {
+        match job.name {
+            "" => self,
+            name => Self::OfJob { name: name.to_owned(), error: Box::new(self) },
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use workload::Workload;
 /// One of several workloads that run side by side on one drive or target.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'w> {
-    /// What errors call it.
+    /// What errors call it; empty where there is no other.
     pub name: &'w str,
     /// What it asks for, with its own ramp and its own end.
     pub workload: &'w Workload,

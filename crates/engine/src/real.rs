@@ -60,7 +60,7 @@ pub fn run_real(
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Measurement, RealError> {
     let jobs = [Job { name: "", workload, seed }];
-    let mut measured = run_real_together(target, &jobs, watch).map_err(RealError::alone)?;
+    let mut measured = run_real_together(target, &jobs, watch)?;
     Ok(measured.pop().expect("every job is measured"))
 }
 

@@ -46,12 +46,10 @@ pub enum VirtualError {
 impl VirtualError {
     /// The error, which is that of `job`.
     fn of(self, job: &Job) -> Self {
-        Self::OfJob { name: job.name.to_owned(), error: Box::new(self) }
-    }
-
-    /// The error, where there is but one job whose it can be.
-    fn alone(self) -> Self {
-        if let Self::OfJob { error, .. } = self { *error } else { self }
+        match job.name {
+            "" => self,
+            name => Self::OfJob { name: name.to_owned(), error: Box::new(self) },
+        }
     }
 }
 
@@ -67,7 +65,7 @@ impl VirtualError {
 /// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
 pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
     let jobs = [Job { name: "", workload, seed }];
-    let mut measured = run_virtual_together(drive, &jobs).map_err(VirtualError::alone)?;
+    let mut measured = run_virtual_together(drive, &jobs)?;
     Ok(measured.pop().expect("every job is measured"))
 }
 

@@ -1,10 +1,10 @@
 //! A plan on a file or a block device, in real time.
 
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, RealError, Target, run_real};
+use engine::{Measurement, Purged, RealError, Target, run_real, run_real_together};
 use workload::Workload;
 
-use crate::subject::{Job, Keep, Share, Subject};
+use crate::subject::{Keep, Repeats, Share, Subject, Task};
 use crate::{Environment, LabError};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -88,13 +88,12 @@ impl Subject for Real {
         Ok(run_real(&self.target, workload, seed, &heard)?)
     }
 
-    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
-        for (index, job) in jobs.iter().enumerate() {
-            let finding = self.reads_nothing(job.workload).then_some(UNWRITTEN);
-            let measure =
-                |&(repeat, seed): &(u32, Seed)| Ok((repeat, run_real(&self.target, job.workload, seed, &|_| {})?));
-            let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
-            keep(index, measured.map_err(|error| error.at(job.place.0, &job.place.1))?, finding)?;
+    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
+        for (index, task) in tasks.iter().enumerate() {
+            let finding = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload)).then_some(UNWRITTEN);
+            let measure = |&repeat: &u32| Ok((repeat, run_real_together(&self.target, &task.jobs(repeat), &|_| {})?));
+            let measured = task.repeats.iter().map(measure).collect::<Result<Repeats, LabError>>();
+            keep(index, measured.map_err(|error| task.failed(error))?, finding)?;
         }
         Ok(())
     }

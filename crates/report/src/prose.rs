@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Condition, Limit, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -216,12 +216,24 @@ pub(crate) fn action(step: &Step) -> String {
         }
         Action::Idle { time } => format!("Leave the drive alone for {time}"),
         Action::Measure(measure) => {
-            let all: Vec<&Workload> = measure.cells.iter().map(|cell| &cell.workload).collect();
+            let cells = count(measure.cells.len(), "cell");
             let times = if measure.repeats == 1 { "once".to_owned() } else { format!("{} times", measure.repeats) };
-            format!("Measure {}, each {times}: {}", count(all.len(), "cell"), common(&all))
+            if measure.axes.contains(&Axis::Job) {
+                return format!("Measure {cells}, each {times}, these jobs side by side: {}", jobs(measure));
+            }
+            let all: Vec<&Workload> = measure.cells.iter().map(|cell| &cell.workload).collect();
+            format!("Measure {cells}, each {times}: {}", common(&all))
         }
         Action::Condition(condition) => conditioning(condition),
     }
+}
+
+/// What each job of a step does at all points: `reader (random read, 4 KiB)`.
+fn jobs(measure: &Measure) -> String {
+    let point = measure.points().next().unwrap_or_default();
+    let of = |job| measure.cells.iter().filter(move |cell| cell.job() == Some(job)).map(|cell| &cell.workload);
+    let told = |job| format!("{job} ({})", common(&of(job).collect::<Vec<_>>()));
+    point.iter().filter_map(|cell| cell.job()).map(told).collect::<Vec<_>>().join("; ")
 }
 
 /// How a conditioning goes, in a line.

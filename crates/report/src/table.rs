@@ -90,7 +90,7 @@ fn exact(interval: &Interval, metric: Metric) -> String {
 /// All figures of a step, a row for each cell.
 pub(crate) fn figures(part: &Part) -> Markup {
     let metrics = metrics(part);
-    let with_max = part.axes().iter().all(|axis| *axis == Axis::Field(Field::Rw));
+    let with_max = part.axes().iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
