@@ -218,22 +218,23 @@ pub(crate) fn action(step: &Step) -> String {
         Action::Measure(measure) => {
             let cells = count(measure.cells.len(), "cell");
             let times = if measure.repeats == 1 { "once".to_owned() } else { format!("{} times", measure.repeats) };
-            if measure.axes.contains(&Axis::Job) {
-                return format!("Measure {cells}, each {times}, these jobs side by side: {}", jobs(measure));
-            }
-            let all: Vec<&Workload> = measure.cells.iter().map(|cell| &cell.workload).collect();
-            format!("Measure {cells}, each {times}: {}", common(&all))
+            format!("Measure {cells}, each {times}: {}", workloads(measure))
         }
         Action::Condition(condition) => conditioning(condition),
     }
 }
 
-/// What each job of a step does at all points: `reader (random read, 4 KiB)`.
-fn jobs(measure: &Measure) -> String {
+/// What the cells of a step have in common; of jobs, what each does at all points: `side by side: reader (random
+/// read, 4 KiB); writer (random write, depth 32)`.
+pub(crate) fn workloads(measure: &Measure) -> String {
+    if !measure.axes.contains(&Axis::Job) {
+        return common(&measure.cells.iter().map(|cell| &cell.workload).collect::<Vec<_>>());
+    }
     let point = measure.points().next().unwrap_or_default();
     let of = |job| measure.cells.iter().filter(move |cell| cell.job() == Some(job)).map(|cell| &cell.workload);
     let told = |job| format!("{job} ({})", common(&of(job).collect::<Vec<_>>()));
-    point.iter().filter_map(|cell| cell.job()).map(told).collect::<Vec<_>>().join("; ")
+    let all: Vec<String> = point.iter().filter_map(|cell| cell.job()).map(told).collect();
+    format!("side by side: {}", all.join("; "))
 }
 
 /// How a conditioning goes, in a line.

@@ -180,7 +180,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
 }
 
 /// What sets a cell apart from the others of its step.
-fn cell_name(part: &Part, reading: &Reading) -> String {
+pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
     let words = part.axes().iter().map(|axis| axis::words(axis, reading.cell));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -147,7 +147,7 @@ impl Cell {
 
     /// The job that it is, where several run side by side.
     pub fn job(&self) -> Option<&str> {
-        self.point.iter().find(|(axis, _)| *axis == Axis::Job).map(|(_, name)| name.as_str())
+        job(&self.point)
     }
 
     /// The key without the job: that of the point at which it runs.
@@ -165,6 +165,11 @@ impl Cell {
 /// What is other in the drive at this `point` of a sweep, as [`Cell::changes`] has it.
 pub(crate) fn changes(point: &[(Axis, String)]) -> String {
     join(point.iter().filter(|(axis, _)| matches!(axis, Axis::Part(_))), "&")
+}
+
+/// The job at this `point`, as [`Cell::job`] has it.
+pub(crate) fn job(point: &[(Axis, String)]) -> Option<&str> {
+    point.iter().find(|(axis, _)| *axis == Axis::Job).map(|(_, name)| name.as_str())
 }
 
 /// The values of `point` by name.
