@@ -7,6 +7,8 @@ use rustix::io::Errno;
 use thiserror::Error;
 use workload::Invalid;
 
+use crate::Job;
+
 /// Why a file or block device cannot be used. Nothing was changed.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -119,6 +121,24 @@ pub enum RealError {
     OverInRamp { time: Nanos, ramp: Nanos },
     #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
     NothingCompleted { time: Nanos },
+    /// One of several jobs gave none.
+    #[error("job `{name}`: {error}")]
+    OfJob { name: String, error: Box<Self> },
+}
+
+impl RealError {
+    /// The error without the name of the job whose it is.
+    pub fn itself(&self) -> &Self {
+        if let Self::OfJob { error, .. } = self { error.itself() } else { self }
+    }
+
+    /// The error, which is that of `job`.
+    pub(crate) fn of(self, job: &Job) -> Self {
+        match job.name {
+            "" => self,
+            name => Self::OfJob { name: name.to_owned(), error: Box::new(self) },
+        }
+    }
 }
 
 /// The multiples of `unit` on either side of `found`.

@@ -1,4 +1,4 @@
-//! Runs a workload against a drive: in virtual time on a simulated one, in real time on a real one.
+//! Runs workloads against a drive: in virtual time on a simulated one, in real time on a real one.
 //!
 //! Both give the same [`Measurement`].
 
@@ -7,11 +7,13 @@ mod discard;
 mod error;
 mod guard;
 mod handover;
+mod job;
 mod kernel;
 mod measurement;
 mod mounts;
 mod pace;
 mod real;
+mod running;
 mod signature;
 mod target;
 mod threads;
@@ -21,7 +23,8 @@ mod worker;
 
 pub use error::{RealError, TargetError};
 pub use handover::{Handover, IoEngine, Method, Submission};
+pub use job::Job;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
-pub use real::{Progress, run_real};
+pub use real::{Progress, run_real, run_real_together};
 pub use target::{Access, Purged, Target};
-pub use virtual_run::{VirtualError, run_virtual};
+pub use virtual_run::{VirtualError, run_virtual, run_virtual_together};

@@ -45,9 +45,9 @@ pub struct Measurement {
     pub flush: Flow,
     /// One entry a [`TICK`] of the time counted; the last may cover less.
     pub series: Vec<Tick>,
-    /// The host's processor time; none on a virtual clock.
+    /// The host's processor time, that for jobs beside this one included; none on a virtual clock.
     pub cpu: Option<Cpu>,
-    /// What the simulated drive did meanwhile; none on a real one.
+    /// What the simulated drive did meanwhile, for jobs beside this one too; none on a real one.
     pub drive: Option<Counters>,
 }
 

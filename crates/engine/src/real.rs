@@ -1,4 +1,4 @@
-//! A workload on a real target, in real time.
+//! Workloads on a real target, in real time.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use workload::{Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Measurement, RealError, Target, kernel};
+use crate::{Clock, Cpu, Job, Measurement, RealError, Target, kernel};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -59,40 +59,53 @@ pub fn run_real(
     seed: Seed,
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Measurement, RealError> {
-    check(target, workload)?;
+    let jobs = [Job { name: "", workload, seed }];
+    let mut measured = run_real_together(target, &jobs, watch)?;
+    Ok(measured.pop().expect("every job is measured"))
+}
+
+/// Runs `jobs` side by side on `target`; what each measured, in their order. `watch` hears of all of them together.
+///
+/// All workers of all jobs begin together; apart from that, each job runs as by [`run_real`], and ends by its own
+/// limits. Processor time cannot be told apart by job: each is given all that the process used while the job's
+/// requests were counted.
+///
+/// # Errors
+/// As those of [`run_real`], with the name of the job. A failure of one worker ends all jobs.
+pub fn run_real_together(
+    target: &Target,
+    jobs: &[Job],
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<Measurement>, RealError> {
+    jobs.iter().try_for_each(|job| check(target, job.workload).map_err(|error| error.of(job)))?;
+    let workers = jobs.iter().map(|job| job.workload.workers).sum();
+    check_workers(workers)?;
+    check_memory(jobs)?;
     if !target.direct() && !target.keeps_cache() {
         target.drop_cache();
     }
-    let shared = Shared::new(target, workload, seed);
+    let shared: Vec<Shared> = jobs.iter().map(|job| Shared::new(target, job.workload, job.seed)).collect();
     let (start, end) = (Gate::default(), Gate::default());
-    let run = Run { shared: &shared, start: &start, end: &end, watch };
-    let (measurement, began) = thread::scope(|scope| {
+    let run = Run { jobs, shared: &shared, start: &start, end: &end, watch };
+    let counts = thread::scope(|scope| {
         let (sender, receiver) = channel();
-        for index in 0..workload.workers {
+        for (job, index) in run.workers() {
             let (sender, run) = (sender.clone(), &run);
             let spawned = thread::Builder::new().name(format!("worker {index}"));
-            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(index, sender)) {
+            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(job, index, sender)) {
                 start.open(None);
-                return Err(RealError::Threads { workers: workload.workers, errno: errno(&error) });
+                return Err(RealError::Threads { workers, errno: errno(&error) });
             }
         }
         drop(sender);
         run.coordinate(&receiver)
     })?;
-    if measurement.requests() == 0 {
-        let time = Nanos::from_std(began.elapsed());
-        return Err(match workload.ramp > time {
-            true => RealError::OverInRamp { time, ramp: workload.ramp },
-            false => RealError::NothingCompleted { time },
-        });
-    }
-    Ok(measurement)
+    counts.into_iter().zip(jobs).map(|(count, job)| count.measured().map_err(|error| error.of(job))).collect()
 }
 
 /// What of a workload can be seen to be impossible before anything is started.
 fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     workload.span(target.capacity())?;
-    check_workers(workload.workers)?;
     let unit = target.block();
     if let Some(found) = workload.unfit(unit) {
         return Err(match workload.align == Some(found) {
@@ -106,14 +119,22 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     if workload.pattern.changes_data() && !target.is_writable() {
         return Err(RealError::ReadOnly { path: target.path().to_owned() });
     }
-    if matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim) {
-        return Ok(());
-    }
     let block = workload.block_max();
-    if block > BLOCK_MAX {
+    if block > BLOCK_MAX && !trims(workload) {
         return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
-    if buffers(workload) > memory_available() { Err(memory_error(workload)) } else { Ok(()) }
+    Ok(())
+}
+
+const fn trims(workload: &Workload) -> bool {
+    matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim)
+}
+
+/// Whether there is room for all requests that move data.
+fn check_memory(jobs: &[Job]) -> Result<(), RealError> {
+    let needed = jobs.iter().map(|job| job.workload).filter(|workload| !trims(workload)).map(buffers).sum();
+    let available = memory_available();
+    if needed > available { Err(RealError::Memory { needed, available }) } else { Ok(()) }
 }
 
 /// Whether there is room for a thread with a queue for each worker. Without, a thread that cannot have the stack on
@@ -178,11 +199,14 @@ impl Gate {
 /// What a worker tells the coordinator.
 enum News {
     Ready,
-    Ended(Result<Box<Measurement>, RealError>),
+    /// A worker of this job has ended.
+    Ended(usize, Result<Box<Measurement>, RealError>),
 }
 
 struct Run<'r> {
-    shared: &'r Shared<'r>,
+    jobs: &'r [Job<'r>],
+    /// What the workers of each job share.
+    shared: &'r [Shared<'r>],
     start: &'r Gate,
     /// Behind it workers are taken down, which is no part of what is measured.
     end: &'r Gate,
@@ -190,12 +214,23 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The life of worker number `index`. Nobody listens any more only when the run is being given up.
-    fn work(&self, index: u32, news: Sender<News>) {
-        let mut worker = match Worker::new(self.shared, index) {
+    /// Every worker: its job's place, and its number there.
+    fn workers(&self) -> impl Iterator<Item = (usize, u32)> {
+        (0..).zip(self.jobs).flat_map(|(place, job)| (0..job.workload.workers).map(move |index| (place, index)))
+    }
+
+    /// Has every worker of every job stop.
+    fn give_up(&self) {
+        self.shared.iter().for_each(|shared| shared.over.store(true, Ordering::Relaxed));
+    }
+
+    /// The life of a worker. Nobody listens any more only when the run is being given up.
+    fn work(&self, job: usize, index: u32, news: Sender<News>) {
+        let blame = |error: RealError| error.of(&self.jobs[job]);
+        let mut worker = match Worker::new(&self.shared[job], index) {
             Ok(worker) => worker,
             Err(error) => {
-                let _ = news.send(News::Ended(Err(error)));
+                let _ = news.send(News::Ended(job, Err(blame(error))));
                 return;
             }
         };
@@ -203,65 +238,116 @@ impl Run<'_> {
         let Some(began) = self.start.wait() else { return };
         let ended = worker.run(began);
         if ended.is_err() {
-            self.shared.over.store(true, Ordering::Relaxed);
+            self.give_up();
         }
-        let _ = news.send(News::Ended(ended.map(Box::new)));
+        let _ = news.send(News::Ended(job, ended.map(Box::new).map_err(blame)));
         // Who still holds it is still running: the coordinator must not wait for those that have ended.
         drop(news);
         self.end.wait();
     }
 
     /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
-    fn coordinate(&self, news: &Receiver<News>) -> Result<(Measurement, Instant), RealError> {
-        for _ in 0..self.shared.workload.workers {
-            if let Ok(News::Ended(Err(error))) = news.recv() {
+    fn coordinate(&self, news: &Receiver<News>) -> Result<Vec<Count>, RealError> {
+        let mut running = self.workers().count();
+        for _ in 0..running {
+            if let Ok(News::Ended(_, Err(error))) = news.recv() {
                 self.start.open(None);
                 return Err(error);
             }
         }
         let began = Instant::now();
-        let mut cpu = kernel::cpu_time();
+        let elapsed = || Nanos::from_std(began.elapsed());
+        let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let mut measurement = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
-        let mut running = self.shared.workload.workers;
+        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, cpu)).collect();
         let mut failure = None;
-        // When counting begins, the processor time is read anew.
-        let mut ramp = Some(self.shared.counted_from).filter(|from| *from > Nanos::ZERO);
         while running > 0 {
-            let left = ramp.map(|from| from.since(Nanos::from_std(began.elapsed())));
+            let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
             let patience = left.map_or(WATCH_EVERY, |left| left.to_std().min(WATCH_EVERY));
             match news.recv_timeout(patience) {
                 Ok(News::Ready) => {}
-                Ok(News::Ended(Ok(measured))) => {
-                    measurement.merge(&measured);
-                    running -= 1;
-                }
-                Ok(News::Ended(Err(error))) => {
-                    failure.get_or_insert(error);
+                Ok(News::Ended(job, ended)) => {
+                    let (measured, error) = (ended.as_deref().ok(), ended.as_ref().err());
+                    counts[job].gather(measured, elapsed());
+                    failure = failure.or(error.cloned());
                     running -= 1;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.shared.target.is_stopped() {
-                        self.shared.over.store(true, Ordering::Relaxed);
+                    if self.shared[0].target.is_stopped() {
+                        self.give_up();
                     }
                     (self.watch)(self.progress(began));
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if ramp.is_some_and(|from| Nanos::from_std(began.elapsed()) >= from) {
-                (cpu, ramp) = (kernel::cpu_time(), None);
-            }
+            let now = elapsed();
+            counts.iter_mut().for_each(|count| count.begin(now));
         }
-        measurement.cpu.get_or_insert_default().add(kernel::cpu_time().since(cpu));
         self.end.open(None);
         (self.watch)(self.progress(began));
-        failure.map_or(Ok((measurement, began)), Err)
+        failure.map_or(Ok(counts), Err)
     }
 
     fn progress(&self, began: Instant) -> Progress {
-        let requests = self.shared.requests.load(Ordering::Relaxed);
-        let bytes = Bytes::new(self.shared.bytes.load(Ordering::Relaxed));
-        Progress { requests, bytes, elapsed: Nanos::from_std(began.elapsed()) }
+        let sum = |of: fn(&Shared) -> u64| self.shared.iter().map(of).sum();
+        Progress {
+            requests: sum(|shared| shared.requests.load(Ordering::Relaxed)),
+            bytes: Bytes::new(sum(|shared| shared.bytes.load(Ordering::Relaxed))),
+            elapsed: Nanos::from_std(began.elapsed()),
+        }
+    }
+}
+
+/// What the workers of a job have measured so far.
+struct Count {
+    measurement: Measurement,
+    /// How many have not ended.
+    running: u32,
+    /// When counting begins; none once it has.
+    ramp: Option<Nanos>,
+    /// The process's time when it began.
+    cpu: Cpu,
+    /// When the last ended.
+    ended: Nanos,
+}
+
+impl Count {
+    fn new(job: &Job, cpu: Cpu) -> Self {
+        let Job { workload, seed, .. } = *job;
+        Self {
+            measurement: Measurement::new(workload.clone(), seed, Clock::Real),
+            running: workload.workers,
+            ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
+            cpu,
+            ended: Nanos::ZERO,
+        }
+    }
+
+    /// Reads the processor time anew when counting begins.
+    fn begin(&mut self, now: Nanos) {
+        if self.ramp.is_some_and(|from| now >= from) {
+            (self.cpu, self.ramp) = (kernel::cpu_time(), None);
+        }
+    }
+
+    /// Adds what a worker that ended `now` has measured, if it did not fail.
+    fn gather(&mut self, measured: Option<&Measurement>, now: Nanos) {
+        measured.into_iter().for_each(|measured| self.measurement.merge(measured));
+        self.running -= 1;
+        if self.running == 0 {
+            (self.ended, self.ramp) = (now, None);
+            self.measurement.cpu.get_or_insert_default().add(kernel::cpu_time().since(self.cpu));
+        }
+    }
+
+    /// The whole job's measurement, unless it is one of nothing.
+    fn measured(self) -> Result<Measurement, RealError> {
+        let (time, ramp) = (self.ended, self.measurement.workload.ramp);
+        match self.measurement.requests() {
+            0 if ramp > time => Err(RealError::OverInRamp { time, ramp }),
+            0 => Err(RealError::NothingCompleted { time }),
+            _ => Ok(self.measurement),
+        }
     }
 }
 

@@ -1,15 +1,15 @@
-//! A workload on a simulated drive, in the drive's own time.
+//! Workloads on a simulated drive, in the drive's own time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Bytes, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Completion, Nanos, Op, Request, Seed, Tag};
 use drive::Drive;
 use thiserror::Error;
-use workload::{Invalid, Stream, Workload};
+use workload::{Invalid, Workload};
 
-use crate::pace::Pace;
-use crate::{Clock, Measurement};
+use crate::running::{Flight, Owner, Rest, Running, Worker};
+use crate::{Job, Measurement};
 
 /// Why a workload gave no measurement on a simulated drive.
 #[non_exhaustive]
@@ -33,10 +33,25 @@ pub enum VirtualError {
         /// What it took from its host in all its life.
         written: Bytes,
     },
+    /// One of several jobs gave none.
+    #[error("job `{name}`: {error}")]
+    OfJob {
+        /// What it is called.
+        name: String,
+        /// Why.
+        error: Box<Self>,
+    },
 }
 
-/// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
-const AHEAD: usize = 32;
+impl VirtualError {
+    /// The error, which is that of `job`.
+    fn of(self, job: &Job) -> Self {
+        match job.name {
+            "" => self,
+            name => Self::OfJob { name: name.to_owned(), error: Box::new(self) },
+        }
+    }
+}
 
 /// Runs `workload` on `drive` from the time it has reached, and leaves it with nothing in flight.
 ///
@@ -49,182 +64,145 @@ const AHEAD: usize = 32;
 /// # Errors
 /// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
 pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
-    let mut run = Run::new(drive, workload, seed)?;
-    if workload.arrival.is_closed() {
-        run.closed(drive);
-    } else {
-        run.paced(drive, seed);
+    let jobs = [Job { name: "", workload, seed }];
+    let mut measured = run_virtual_together(drive, &jobs)?;
+    Ok(measured.pop().expect("every job is measured"))
+}
+
+/// Runs `jobs` side by side on `drive` from the time it has reached; what each measured, in their order.
+///
+/// They begin together and compete for the drive as they would for a real one; apart from that, each runs as by
+/// [`run_virtual`], and ends by its own limits. What the drive does cannot be told apart by job: each is given all
+/// that it did while the job ran.
+///
+/// # Errors
+/// As those of [`run_virtual`], with the name of the job; if one fails, none is measured.
+pub fn run_virtual_together<D: Drive>(drive: &mut D, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
+    let before = drive.counters();
+    let mut run = Run::new(drive, jobs)?;
+    run.go(drive);
+    let end = Rest { at: drive.now(), counters: drive.counters() };
+    let mut measured = Vec::with_capacity(jobs.len());
+    for (running, job) in run.jobs.into_iter().zip(jobs) {
+        assert_eq!(running.in_flight, 0, "every request that was submitted must be completed");
+        let rest = running.rest.unwrap_or(end);
+        if running.measurement.requests() == 0 {
+            return Err(VirtualError::NothingCompleted { time: rest.at.since(run.began) }.of(job));
+        }
+        measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
     }
-    assert_eq!(run.issued, run.completed, "every request that was submitted must be completed");
-    if run.measurement.requests() == 0 {
-        return Err(VirtualError::NothingCompleted { time: drive.now().since(run.began) });
+    if end.counters.host_rejected > before.host_rejected {
+        return Err(VirtualError::WornOut { written: end.counters.host_taken() });
     }
-    let after = drive.counters();
-    if after.host_rejected > run.before.host_rejected {
-        return Err(VirtualError::WornOut { written: after.host_taken() });
-    }
-    run.measurement.drive = Some(after - run.before);
-    Ok(run.measurement)
+    Ok(measured)
 }
 
 /// A run under way.
 struct Run {
-    workers: Vec<Worker>,
-    /// What each tag is doing, and the time that its latency counts from; tag `t` belongs to worker
-    /// `t / queue_depth`.
-    flights: Vec<(Nanos, Request)>,
-    queue_depth: u32,
+    jobs: Vec<Running>,
+    /// What each tag is doing.
+    flights: Vec<Flight>,
     began: Nanos,
-    /// Completions before this are not counted.
-    counted_from: Nanos,
-    /// Nothing is submitted from here on, and the first completion from here on is the last to count.
-    deadline: Nanos,
-    /// Whether that one has been seen.
-    ended: bool,
-    bytes_left: u64,
-    issued: u64,
-    completed: u64,
-    before: drive::Counters,
-    measurement: Measurement,
-}
-
-struct Worker {
-    stream: Stream,
-    ahead: [Request; AHEAD],
-    next: usize,
-    /// How many more requests it makes, flushes aside.
-    left: u64,
+    /// When a worker's next request is due.
+    wakes: BinaryHeap<Reverse<(Nanos, Owner)>>,
+    /// How many jobs have not ended.
+    left: usize,
 }
 
 impl Run {
-    fn new<D: Drive>(drive: &D, workload: &Workload, seed: Seed) -> Result<Self, VirtualError> {
-        let capacity = drive.shape().capacity;
-        let left = workload.stop.requests.unwrap_or(u64::MAX);
-        let worker = |index| {
-            let stream = Stream::new(workload, index, capacity, seed)?;
-            Ok(Worker { stream, ahead: [Request::FLUSH; AHEAD], next: AHEAD, left })
-        };
-        let workers = (0..workload.workers).map(worker).collect::<Result<_, Invalid>>()?;
+    /// All jobs, before their first request.
+    fn new<D: Drive>(drive: &D, jobs: &[Job]) -> Result<Self, VirtualError> {
         let began = drive.now();
-        let counted_from = began + workload.ramp;
-        let idle = (began, Request::FLUSH);
-        Ok(Self {
-            workers,
-            flights: vec![idle; (workload.workers * workload.queue_depth) as usize],
-            queue_depth: workload.queue_depth,
-            began,
-            counted_from,
-            deadline: workload.stop.time.map_or(Nanos::MAX, |time| counted_from + time),
-            ended: false,
-            bytes_left: workload.stop.bytes.map_or(u64::MAX, |bytes| bytes.get()),
-            issued: 0,
-            completed: 0,
-            before: drive.counters(),
-            measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
-        })
-    }
-
-    /// Fills every worker's queue, one request of each in turn, and lets another follow each completion.
-    fn closed<D: Drive>(&mut self, drive: &mut D) {
-        for place in 0..self.queue_depth {
-            for worker in 0..self.workers.len() as u32 {
-                self.submit(drive, self.began, self.began, Tag(worker * self.queue_depth + place));
+        let capacity = drive.shape().capacity;
+        let mut flights = Vec::new();
+        let mut all = Vec::with_capacity(jobs.len());
+        for (number, job) in (0..).zip(jobs) {
+            let mut running = Running::new(job, began);
+            for worker in 0..job.workload.workers {
+                let first = flights.len() as u32;
+                let idle = Flight { owner: Owner { job: number, worker }, since: began, request: Request::FLUSH };
+                let of = |invalid| VirtualError::Invalid(invalid).of(job);
+                running.workers.push(Worker::new(job, worker, first, capacity, began).map_err(of)?);
+                flights.resize(flights.len() + job.workload.queue_depth as usize, idle);
             }
+            all.push(running);
         }
-        while let Some(completion) = drive.complete(Nanos::MAX) {
-            self.finish(completion.at, completion.tag);
-            self.submit(drive, completion.at, completion.at, completion.tag);
-        }
+        Ok(Self { left: all.len(), jobs: all, flights, began, wakes: BinaryHeap::new() })
     }
 
-    /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
-    #[inline]
-    fn submit<D: Drive>(&mut self, drive: &mut D, now: Nanos, since: Nanos, tag: Tag) -> bool {
-        let worker = &mut self.workers[(tag.0 / self.queue_depth) as usize];
-        if now >= self.deadline || worker.left == 0 {
-            return false;
-        }
-        let request = worker.peek(drive);
-        let bytes = request.bytes().get();
-        if bytes > self.bytes_left {
-            worker.left = 0;
-            return false;
-        }
-        worker.next += 1;
-        worker.left -= u64::from(request.op != Op::Flush);
-        self.bytes_left -= bytes;
-        self.issued += 1;
-        self.flights[tag.0 as usize] = (since, request);
-        drive.submit(now, tag, request);
-        true
-    }
-
-    #[inline]
-    fn finish(&mut self, at: Nanos, tag: Tag) {
-        let (since, request) = self.flights[tag.0 as usize];
-        assert!(at >= since, "completed at {at}, before it was submitted at {since}");
-        self.completed += 1;
-        if at > self.counted_from && !self.ended {
-            self.ended = at >= self.deadline;
-            // The last completion belongs to the last interval of the series, not to one of its own.
-            let within = at.min(self.deadline - Nanos::from_nanos(1));
-            self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
-            self.measurement.elapsed = at - self.counted_from;
-        }
-    }
-
-    /// Submits each worker's requests as they fall due.
-    fn paced<D: Drive>(&mut self, drive: &mut D, seed: Seed) {
-        let workers = 0..self.workers.len() as u32;
-        let queue = |worker| Queue {
-            pace: Pace::new(&self.measurement.workload, worker, seed, self.began),
-            free: (0..self.queue_depth).rev().map(|place| Tag(worker * self.queue_depth + place)).collect(),
-            is_awaited: false,
-        };
-        let mut queues: Vec<Queue> = workers.clone().map(queue).collect();
-        let mut wakes = BinaryHeap::with_capacity(queues.len());
-        workers.for_each(|worker| self.pull(drive, self.began, worker, &mut queues, &mut wakes));
+    /// Lets requests follow completions and the clock until no job makes any more.
+    fn go<D: Drive>(&mut self, drive: &mut D) {
+        self.begin(drive);
         loop {
-            let wake = wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-            if let Some(completion) = drive.complete(wake) {
-                let worker = completion.tag.0 / self.queue_depth;
-                self.finish(completion.at, completion.tag);
-                queues[worker as usize].give_back(completion.tag, completion.at, self.queue_depth);
-                self.pull(drive, completion.at, worker, &mut queues, &mut wakes);
-            } else if let Some(Reverse((at, worker))) = wakes.pop() {
-                queues[worker as usize].is_awaited = false;
-                self.pull(drive, at, worker, &mut queues, &mut wakes);
+            let wake = self.wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+            if let Some(Completion { at, tag }) = drive.complete(wake) {
+                self.follow(drive, at, tag);
+            } else if let Some(Reverse((at, owner))) = self.wakes.pop() {
+                self.worker(owner).queue.as_mut().expect("only who has a queue is woken").is_awaited = false;
+                self.pull(drive, at, owner);
+                self.settle(drive, owner.job);
             } else {
                 break;
             }
         }
-        // The time in which nothing came, or nobody asked, is part of the measurement.
-        if self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(|worker| worker.left > 0) {
-            self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
+        self.jobs.iter_mut().for_each(Running::end);
+    }
+
+    /// The first requests: one of each worker of each job in turn until all queues are full.
+    fn begin<D: Drive>(&mut self, drive: &mut D) {
+        let mut tags: Vec<Tag> = (0..self.flights.len() as u32).map(Tag).collect();
+        tags.sort_by_key(|tag| tag.0 - self.worker(self.flights[tag.0 as usize].owner).first);
+        for tag in tags {
+            let owner = self.flights[tag.0 as usize].owner;
+            if self.worker(owner).queue.is_none() {
+                self.submit(drive, self.began, self.began, tag);
+            } else if self.worker(owner).first == tag.0 {
+                self.pull(drive, self.began, owner);
+            }
         }
+        (0..self.jobs.len() as u32).for_each(|job| self.settle(drive, job));
+    }
+
+    fn worker(&mut self, owner: Owner) -> &mut Worker {
+        &mut self.jobs[owner.job as usize].workers[owner.worker as usize]
+    }
+
+    /// Counts a completion and submits what follows it.
+    #[inline]
+    fn follow<D: Drive>(&mut self, drive: &mut D, at: Nanos, tag: Tag) {
+        let flight = &mut self.flights[tag.0 as usize];
+        let owner = flight.owner;
+        let job = &mut self.jobs[owner.job as usize];
+        job.finish(at, flight);
+        if let Some(queue) = &mut job.workers[owner.worker as usize].queue {
+            queue.give_back(tag, at);
+            self.pull(drive, at, owner);
+        } else if job.submit(drive, at, at, tag, flight) {
+            return;
+        }
+        self.settle(drive, owner.job);
+    }
+
+    fn submit<D: Drive>(&mut self, drive: &mut D, now: Nanos, since: Nanos, tag: Tag) -> bool {
+        let flight = &mut self.flights[tag.0 as usize];
+        self.jobs[flight.owner.job as usize].submit(drive, now, since, tag, flight)
     }
 
     /// Submits what is due of a worker, and has it woken for what will be.
-    fn pull<D: Drive>(
-        &mut self,
-        drive: &mut D,
-        now: Nanos,
-        worker: u32,
-        queues: &mut [Queue],
-        wakes: &mut BinaryHeap<Reverse<(Nanos, u32)>>,
-    ) {
-        let queue = &mut queues[worker as usize];
-        while !queue.is_awaited
-            && let Some(&tag) = queue.free.last()
-        {
-            let is_flush = self.workers[worker as usize].peek(drive).op == Op::Flush;
+    fn pull<D: Drive>(&mut self, drive: &mut D, now: Nanos, owner: Owner) {
+        let deadline = self.jobs[owner.job as usize].deadline;
+        loop {
+            let worker = self.worker(owner);
+            let Some(tag) = worker.free_tag() else { return };
+            let is_flush = worker.peek(drive).op == Op::Flush;
+            let queue = worker.queue.as_mut().expect("what has a free tag is a queue");
             let since = match queue.pace.due() {
                 _ if is_flush => now,
                 Some(due) if due <= now => queue.pace.take(now),
                 Some(due) => {
-                    if due < self.deadline {
-                        wakes.push(Reverse((due, worker)));
+                    if due < deadline {
                         queue.is_awaited = true;
+                        self.wakes.push(Reverse((due, owner)));
                     }
                     return;
                 }
@@ -233,45 +211,26 @@ impl Run {
             if !self.submit(drive, now, since, tag) {
                 return;
             }
-            queue.free.pop();
+            self.worker(owner).queue.as_mut().expect("its tag was taken").free.pop();
         }
     }
-}
 
-/// One worker's queue where requests do not just follow one another.
-struct Queue {
-    pace: Pace,
-    /// Tags with nothing in flight.
-    free: Vec<Tag>,
-    /// Whether it will be woken when its next request is due.
-    is_awaited: bool,
-}
-
-impl Queue {
-    fn give_back(&mut self, tag: Tag, at: Nanos, depth: u32) {
-        self.free.push(tag);
-        if self.free.len() == depth as usize {
-            self.pace.rest(at);
+    /// Notes the drive where a job has ended while others go on.
+    #[cold]
+    fn settle<D: Drive>(&mut self, drive: &D, job: u32) {
+        let job = &mut self.jobs[job as usize];
+        if job.in_flight > 0 || job.workers.iter().any(Worker::is_awaited) {
+            return;
         }
-    }
-}
-
-impl Worker {
-    #[inline]
-    /// The request that it makes next.
-    fn peek<D: Drive>(&mut self, drive: &D) -> Request {
-        if self.next == AHEAD {
-            self.ahead.fill_with(|| self.stream.next_request());
-            drive.expect(&self.ahead);
-            self.next = 0;
+        self.left -= 1;
+        if self.left > 0 {
+            job.rest = Some(Rest { at: drive.now(), counters: drive.counters() });
         }
-        self.ahead[self.next]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use block::{Bytes, Completion};
     use drive::{Counters, Shape};
     use workload::{Arrival, Pattern, Process, Stop};
 

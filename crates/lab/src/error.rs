@@ -100,7 +100,7 @@ impl LabError {
             | Self::Virtual(_)
             | Self::Plan { .. } => true,
             Self::Real(error) => !matches!(
-                error,
+                error.itself(),
                 RealError::Memory { .. }
                     | RealError::Threads { .. }
                     | RealError::Uring { .. }

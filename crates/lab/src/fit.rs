@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{Length, catalog, parse};
-    use crate::subject::{Job, Keep, Share};
+    use crate::subject::{Keep, Share, Task};
 
     /// A target of so much, in blocks of 4 KiB, that nothing may be done to.
     struct Untouchable(Bytes);
@@ -149,7 +149,7 @@ mod tests {
             panic!("run")
         }
 
-        fn measure(&mut self, _: &[Job], _: &Keep) -> Result<(), LabError> {
+        fn measure(&mut self, _: &[Task], _: &Keep) -> Result<(), LabError> {
             panic!("measured")
         }
 

@@ -28,5 +28,5 @@ pub use real::Real;
 pub use recall::{plan_of, recall};
 pub use session::{Session, Watch};
 pub use simulated::Simulated;
-pub use subject::{Job, Keep, Share, Subject};
+pub use subject::{Keep, Repeats, Share, Subject, Task};
 pub use wear::Wear;

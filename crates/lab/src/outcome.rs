@@ -51,6 +51,11 @@ impl CellOutcome {
         crate::plan::changes(&self.point)
     }
 
+    /// The job that it is, where others ran beside it.
+    pub fn job(&self) -> Option<&str> {
+        crate::plan::job(&self.point)
+    }
+
     /// A figure over the repeats; none where no repeat gives it.
     pub fn figure(&self, metric: Metric) -> Option<Interval> {
         let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| metric.of(measurement)).collect();

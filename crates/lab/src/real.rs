@@ -1,10 +1,10 @@
 //! A plan on a file or a block device, in real time.
 
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, RealError, Target, run_real};
+use engine::{Measurement, Purged, RealError, Target, run_real, run_real_together};
 use workload::Workload;
 
-use crate::subject::{Job, Keep, Share, Subject};
+use crate::subject::{Keep, Repeats, Share, Subject, Task};
 use crate::{Environment, LabError};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -33,14 +33,14 @@ impl Real {
 }
 
 impl Real {
-    /// The repeats of a job, as far as they are not interrupted; the last of them may then be shorter than was asked.
-    fn repeats(&self, job: &Job) -> Result<Vec<(u32, Measurement)>, LabError> {
+    /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
+    fn repeats(&self, task: &Task) -> Result<Repeats, LabError> {
         let mut measured = Vec::new();
-        for &(repeat, seed) in &job.repeats {
-            match run_real(&self.target, job.workload, seed, &|_| {}) {
-                Ok(measurement) => measured.push((repeat, measurement)),
+        for &repeat in &task.repeats {
+            match run_real_together(&self.target, &task.jobs(repeat), &|_| {}) {
+                Ok(together) => measured.push((repeat, together)),
                 // It was stopped before anything counted.
-                Err(RealError::NothingCompleted { .. } | RealError::OverInRamp { .. }) if self.target.is_stopped() => {}
+                Err(error) if counted_nothing(&error) && self.target.is_stopped() => {}
                 Err(error) => return Err(error.into()),
             }
             if self.target.is_stopped() {
@@ -49,6 +49,10 @@ impl Real {
         }
         Ok(measured)
     }
+}
+
+fn counted_nothing(error: &RealError) -> bool {
+    matches!(error.itself(), RealError::NothingCompleted { .. } | RealError::OverInRamp { .. })
 }
 
 impl Subject for Real {
@@ -111,15 +115,16 @@ impl Subject for Real {
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
 
-    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
-        for (index, job) in jobs.iter().enumerate() {
-            let mut findings = Vec::from_iter(self.reads_nothing(job.workload).then_some(UNWRITTEN));
-            let measured = self.repeats(job).map_err(|error| error.at(job.place.0, &job.place.1))?;
+    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
+        for (index, task) in tasks.iter().enumerate() {
+            let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
+            let mut findings = Vec::from_iter(nothing.then_some(UNWRITTEN));
+            let measured = self.repeats(task).map_err(|error| task.failed(error))?;
             findings.extend(self.target.is_stopped().then_some(INTERRUPTED));
             let findings = findings.join(" ");
             keep(index, measured, Some(&*findings).filter(|findings| !findings.is_empty()))?;
             if self.target.is_stopped() {
-                return Err(LabError::Interrupted.at(job.place.0, &job.place.1));
+                return Err(task.failed(LabError::Interrupted));
             }
         }
         Ok(())

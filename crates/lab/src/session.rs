@@ -13,8 +13,8 @@ use workload::{Pattern, Stop, Workload};
 
 use crate::LabError;
 use crate::fit::fits;
-use crate::plan::{Action, Condition, Limit, Measure, Plan, Step};
-use crate::subject::{Job, Subject};
+use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
+use crate::subject::{Repeats, Subject, Task};
 use crate::variants::{Lineage, Variant, Variants, swept};
 use crate::wear::Wear;
 
@@ -182,8 +182,8 @@ impl<'a> Session<'a> {
         let mut wanted: Vec<String> = Vec::new();
         for index in steps {
             let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
-            for cell in measure.cells.iter().filter(|cell| !self.missing(index, &cell.key(), measure).is_empty()) {
-                let changes = cell.changes();
+            for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
+                let changes = point[0].changes();
                 if !changes.is_empty() && !wanted.contains(&changes) {
                     wanted.push(changes);
                 }
@@ -208,43 +208,43 @@ impl<'a> Session<'a> {
 
     /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
     fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
-        let mut jobs = Vec::new();
+        let mut tasks = Vec::new();
         for index in steps {
             let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
-            for cell in measure.cells.iter().filter(|cell| cell.changes() == changes) {
+            for cells in measure.points().filter(|point| point[0].changes() == changes) {
                 let name = &self.plan.steps[index].name;
-                if let Some(found) = cell.workload.unfit(subject.block()) {
-                    self.note(Some(name), Some(&cell.key()), &unaligned(found, subject.block()))?;
+                if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(subject.block())) {
+                    let finding = unaligned(found, subject.block());
+                    cells.iter().try_for_each(|cell| self.note(Some(name), Some(&cell.key()), &finding))?;
                     continue;
                 }
-                let repeats = self.missing(index, &cell.key(), measure);
+                let repeats = self.missing(index, cells, measure);
                 if repeats.is_empty() {
-                    self.watch.advance(share(subject, &cell.workload, measure.repeats as usize));
+                    self.watch.advance(share(subject, cells, measure.repeats as usize));
                 } else {
-                    jobs.push(Job { step: index, place: (name, cell.key()), workload: &cell.workload, repeats });
+                    tasks.push(Task { step: index, name, cells, seed: self.seed.split(name), repeats });
                 }
             }
         }
-        let costs: Vec<Nanos> = jobs.iter().map(|job| share(subject, job.workload, job.repeats.len())).collect();
-        let title = |index: usize| &self.plan.steps[jobs[index].step].title;
-        if !jobs.is_empty() {
+        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, task.repeats.len())).collect();
+        let title = |index: usize| &self.plan.steps[tasks[index].step].title;
+        if !tasks.is_empty() {
             self.watch.step(title(0));
         }
         let furthest = AtomicUsize::new(0);
-        subject.measure(&jobs, &|index, measured, finding| {
-            let (step, key) = &jobs[index].place;
+        subject.measure(&tasks, &|index, measured, finding| {
             if let Some(finding) = finding {
-                self.note(Some(step), None, finding)?;
+                self.note(Some(tasks[index].name), None, finding)?;
             }
             // What one repeat shows of the host, the others need not say again.
             let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-            let of_host = measured.iter().map(|(_, measurement)| measurement.host_findings(cores));
+            let of_host = measured.iter().flat_map(|(_, together)| together).map(|one| one.host_findings(cores));
             for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
-                self.note(Some(step), Some(key), &finding)?;
+                self.note(Some(tasks[index].name), tasks[index].cells.first().map(Cell::key).as_deref(), &finding)?;
             }
-            lock(self.store).record_cell(self.run, step, key, &measured)?;
+            self.keep(&tasks[index], measured)?;
             self.watch.advance(costs[index]);
-            let next = (index + 1).min(jobs.len() - 1);
+            let next = (index + 1).min(tasks.len() - 1);
             if furthest.fetch_max(next, Ordering::Relaxed) < next {
                 self.watch.step(title(next));
             }
@@ -252,14 +252,24 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The repeats of a cell that the store does not have, each with its seed.
-    fn missing(&self, step: usize, key: &str, measure: &Measure) -> Vec<(u32, Seed)> {
+    /// Keeps what was measured at a point, all jobs or none.
+    fn keep(&self, task: &Task, measured: Repeats) -> Result<(), LabError> {
+        let mut cells: Vec<(String, Vec<(u32, Measurement)>)> =
+            task.cells.iter().map(|cell| (cell.key(), Vec::new())).collect();
+        for (repeat, together) in measured {
+            for ((_, repeats), one) in cells.iter_mut().zip(together) {
+                repeats.push((repeat, one));
+            }
+        }
+        Ok(lock(self.store).record_point(self.run, task.name, &cells)?)
+    }
+
+    /// The repeats of a point that the store does not have of all its cells.
+    fn missing(&self, step: usize, cells: &[Cell], measure: &Measure) -> Vec<u32> {
         let name = &self.plan.steps[step].name;
-        let seed = self.seed.split(name).split(key);
-        (0..measure.repeats)
-            .filter(|&repeat| !self.have.contains(&(name.clone(), key.to_owned(), repeat)))
-            .map(|repeat| (repeat, seed.number(u64::from(repeat))))
-            .collect()
+        let keys: Vec<String> = cells.iter().map(Cell::key).collect();
+        let has = |repeat, key: &String| self.have.contains(&(name.clone(), key.clone(), repeat));
+        (0..measure.repeats).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect()
     }
 
     /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.
@@ -330,7 +340,7 @@ impl<'a> Session<'a> {
                 fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
             }
             Action::Measure(measure) => {
-                measure.cells.iter().map(|cell| share(subject, &cell.workload, measure.repeats as usize)).sum()
+                measure.points().map(|cells| share(subject, cells, measure.repeats as usize)).sum()
             }
             Action::Condition(condition) => {
                 let stop = match condition.at_least {
@@ -349,9 +359,11 @@ fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
     store.lock().expect("nothing panics while it holds the store")
 }
 
-/// What repeats of a cell add to the time that all take, some of them side by side.
-fn share(subject: &dyn Subject, workload: &Workload, repeats: usize) -> Nanos {
-    shared(subject.cost(workload).times(repeats as u64), subject)
+/// What repeats of a point add to the time that all take, some of them side by side. The longest of several jobs says
+/// how long all of them take.
+fn share(subject: &dyn Subject, cells: &[Cell], repeats: usize) -> Nanos {
+    let once = cells.iter().map(|cell| subject.cost(&cell.workload)).max().unwrap_or_default();
+    shared(once.times(repeats as u64), subject)
 }
 
 /// The time that work takes which is done side by side.

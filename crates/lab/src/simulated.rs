@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
-use engine::{Measurement, run_virtual};
+use engine::{Job, Measurement, run_virtual, run_virtual_together};
 use workload::Workload;
 
 use crate::LabError;
-use crate::subject::{Job, Keep, Share, Subject};
+use crate::subject::{Keep, Repeats, Share, Subject, Task};
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
@@ -27,8 +27,8 @@ impl Simulated {
         Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()) }
     }
 
-    /// Measures one workload on a clone of the drive.
-    fn measure_clone(&self, workload: &Workload, seed: Seed) -> Result<Measurement, LabError> {
+    /// Measures jobs side by side on a clone of the drive.
+    fn measure_clone(&self, jobs: &[Job]) -> Result<Vec<Measurement>, LabError> {
         let used = self.clones().pop();
         let mut clone = match used {
             Some(mut clone) => {
@@ -37,7 +37,7 @@ impl Simulated {
             }
             None => self.drive.clone(),
         };
-        let measured = run_virtual(&mut clone, workload, seed);
+        let measured = run_virtual_together(&mut clone, jobs);
         self.clones().push(clone);
         Ok(measured?)
     }
@@ -84,22 +84,21 @@ impl Subject for Simulated {
         Ok(run_virtual(&mut self.drive, workload, seed)?)
     }
 
-    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
-        // Every processor takes the next job in order, so that the plan is seen to go forward.
+        // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
         let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
             while let index = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(job) = jobs.get(index)
+                && let Some(task) = tasks.get(index)
             {
-                let measure = |&(repeat, seed): &(u32, Seed)| Ok((repeat, self.measure_clone(job.workload, seed)?));
-                let measured = job.repeats.iter().map(measure).collect::<Result<_, LabError>>();
-                let kept = measured
-                    .map_err(|error: LabError| error.at(job.place.0, &job.place.1))
-                    .and_then(|measured| keep(index, measured, None));
+                let measure = |&repeat: &u32| Ok((repeat, self.measure_clone(&task.jobs(repeat))?));
+                let measured = task.repeats.iter().map(measure).collect::<Result<Repeats, LabError>>();
+                let kept =
+                    measured.map_err(|error| task.failed(error)).and_then(|measured| keep(index, measured, None));
                 if kept.is_err() {
-                    next.store(jobs.len(), Ordering::Relaxed);
+                    next.store(tasks.len(), Ordering::Relaxed);
                     return kept;
                 }
             }

@@ -1,26 +1,49 @@
 //! What a plan is carried out on.
 
 use block::{Bytes, Nanos, Seed};
-use engine::Measurement;
+use engine::{Job, Measurement};
 use workload::Workload;
 
 use crate::LabError;
+use crate::plan::Cell;
 
-/// A cell of a step, to be measured so many times.
-pub struct Job<'a> {
+/// A point of a step, to be measured so many times.
+pub struct Task<'a> {
     /// The step's place in the plan.
     pub step: usize,
-    /// The step and cell by name, for errors.
-    pub place: (&'a str, String),
-    /// What is run.
-    pub workload: &'a Workload,
-    /// The seed of each repeat that is still to be measured, with the repeat's number.
-    pub repeats: Vec<(u32, Seed)>,
+    /// The step's name.
+    pub name: &'a str,
+    /// What is run at the same time: a cell, or one for each job.
+    pub cells: &'a [Cell],
+    /// The seed of the step.
+    pub seed: Seed,
+    /// The numbers of the repeats that are still to be measured.
+    pub repeats: Vec<u32>,
 }
 
-/// What takes the measurements of a job as it is finished, in whatever order jobs are, with a finding about the state
+impl<'a> Task<'a> {
+    /// What is run in this repeat.
+    pub fn jobs(&self, repeat: u32) -> Vec<Job<'a>> {
+        let job = |cell: &'a Cell| Job {
+            name: cell.job().unwrap_or_default(),
+            workload: &cell.workload,
+            seed: self.seed.split(&cell.key()).number(u64::from(repeat)),
+        };
+        self.cells.iter().map(job).collect()
+    }
+
+    /// The error of this task, with its place in the plan.
+    pub fn failed(&self, error: LabError) -> LabError {
+        error.at(self.name, &self.cells.first().map(Cell::place).unwrap_or_default())
+    }
+}
+
+/// What a task gives: for each repeat the measurements of its cells, in their order.
+pub type Repeats = Vec<(u32, Vec<Measurement>)>;
+
+/// What takes the measurements of a task as it is finished, in whatever order tasks are, with a finding about the state
 /// in which it was begun.
-pub type Keep<'a> = dyn Fn(usize, Vec<(u32, Measurement)>, Option<&str>) -> Result<(), LabError> + Sync + 'a;
+pub type Keep<'a> = dyn Fn(usize, Repeats, Option<&str>) -> Result<(), LabError> + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
@@ -68,16 +91,16 @@ pub trait Subject {
     /// If it fails or completes nothing.
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError>;
 
-    /// Measures every job, handing over each as it is finished. Where a state can be cloned, every repeat
+    /// Measures every task, handing over each as it is finished. Where a state can be cloned, every repeat
     /// starts from a clone of the state as it is, and that is left as it was.
     ///
     /// # Errors
     /// At the first failure; what was handed over before stays valid.
-    fn measure(&mut self, jobs: &[Job], keep: &Keep) -> Result<(), LabError>;
+    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError>;
 
     /// About how long a workload takes of the host's time, for the progress bar alone.
     fn cost(&self, workload: &Workload) -> Nanos;
 
-    /// How many jobs are measured side by side.
+    /// How many tasks are measured side by side.
     fn side_by_side(&self) -> u64;
 }

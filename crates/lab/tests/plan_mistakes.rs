@@ -377,3 +377,33 @@ fn edit() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned),
     ]
 }
+
+#[test]
+fn mistakes_in_jobs_are_explained() {
+    let two = "[[step.job]]\nname = \"one\"\n[[step.job]]\nname = \"one\"\n";
+    let cases = [
+        (two, "plan::duplicate-job", "\"one\"", "give each its own"),
+        ("[[step.job]]\nrw = \"read\"\n", "plan::missing", "[[step.job]]", "add `name"),
+        ("[[step.job]]\nname = \"A b\"\n", "plan::name", "\"A b\"", "lower-case letters"),
+        ("[[step.job]]\nname = \"one\"\niodeph = 4\n", "plan::unknown-field", "iodeph", "did you mean `iodepth`"),
+        ("[[step.job]]\nname = \"one\"\nrepeats = 4\n", "plan::unknown-field", "repeats", "the step says how often"),
+        ("job = []\n", "plan::no-job", "[]", "[[step.job]]"),
+        ("job = 3\n", "plan::wrong-type", "3", "[[step.job]]"),
+        (
+            "sweep.bs = [\"4k\"]\n[[step.job]]\nname = \"one\"\nbs = \"8k\"\n",
+            "plan::given-twice",
+            "\"8k\"",
+            "leave one",
+        ),
+        ("[[step.job]]\nname = \"one\"\nbs = \"1000\"\n", "plan::workload", "\"1000\"", ""),
+    ];
+    for (lines, code, underlined, help) in cases {
+        let (mistake, found) = only_mistake(&in_step(lines));
+        assert_eq!((mistake.code, found.as_str()), (code, underlined), "{lines}");
+        assert!(mistake.help.unwrap_or_default().contains(help), "{lines}");
+    }
+    let wear = "[[step]]\nname = \"a\"\ndo = \"condition\"\nround = \"1s\"\nat-most = \"1s\"\n";
+    let (mistake, found) = only_mistake(&format!("{wear}[[step.job]]\nname = \"one\"\n"));
+    assert_eq!((mistake.code, found.as_str()), ("plan::unknown-field", "job"));
+    assert!(mistake.help.unwrap_or_default().contains("only `measure` steps take it"));
+}

@@ -297,12 +297,25 @@ fn the_documented_example_is_a_plan() {
     assert_eq!(distinct.len(), 5, "the example shows every kind of step");
 }
 
+/// All of the documentation's examples that are plans can be carried out as they stand.
+#[test]
+fn every_documented_plan_can_be_read() {
+    let page = include_str!("../../../docs/plans.md");
+    let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let plans: Vec<Plan> =
+        blocks.filter(|block| block.starts_with("name =")).map(|block| plan(block, Length::Quick)).collect();
+    let with_jobs = plans.iter().find(|plan| plan.name == "reads-beside-writes").expect("jobs have an example");
+    let keys: Vec<String> = measure(with_jobs, "mixed").cells.iter().map(|cell| cell.key()).collect();
+    assert_eq!(keys, ["bs=4k job=reader", "bs=4k job=writer", "bs=64k job=reader", "bs=64k job=writer"]);
+}
+
 /// What the documentation says of keys is what the reader takes.
 #[test]
 fn every_field_is_documented() {
     let page = include_str!("../../../docs/plans.md");
-    let keys =
-        ["do", "sweep", "beside", "same-as", "quick", "time", "round", "steady", "at-least", "at-most", "repeats"];
+    let keys = [
+        "do", "sweep", "job", "beside", "same-as", "quick", "time", "round", "steady", "at-least", "at-most", "repeats",
+    ];
     for key in Field::ALL.iter().map(|field| field.name()).chain(keys) {
         assert!(page.contains(&format!("| `{key}` |")), "docs/plans.md does not explain `{key}`");
     }

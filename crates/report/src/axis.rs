@@ -11,6 +11,7 @@ pub(crate) fn value(axis: &Axis, cell: &CellOutcome) -> Option<f64> {
     match axis {
         Axis::Field(field) => value_of(*field, &cell.workload),
         Axis::Part(_) => amount(written(axis, cell)),
+        Axis::Job => None,
     }
 }
 
@@ -18,7 +19,7 @@ pub(crate) fn value(axis: &Axis, cell: &CellOutcome) -> Option<f64> {
 pub(crate) fn label(axis: &Axis, cell: &CellOutcome) -> String {
     match axis {
         Axis::Field(field) => label_of(*field, &cell.workload),
-        Axis::Part(_) => written(axis, cell).to_owned(),
+        Axis::Part(_) | Axis::Job => written(axis, cell).to_owned(),
     }
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn words(axis: &Axis, cell: &CellOutcome) -> String {
             let name = path.strip_prefix("drive.").or_else(|| path.strip_prefix("rig.")).unwrap_or(path);
             format!("{name} {}", written(axis, cell))
         }
+        Axis::Job => written(axis, cell).to_owned(),
     }
 }
 

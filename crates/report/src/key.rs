@@ -171,7 +171,7 @@ impl<'p> Survey<'p> {
         let mut states: Vec<State> = Vec::new();
         for part in parts.iter().filter(|part| part.condition().is_none()) {
             states.push(part.state);
-            let plain = part.readings.iter().filter(|reading| reading.is_plain());
+            let plain = part.readings.iter().filter(|reading| is_key(reading));
             asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
@@ -257,11 +257,16 @@ impl<'p> Survey<'p> {
         let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
-            .filter(|(_, reading)| reading.is_plain())
+            .filter(|(_, reading)| is_key(reading))
             .filter(|(_, reading)| Request::of(&reading.cell.workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
     }
+}
+
+/// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.
+fn is_key(reading: &Reading) -> bool {
+    reading.is_plain() && reading.cell.job().is_none()
 }
 
 /// The workload of a conditioning with random writes.

@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Condition, Limit, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -216,12 +216,25 @@ pub(crate) fn action(step: &Step) -> String {
         }
         Action::Idle { time } => format!("Leave the drive alone for {time}"),
         Action::Measure(measure) => {
-            let all: Vec<&Workload> = measure.cells.iter().map(|cell| &cell.workload).collect();
+            let cells = count(measure.cells.len(), "cell");
             let times = if measure.repeats == 1 { "once".to_owned() } else { format!("{} times", measure.repeats) };
-            format!("Measure {}, each {times}: {}", count(all.len(), "cell"), common(&all))
+            format!("Measure {cells}, each {times}: {}", workloads(measure))
         }
         Action::Condition(condition) => conditioning(condition),
     }
+}
+
+/// What the cells of a step have in common; of jobs, what each does at all points: `side by side: reader (random
+/// read, 4 KiB); writer (random write, depth 32)`.
+pub(crate) fn workloads(measure: &Measure) -> String {
+    if !measure.axes.contains(&Axis::Job) {
+        return common(&measure.cells.iter().map(|cell| &cell.workload).collect::<Vec<_>>());
+    }
+    let point = measure.points().next().unwrap_or_default();
+    let of = |job| measure.cells.iter().filter(move |cell| cell.job() == Some(job)).map(|cell| &cell.workload);
+    let told = |job| format!("{job} ({})", common(&of(job).collect::<Vec<_>>()));
+    let all: Vec<String> = point.iter().filter_map(|cell| cell.job()).map(told).collect();
+    format!("side by side: {}", all.join("; "))
 }
 
 /// How a conditioning goes, in a line.

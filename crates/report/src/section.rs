@@ -1,8 +1,8 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
 use lab::Finding;
+use lab::plan::Action;
 use maud::{Markup, PreEscaped, html};
-use workload::Workload;
 
 use crate::axis;
 use crate::chart::{self, Panel};
@@ -17,13 +17,16 @@ use crate::timeline::Timeline;
 /// The section of `parts[index]` with the findings that are about it.
 pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Markup {
     let part = &parts[index];
-    let workloads: Vec<&Workload> = part.readings.iter().map(|reading| &reading.cell.workload).collect();
+    let asked = match &part.step.action {
+        Action::Measure(measure) => prose::workloads(measure),
+        _ => prose::common(&part.readings.iter().map(|reading| &reading.cell.workload).collect::<Vec<_>>()),
+    };
     html! {
         section.step id=(part.anchor()) {
             h2 { (part.step.title) }
             @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (paragraph) } }
             p.asked {
-                (prose::common(&workloads)) "; " (repeated(part)) "; drive " (drive(part.state)) "."
+                (asked) "; " (repeated(part)) "; drive " (drive(part.state)) "."
             }
             @if part.is_measured() {
                 @match part.condition() {

@@ -1,14 +1,16 @@
 //! The summary for a terminal.
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+use lab::plan::Axis;
 use lab::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
 use crate::figure::Figure;
 use crate::key::{Entry, KeyFigure, Scorecard};
 use crate::number::{BINDING, bound, count, spread, three};
-use crate::part::parts;
+use crate::part::{Part, parts};
 use crate::prose;
+use crate::table::cell_name;
 
 /// The narrowest that a summary can be and still hold its table.
 const WIDTH_LEAST: u16 = 60;
@@ -38,6 +40,10 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
+    for part in parts.iter().filter(|part| part.axes().contains(&Axis::Job)) {
+        lines.push(String::new());
+        lines.extend(jobs(part, width, color).lines().map(|line| line.trim_end().to_owned()));
+    }
     lines.push(String::new());
     let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
     lines.extend(wrapped(&doubts.into_iter().flatten().collect::<Vec<_>>().join(" "), width));
@@ -48,7 +54,8 @@ fn verdict(scorecard: &Scorecard) -> Option<String> {
     Some(prose::verdict(scorecard).join(" ")).filter(|text| !text.is_empty())
 }
 
-fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
+/// A table without its rows.
+fn blank(width: u16, color: bool) -> Table {
     let mut table = Table::new();
     table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     if color {
@@ -56,6 +63,37 @@ fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
     } else {
         table.force_no_tty();
     }
+    table
+}
+
+/// The figures of jobs that ran side by side, a row for each.
+fn jobs(part: &Part, width: u16, color: bool) -> Table {
+    const FIGURES: [Metric; 4] = [Metric::Iops, Metric::Bandwidth, Metric::LatencyMean, Metric::Latency99];
+    let mut table = blank(width, color);
+    let head = |metric: Metric| match metric {
+        Metric::Iops | Metric::Bandwidth => metric.unit().to_owned(),
+        _ => format!("{}, {}", metric.title().trim_end_matches(" latency"), metric.unit()),
+    };
+    let heads = FIGURES.map(|metric| Cell::new(head(metric)).set_alignment(CellAlignment::Right));
+    table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
+    for reading in &part.readings {
+        let figures = FIGURES.map(|metric| figure_cell(&reading.figure(metric), color));
+        table.add_row([Cell::new(cell_name(part, reading))].into_iter().chain(figures));
+    }
+    padded(table)
+}
+
+/// The table with room between its columns.
+fn padded(mut table: Table) -> Table {
+    let last = table.column_count() - 1;
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if place == last { 0 } else { 2 }));
+    }
+    table
+}
+
+fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
+    let mut table = blank(width, color);
     let has_change = scorecard.states.len() > 1;
     let mut head = vec![Cell::new("Key figure"), Cell::new("Unit")];
     head.extend(scorecard.states.iter().map(|state| Cell::new(state.title()).set_alignment(CellAlignment::Right)));
@@ -67,11 +105,7 @@ fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
         cells.extend(has_change.then(|| change(row, color)));
         table.add_row(cells);
     }
-    let last = table.column_count() - 1;
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if place == last { 0 } else { 2 }));
-    }
-    table
+    padded(table)
 }
 
 /// A rule below the head and nothing else.
@@ -95,10 +129,13 @@ fn short(row: &KeyFigure) -> String {
 }
 
 fn figure(entry: Option<&Entry>, color: bool) -> Cell {
-    let figure = entry.map_or(Figure::NotGiven, |entry| entry.figure);
+    figure_cell(&entry.map_or(Figure::NotGiven, |entry| entry.figure), color)
+}
+
+fn figure_cell(figure: &Figure, color: bool) -> Cell {
     let text = match figure {
         Figure::Measured(interval) => {
-            let spread = spread(&interval).map_or_else(String::new, |spread| format!(" {spread}"));
+            let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
             three(interval.mean) + &spread
         }
         Figure::NotMeasured => "not measured".to_owned(),

@@ -90,7 +90,7 @@ fn exact(interval: &Interval, metric: Metric) -> String {
 /// All figures of a step, a row for each cell.
 pub(crate) fn figures(part: &Part) -> Markup {
     let metrics = metrics(part);
-    let with_max = part.axes().iter().all(|axis| *axis == Axis::Field(Field::Rw));
+    let with_max = part.axes().iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
@@ -183,7 +183,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
 }
 
 /// What sets a cell apart from the others of its step.
-fn cell_name(part: &Part, reading: &Reading) -> String {
+pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
     let words = part.axes().iter().map(|axis| axis::words(axis, reading.cell));
     words.collect::<Vec<_>>().join(", ")
 }

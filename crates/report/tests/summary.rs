@@ -3,6 +3,8 @@
 mod support;
 
 use assay_report as report;
+use lab::Outcome;
+use lab::plan::{Action, Axis};
 
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
@@ -81,4 +83,42 @@ fn key_figures_come_from_what_steps_measure_and_not_from_their_names() {
         (step.name, step.title) = (format!("own-{place}"), format!("My step {place}"));
     }
     assert_eq!(table(&report::summary(&outcome, 80, false)), before);
+}
+
+/// A review whose step `access` was carried out by two jobs side by side.
+fn with_jobs() -> Outcome {
+    let mut outcome = support::outcome();
+    let index = outcome.plan.steps.iter().position(|step| step.name == "access").expect("it is in the plan");
+    let Action::Measure(measure) = &mut outcome.plan.steps[index].action else { panic!("it measures") };
+    let measured = outcome.steps.iter_mut().find(|step| step.index == index).expect("it was measured");
+    measure.axes = vec![Axis::Job];
+    for ((cell, outcome), name) in measure.cells.iter_mut().zip(&mut measured.cells).zip(["reader", "writer"]) {
+        cell.point = vec![(Axis::Job, name.to_owned())];
+        outcome.point.clone_from(&cell.point);
+    }
+    outcome
+}
+
+#[test]
+fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
+    let text = report::summary(&with_jobs(), 80, false);
+    assert!(widest(&text) <= 80, "{text}");
+    let head = text.lines().find(|line| line.starts_with("Access time ")).expect("jobs have a table");
+    assert!(head.contains("IOPS") && head.contains("99 %, µs"), "{head}");
+    for job in ["reader", "writer"] {
+        let row = text.lines().find(|line| line.starts_with(job)).unwrap_or_else(|| panic!("no {job}:\n{text}"));
+        assert!(row.chars().any(|letter| letter.is_ascii_digit()), "{row}");
+    }
+    let of_lone_reads =
+        |text: &str| text.lines().find(|line| line.starts_with("Random read, 4 KiB: median")).map(str::to_owned);
+    let without = of_lone_reads(&report::summary(&support::outcome(), 80, false));
+    assert!(without.is_some() && of_lone_reads(&text) != without, "{text}");
+}
+
+#[test]
+fn a_report_says_what_each_job_did() {
+    let page = report::html(&with_jobs());
+    for words in ["side by side: reader (random read, ", "; writer (random write, "] {
+        assert!(page.contains(words), "{words}");
+    }
 }

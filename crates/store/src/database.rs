@@ -223,6 +223,30 @@ impl Store {
         })
     }
 
+    /// Keeps repeats of all cells of a point, all or none of them. Several are jobs that ran side by side: what is there
+    /// already of a repeat of some of them is replaced, so that the figures kept of it are of one and the same time.
+    ///
+    /// # Errors
+    /// If they cannot be written, or the point is one cell and has one of the repeats already.
+    pub fn record_point(
+        &mut self,
+        run: RunId,
+        step: &str,
+        cells: &[(String, Vec<(u32, Measurement)>)],
+    ) -> Result<(), StoreError> {
+        self.write(|connection| {
+            for (cell, repeats) in cells {
+                for (repeat, one) in repeats {
+                    if cells.len() > 1 {
+                        measured::delete(connection, run, step, cell, *repeat)?;
+                    }
+                    measured::insert(connection, run, step, cell, *repeat, one)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Keeps a doubt; one that is there already is not doubled.
     ///
     /// # Errors

@@ -86,6 +86,17 @@ pub fn insert(
     Ok(())
 }
 
+/// Takes back one measurement, if it is there.
+pub fn delete(connection: &Connection, run: RunId, step: &str, cell: &str, repeat: u32) -> Result<(), Cause> {
+    let place = named_params! { ":run": run.0, ":step": step, ":cell": cell, ":repeat": repeat };
+    connection
+        .prepare_cached(
+            "DELETE FROM measurement WHERE run = :run AND step = :step AND cell = :cell AND repeat = :repeat",
+        )?
+        .execute(place)?;
+    Ok(())
+}
+
 /// Reads all measurements of a run in the order in which they were written.
 pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, Cause> {
     let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;

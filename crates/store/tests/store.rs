@@ -162,6 +162,29 @@ fn the_columns_say_in_sql_what_was_measured() {
 }
 
 #[test]
+fn all_jobs_of_a_point_are_kept_together_and_replace_what_was_kept_of_some() {
+    let place = Place::new();
+    let mut store = place.store();
+    let run = store.begin(&new_run()).unwrap();
+    store.record_cell(run, "mixed", "job=writer", &[(0, measurement(9, 1)), (1, measurement(8, 1))]).unwrap();
+    let point = |first, second| {
+        let cell = |name: &str, seed| (name.to_owned(), vec![(0, measurement(seed, 1))]);
+        vec![cell("job=reader", first), cell("job=writer", second)]
+    };
+    store.record_point(run, "mixed", &point(1, 2)).unwrap();
+    let kept = store.measured(run).unwrap();
+    let find = |key: &str, repeat| {
+        let one = kept.iter().find(|one| one.key == key && one.repeat == repeat).expect("it was kept");
+        one.measurement.seed
+    };
+    assert_eq!(kept.len(), 3);
+    assert_eq!([find("job=reader", 0), find("job=writer", 0)], [Seed::new(1), Seed::new(2)]);
+    assert_eq!(find("job=writer", 1), Seed::new(8), "another repeat is untouched");
+    let alone = point(1, 2).split_off(1);
+    assert!(matches!(store.record_point(run, "mixed", &alone), Err(StoreError::Doubled { .. })));
+}
+
+#[test]
 fn a_cell_is_kept_whole_or_not_at_all() {
     let place = Place::new();
     let mut store = place.store();

@@ -1,4 +1,4 @@
-//! What a step sweeps: fields of the workload, or parts of the simulated drive.
+//! What a step sweeps: fields of the workload, parts of the simulated drive, or jobs side by side.
 
 use super::Field;
 
@@ -10,6 +10,8 @@ pub enum Axis {
     /// A parameter of the simulated drive or of the rig around it, by its name in their files: `drive.nand.read`,
     /// `rig.host.cpus`. Each value makes a drive of its own, on which all that the plan did before is done too.
     Part(String),
+    /// The jobs of a step, which run at the same time; by their names.
+    Job,
 }
 
 impl Axis {
@@ -18,6 +20,7 @@ impl Axis {
         match self {
             Self::Field(field) => field.name(),
             Self::Part(path) => path,
+            Self::Job => "job",
         }
     }
 
@@ -26,6 +29,7 @@ impl Axis {
         match self {
             Self::Field(field) => field.title(),
             Self::Part(path) => path,
+            Self::Job => "Job",
         }
     }
 
@@ -33,7 +37,7 @@ impl Axis {
     pub const fn field(&self) -> Option<Field> {
         match self {
             Self::Field(field) => Some(*field),
-            Self::Part(_) => None,
+            Self::Part(_) | Self::Job => None,
         }
     }
 }

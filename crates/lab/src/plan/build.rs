@@ -10,10 +10,11 @@ use super::body::Body;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::fields::Settings;
+use super::jobs::JobDraft;
 use super::kind::Kind;
 use super::parse::Length;
 use super::sweep::points;
-use super::{Action, Cell, Condition, Field, Limit, Measure, Step};
+use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
@@ -45,35 +46,53 @@ impl Frame<'_> {
         Some(Step { name, title, about: draft.about.clone(), action: action? })
     }
 
-    /// Every cell of the sweep; the nearest word wins: cell, quick, step, plan.
+    /// Every job at every point of the sweep.
     fn measure(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Action> {
         let before = mistakes.count();
-        let swept = draft.axes.iter().filter_map(|swept| swept.axis.field());
-        let written = draft.body.fields.over(&self.workload.without(swept));
-        let (fields, repeats) = match self.length {
-            Length::Full => (written, draft.body.repeats),
-            Length::Quick => (
-                draft.quick.fields.over(&self.quick.fields).over(&written),
-                draft.quick.repeats.or(self.quick.repeats).or(draft.body.repeats),
-            ),
-        };
+        let jobs: Vec<Option<&JobDraft>> =
+            if draft.jobs.is_empty() { vec![None] } else { draft.jobs.iter().map(Some).collect() };
         let mut cells = Vec::new();
-        for point in points(&draft.axes) {
-            let mut fields = fields.clone();
+        for (point, job) in
+            points(&draft.axes).into_iter().flat_map(|point| jobs.iter().map(move |job| (point.clone(), job)))
+        {
+            let mut fields = self.fields(draft, *job);
             for (axis, value) in &point {
                 if let Some(field) = axis.field() {
                     fields.set(field, (*value).clone());
                 }
             }
-            if let Some(workload) = mistakes.keep(fields.workload(Workload::default(), &draft.place)) {
-                let point = point.into_iter().map(|(axis, value)| (axis.clone(), value.text.clone())).collect();
+            let place = job.map_or(&draft.place, |job| &job.place);
+            if let Some(workload) = mistakes.keep(fields.workload(Workload::default(), place)) {
+                let swept = point.into_iter().map(|(axis, value)| (axis.clone(), value.text.clone()));
+                let point = swept.chain(job.map(|job| (Axis::Job, job.name.clone()))).collect();
                 cells.push(Cell { point, workload });
             }
         }
-        let axes = draft.axes.iter().map(|swept| swept.axis.clone()).collect();
-        let repeats = repeats.unwrap_or(self.repeats);
-        let measure = Measure { cells, axes, repeats, beside: draft.beside.clone() };
+        let side_by_side = (!draft.jobs.is_empty()).then_some(Axis::Job);
+        let axes = draft.axes.iter().map(|swept| swept.axis.clone()).chain(side_by_side).collect();
+        let repeats = match self.length {
+            Length::Full => draft.body.repeats,
+            Length::Quick => draft.quick.repeats.or(self.quick.repeats).or(draft.body.repeats),
+        };
+        let measure = Measure { cells, axes, repeats: repeats.unwrap_or(self.repeats), beside: draft.beside.clone() };
         (mistakes.count() == before).then_some(Action::Measure(measure))
+    }
+
+    /// The fields of a step, or of one of its jobs, without what is swept; the nearest word wins: cell, quick, job,
+    /// step, plan.
+    fn fields(&self, draft: &Draft, job: Option<&JobDraft>) -> Settings {
+        let swept = draft.axes.iter().filter_map(|swept| swept.axis.field());
+        let mut fields = draft.body.fields.over(&self.workload.without(swept));
+        if let Some(job) = job {
+            fields = job.fields.over(&fields);
+        }
+        if self.length == Length::Quick {
+            fields = draft.quick.fields.over(&self.quick.fields).over(&fields);
+            if let Some(job) = job {
+                fields = job.quick.over(&fields);
+            }
+        }
+        fields
     }
 
     /// Each field is looked at by itself first, so that all that is wrong is told at once.

@@ -8,6 +8,7 @@ use toml::de::DeTable;
 use super::Field;
 use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
+use super::jobs::{JobDraft, read as read_jobs};
 use super::kind::Kind;
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::value::{Value, entries, prose, table, text};
@@ -30,6 +31,8 @@ pub(super) struct Draft {
     pub(super) body: Body,
     /// Those that differ under `--quick`.
     pub(super) quick: Body,
+    /// What runs side by side; empty where the step is one workload.
+    pub(super) jobs: Vec<JobDraft>,
     /// What it sweeps, in order.
     pub(super) axes: Vec<Swept>,
     /// The step beside which it is shown.
@@ -91,6 +94,7 @@ impl<'m> Drafts<'m> {
             kind: None,
             body: Body::default(),
             quick: Body::default(),
+            jobs: Vec::new(),
             axes: Vec::new(),
             beside: None,
             yields: Vec::new(),
@@ -168,6 +172,9 @@ impl<'m> Drafts<'m> {
         {
             draft.axes = read_sweep(sweep, value.span(), self.mistakes);
         }
+        if let Some(value) = step.get("job").filter(|_| kind == Kind::Measure) {
+            draft.jobs = read_jobs(value, self.mistakes);
+        }
         self.check_once(draft);
     }
 
@@ -202,7 +209,9 @@ impl<'m> Drafts<'m> {
     fn check_once(&mut self, draft: &Draft) {
         for swept in &draft.axes {
             let Some(field) = swept.axis.field() else { continue };
-            if let (Field::Bs, Some(setting)) = (field, draft.body.fields.get(Field::Bssplit)) {
+            let fixed = || std::iter::once(&draft.body.fields).chain(draft.jobs.iter().map(|job| &job.fields));
+            let quick = std::iter::once(&draft.quick.fields).chain(draft.jobs.iter().map(|job| &job.quick));
+            for setting in fixed().filter_map(|fields| fields.get(Field::Bssplit)).filter(|_| field == Field::Bs) {
                 self.mistakes.push(
                     Diagnostic::new(
                         "plan::given-twice",
@@ -214,7 +223,7 @@ impl<'m> Drafts<'m> {
                     .help("leave one of them out"),
                 );
             }
-            for fields in [&draft.body.fields, &draft.quick.fields] {
+            for fields in fixed().chain(quick) {
                 if let Some(setting) = fields.get(field) {
                     let message = format!("`{}` is both swept and fixed", field.name());
                     self.mistakes.push(
@@ -282,7 +291,8 @@ impl<'m> Drafts<'m> {
     fn check_beside(&mut self, value: &Value, earlier: usize, draft: &Draft) {
         let other = &self.read[earlier];
         let alike = other.axes.len() == draft.axes.len()
-            && other.axes.iter().zip(&draft.axes).all(|(other, mine)| other.matches(mine));
+            && other.axes.iter().zip(&draft.axes).all(|(other, mine)| other.matches(mine))
+            && other.jobs.iter().map(|job| &job.name).eq(draft.jobs.iter().map(|job| &job.name));
         if other.sound && draft.sound && !alike {
             let message = format!("step `{}` sweeps other cells than this one", other.name);
             let mistake = Diagnostic::new("plan::beside", value.span(), message)
@@ -296,7 +306,8 @@ impl<'m> Drafts<'m> {
     }
 
     fn count_cells(&mut self, draft: &mut Draft) {
-        let total = size(&draft.axes).and_then(|cells| cells.checked_add(self.cells));
+        let points = size(&draft.axes).and_then(|points| points.checked_mul(draft.jobs.len().max(1)));
+        let total = points.and_then(|cells| cells.checked_add(self.cells));
         match total {
             Some(total) if total <= CELLS_MAX => self.cells = total,
             _ => {
@@ -319,11 +330,15 @@ fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool)
         for field in draft.axes.iter().filter_map(|swept| swept.axis.field()) {
             earlier.body.fields.clear(field);
             earlier.quick.fields.clear(field);
+            earlier.jobs.iter_mut().for_each(|job| job.clear(field));
         }
     } else {
         let is_fixed = |swept: &Swept| swept.axis.field().is_some_and(|field| draft.body.fields.get(field).is_some());
         earlier.axes.retain(|swept| !is_fixed(swept));
         draft.axes = earlier.axes;
+    }
+    if draft.jobs.is_empty() {
+        draft.jobs = earlier.jobs;
     }
     draft.body = draft.body.over(&earlier.body);
     draft.quick = draft.quick.over(&earlier.quick);

@@ -56,7 +56,7 @@ impl Kind {
         let more: &[&str] = match self {
             Self::Purge => &[],
             Self::Fill | Self::Idle | Self::Condition => &["quick"],
-            Self::Measure => &["sweep", "beside", "same-as", "quick"],
+            Self::Measure => &["sweep", "job", "beside", "same-as", "quick"],
         };
         [&COMMON, &self.numbers()[..], more].concat()
     }

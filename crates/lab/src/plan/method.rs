@@ -210,6 +210,13 @@ impl PartFile {
                             into `for`";
                 mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
             }
+            if let Action::Measure(measure) = &step.action
+                && measure.axes.contains(&Axis::Job)
+            {
+                let message = format!("step `{}` runs jobs side by side, which a repeated review does not", step.name);
+                let help = "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
+                mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
+            }
             if matches!(step.action, Action::Condition(_)) {
                 let message = format!("step `{}` conditions, which a repeated review does not", step.name);
                 let help =

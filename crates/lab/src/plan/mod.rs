@@ -10,6 +10,7 @@ mod diagnostic;
 mod draft;
 mod field;
 mod fields;
+mod jobs;
 mod kind;
 mod limit;
 mod method;
@@ -112,7 +113,7 @@ pub enum Action {
 /// A sweep of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The cells, in the order of the sweep: the last axis varies fastest.
+    /// The cells, in the order of the sweep: the last axis varies fastest. Jobs are the last of all.
     pub cells: Vec<Cell>,
     /// What is swept, in order; empty where there is one cell.
     pub axes: Vec<Axis>,
@@ -122,7 +123,14 @@ pub struct Measure {
     pub beside: Option<String>,
 }
 
-/// One point of a sweep.
+impl Measure {
+    /// The cells in groups of those that are measured at the same time: the jobs of a point, or one cell.
+    pub fn points(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunk_by(|one, other| one.job().is_some() && one.place() == other.place())
+    }
+}
+
+/// One point of a sweep, or one of the jobs that run there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// What is swept, with its values as written in the plan.
@@ -137,6 +145,16 @@ impl Cell {
         join(&self.point, " ")
     }
 
+    /// The job that it is, where several run side by side.
+    pub fn job(&self) -> Option<&str> {
+        job(&self.point)
+    }
+
+    /// The key without the job: that of the point at which it runs.
+    pub fn place(&self) -> String {
+        join(self.point.iter().filter(|(axis, _)| *axis != Axis::Job), " ")
+    }
+
     /// What is other in the drive that this cell is measured on, in the form that follows a drive's name:
     /// `drive.spare=12%&drive.gc.policy=fifo`. Empty for the drive as it is.
     pub fn changes(&self) -> String {
@@ -147,6 +165,11 @@ impl Cell {
 /// What is other in the drive at this `point` of a sweep, as [`Cell::changes`] has it.
 pub(crate) fn changes(point: &[(Axis, String)]) -> String {
     join(point.iter().filter(|(axis, _)| matches!(axis, Axis::Part(_))), "&")
+}
+
+/// The job at this `point`, as [`Cell::job`] has it.
+pub(crate) fn job(point: &[(Axis, String)]) -> Option<&str> {
+    point.iter().find(|(axis, _)| *axis == Axis::Job).map(|(_, name)| name.as_str())
 }
 
 /// The values of `point` by name.

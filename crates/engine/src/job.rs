@@ -1,0 +1,16 @@
+//! A workload among others.
+
+use block::Seed;
+use workload::Workload;
+
+/// One of several workloads that run side by side on one drive or target.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'w> {
+    /// What errors call it; empty where there is no other.
+    pub name: &'w str,
+    /// What it asks for, with its own ramp and its own end.
+    pub workload: &'w Workload,
+    /// The seed of its random choices. To split it by the job's name keeps one job's requests as they are when
+    /// another is added.
+    pub seed: Seed,
+}

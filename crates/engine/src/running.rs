@@ -1,0 +1,186 @@
+//! A job under way on a simulated drive.
+
+use block::{Bytes, Nanos, Op, Request, Tag};
+use drive::{Counters, Drive};
+use workload::{Invalid, Stream};
+
+use crate::pace::Pace;
+use crate::{Clock, Job, Measurement};
+
+/// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
+const AHEAD: usize = 32;
+
+/// Whose a tag is, all through a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Owner {
+    pub job: u32,
+    pub worker: u32,
+}
+
+/// What a tag is doing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub owner: Owner,
+    /// The time that its latency counts from.
+    pub since: Nanos,
+    pub request: Request,
+}
+
+/// One job under way.
+pub(crate) struct Running {
+    pub workers: Vec<Worker>,
+    /// Completions before this are not counted.
+    counted_from: Nanos,
+    /// Nothing is submitted from here on, and the first completion from here on is the last to count.
+    pub deadline: Nanos,
+    /// Whether that one has been seen.
+    ended: bool,
+    bytes_left: u64,
+    pub in_flight: u64,
+    pub measurement: Measurement,
+    /// Where the job ended; none for the last, which ends with the run.
+    pub rest: Option<Rest>,
+}
+
+impl Running {
+    /// A job that begins at `began` and has no workers yet.
+    pub fn new(job: &Job, began: Nanos) -> Self {
+        let Job { workload, seed, .. } = *job;
+        let counted_from = began + workload.ramp;
+        Self {
+            workers: Vec::with_capacity(workload.workers as usize),
+            counted_from,
+            deadline: workload.stop.time.map_or(Nanos::MAX, |time| counted_from + time),
+            ended: false,
+            bytes_left: workload.stop.bytes.map_or(u64::MAX, |bytes| bytes.get()),
+            in_flight: 0,
+            measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
+            rest: None,
+        }
+    }
+
+    /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
+    #[inline]
+    pub fn submit<D: Drive>(&mut self, drive: &mut D, now: Nanos, since: Nanos, tag: Tag, flight: &mut Flight) -> bool {
+        let worker = &mut self.workers[flight.owner.worker as usize];
+        if now >= self.deadline || worker.left == 0 {
+            return false;
+        }
+        let request = worker.peek(drive);
+        let bytes = request.bytes().get();
+        if bytes > self.bytes_left {
+            worker.left = 0;
+            return false;
+        }
+        worker.next += 1;
+        worker.left -= u64::from(request.op != Op::Flush);
+        self.bytes_left -= bytes;
+        self.in_flight += 1;
+        (flight.since, flight.request) = (since, request);
+        drive.submit(now, tag, request);
+        true
+    }
+
+    /// Counts what was completed at `at`.
+    #[inline]
+    pub fn finish(&mut self, at: Nanos, flight: &Flight) {
+        let Flight { since, request, .. } = *flight;
+        assert!(at >= since, "completed at {at}, before it was submitted at {since}");
+        self.in_flight -= 1;
+        if at > self.counted_from && !self.ended {
+            self.ended = at >= self.deadline;
+            // The last completion belongs to the last interval of the series, not to one of its own.
+            let within = at.min(self.deadline - Nanos::from_nanos(1));
+            self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
+            self.measurement.elapsed = at - self.counted_from;
+        }
+    }
+
+    /// Makes the time in which nothing came, or nobody asked, part of the measurement.
+    pub fn end(&mut self) {
+        let more = |worker: &Worker| worker.queue.is_some() && worker.left > 0;
+        if self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more) {
+            self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
+        }
+    }
+}
+
+/// The drive when a job ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest {
+    pub at: Nanos,
+    pub counters: Counters,
+}
+
+/// One worker of a job.
+pub(crate) struct Worker {
+    stream: Stream,
+    ahead: [Request; AHEAD],
+    next: usize,
+    /// How many more requests it makes, flushes aside.
+    left: u64,
+    /// The first of its tags.
+    pub first: u32,
+    /// What it has where requests do not just follow one another.
+    pub queue: Option<Queue>,
+}
+
+impl Worker {
+    pub fn new(job: &Job, index: u32, first: u32, capacity: Bytes, began: Nanos) -> Result<Self, Invalid> {
+        let Job { workload, seed, .. } = *job;
+        let queue = || Queue {
+            pace: Pace::new(workload, index, seed, began),
+            depth: workload.queue_depth,
+            free: (first..first + workload.queue_depth).rev().map(Tag).collect(),
+            is_awaited: false,
+        };
+        Ok(Self {
+            stream: Stream::new(workload, index, capacity, seed)?,
+            ahead: [Request::FLUSH; AHEAD],
+            next: AHEAD,
+            left: workload.stop.requests.unwrap_or(u64::MAX),
+            first,
+            queue: (!workload.arrival.is_closed()).then(queue),
+        })
+    }
+
+    /// The request that it makes next.
+    #[inline]
+    pub fn peek<D: Drive>(&mut self, drive: &D) -> Request {
+        if self.next == AHEAD {
+            self.ahead.fill_with(|| self.stream.next_request());
+            drive.expect(&self.ahead);
+            self.next = 0;
+        }
+        self.ahead[self.next]
+    }
+
+    /// A tag for its next request, unless it is to be woken when that is due or its queue is full.
+    pub fn free_tag(&self) -> Option<Tag> {
+        self.queue.as_ref().filter(|queue| !queue.is_awaited)?.free.last().copied()
+    }
+
+    /// Whether it will be woken when its next request is due.
+    pub fn is_awaited(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.is_awaited)
+    }
+}
+
+/// One worker's queue where requests do not just follow one another.
+pub(crate) struct Queue {
+    pub pace: Pace,
+    depth: u32,
+    /// Tags with nothing in flight.
+    pub free: Vec<Tag>,
+    /// Whether it will be woken when its next request is due.
+    pub is_awaited: bool,
+}
+
+impl Queue {
+    pub fn give_back(&mut self, tag: Tag, at: Nanos) {
+        self.free.push(tag);
+        if self.free.len() == self.depth as usize {
+            self.pace.rest(at);
+        }
+    }
+}
