@@ -53,7 +53,7 @@ const BATCH: &str = "requests are submitted and reaped in batches as they come, 
 const PRIORITY: &str = "no request goes before another";
 const PIN: &str = "workers run wherever the kernel puts them";
 const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so";
-const ZONES: &str = "requests go over the whole span, without regard to zones";
+const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
 const REPLAY: &str = "its requests come from a recording, which a plan cannot hold";
 
 /// What decides what is asked of the drive, and is taken over.
