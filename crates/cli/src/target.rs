@@ -20,9 +20,9 @@ pub struct RealOptions {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub size: Option<Bytes>,
 
-    /// Bypass the page cache (1) or not (0)
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
-    pub direct: u8,
+    /// Bypass the page cache (1) or not (0) [default: 1, or what a job file says]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: Option<u8>,
 
     /// Use an existing file that assay did not create; its contents are lost
     #[arg(long)]
@@ -31,6 +31,13 @@ pub struct RealOptions {
     /// Use a block device that carries data; name the device again
     #[arg(long, value_name = "DEVICE")]
     pub destroy_data: Option<PathBuf>,
+}
+
+impl RealOptions {
+    /// Whether the page cache is passed by.
+    pub fn is_direct(&self) -> bool {
+        self.direct != Some(0)
+    }
 }
 
 /// A target that was opened.
@@ -54,7 +61,8 @@ pub struct Opened {
 impl Opened {
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
     pub fn fits(&mut self, plan: &Plan) -> Result<(), Failure> {
-        let Err(error) = lab::fits(plan, self.subject.as_ref()) else { return Ok(()) };
+        let plan = plan.on(self.subject.capacity());
+        let Err(error) = lab::fits(&plan, self.subject.as_ref()) else { return Ok(()) };
         match self.subject.withdraw() {
             Ok(()) => Err(error.into()),
             Err(left) => Err(Failure::failed(format!("{error}\n{left}"))),
@@ -108,7 +116,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
 fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
     let access = Access {
         size: options.size,
-        direct: options.direct == 1,
+        direct: options.is_direct(),
         writes,
         overwrite: options.overwrite,
         destroy_data: options.destroy_data.clone(),

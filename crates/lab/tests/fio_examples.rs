@@ -91,7 +91,7 @@ fn outcome(import: &Import) -> &'static str {
 /// That its plan reads back with the same workloads.
 fn is_a_plan(import: &Import, path: &Path) {
     assert!(import.jobs().count() > 0, "{} has no job", path.display());
-    let text = plan_text(import, path, import.layout);
+    let text = plan_text(import, path, import.layout());
     if import.groups.iter().all(|group| group.jobs.len() == 1) {
         let plan = plan::parse(&text, Length::Full).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let read = plan.steps.iter().filter_map(|step| match &step.action {

@@ -54,6 +54,9 @@ pub fn render(notices: &[Notice], sources: &[Source], color: bool) -> String {
     all.join("\n\n")
 }
 
+/// The kinds of notices whose second sentence says what follows or why, not what would be right.
+const REASONS: [&str; 2] = ["fio::not-honoured", "fio::refused"];
+
 fn render_one(notice: &Notice, sources: &[Source], renderer: &Renderer) -> String {
     let Source { name, text } = &sources[notice.place.source];
     let snippet = Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(notice.place.span.clone()));
@@ -62,8 +65,7 @@ fn render_one(notice: &Notice, sources: &[Source], renderer: &Renderer) -> Strin
         Severity::Error => Level::ERROR,
     };
     let what = level.primary_title(printable(&notice.message)).id(notice.code).element(snippet);
-    let (follows, helps) = (Level::NOTE, Level::HELP);
-    let words = if notice.severity == Severity::Error { helps } else { follows };
+    let words = if REASONS.contains(&notice.code) { Level::NOTE } else { Level::HELP };
     let help = notice.help.iter().map(|help| Group::with_title(words.clone().secondary_title(printable(help))));
     renderer.render(&std::iter::once(what).chain(help).collect::<Vec<_>>())
 }

@@ -1,12 +1,14 @@
 //! A job file as a plan, in the words of a reviewer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
 use toml_edit::Value;
 use workload::{Workload, amount, duration};
 
+use super::super::Place;
+use super::job::Natural;
 use super::{Group, Import, Job};
 use crate::plan::printable;
 
@@ -43,16 +45,25 @@ fn heading(import: &Import, file: &str) -> String {
     let target = import.target.as_deref().unwrap_or("TARGET");
     let size = import.size.map(|size| format!(" --size={}", amount(size))).unwrap_or_default();
     lines.push(format!("  assay review --plan THIS-FILE {target}{size} --direct={}", u8::from(import.direct)));
+    let at = |source: usize, line: usize| match source {
+        0 => format!("  line {line}"),
+        other => format!("  {} line {line}", import.sources[other].name),
+    };
     if !import.notices.is_empty() {
         lines.extend([String::new(), "What is not as fio has it:".to_owned()]);
-        for notice in &import.notices {
-            lines.push(format!("  line {}: {notice}", notice.place.line));
-        }
+        lines.extend(import.notices.iter().map(|notice| {
+            let Place { source, line, .. } = notice.place;
+            format!("{}: {notice}", at(source, line))
+        }));
     }
-    let natural: BTreeSet<_> = import.jobs().flat_map(|job| &job.natural).collect();
-    if !natural.is_empty() {
+    if !import.natural.is_empty() {
         lines.extend([String::new(), "What makes no difference:".to_owned()]);
-        lines.extend(natural.into_iter().map(|(line, option, why)| format!("  line {line}: `{option}`: {why}")));
+        lines.extend(
+            import
+                .natural
+                .iter()
+                .map(|Natural { source, line, option, why }| format!("{}: `{option}`: {why}", at(*source, *line))),
+        );
     }
     let once = |job: &Job| job.workload.pattern.is_random() && job.section.option("norandommap").is_none();
     if import.jobs().any(once) {
@@ -77,16 +88,17 @@ fn step(job: &Job, names: &mut Names) -> String {
 /// Jobs that run at the same time: a step with a table for each. What all of them have stands on the step.
 fn side_by_side(group: &Group, number: usize, names: &mut Names) -> String {
     let all: Vec<Vec<(&str, String)>> = group.jobs.iter().map(|job| fields(&job.workload)).collect();
-    let is_shared = |field: &(&str, String)| all.iter().all(|fields| fields.contains(field));
+    let in_all = |field: &&(&'static str, String)| all.iter().all(|fields| fields.contains(field));
+    let shared: Vec<_> = all[0].iter().filter(in_all).cloned().collect();
     let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique(&format!("group-{number}"))));
     text += &format!("title = \"{} jobs side by side\"\n", group.jobs.len());
-    for (name, value) in all[0].iter().filter(|field| is_shared(field)) {
+    for (name, value) in &shared {
         text += &format!("{name} = {}\n", quoted(value));
     }
     let mut jobs = Names::default();
     for (job, fields) in group.jobs.iter().zip(&all) {
         text += &format!("\n[[step.job]]\nname = {}\n", quoted(&jobs.unique(&job.name)));
-        for (name, value) in fields.iter().filter(|field| !is_shared(field)) {
+        for (name, value) in fields.iter().filter(|field| !shared.contains(field)) {
             text += &format!("{name} = {}\n", quoted(value));
         }
     }
@@ -141,19 +153,23 @@ fn slug(text: &str) -> String {
     }
 }
 
-/// The names given so far, no two alike.
+/// The names given so far, no two alike, and how often each was asked for.
 #[derive(Default)]
-struct Names(BTreeSet<String>);
+struct Names {
+    given: BTreeSet<String>,
+    asked: BTreeMap<String, u32>,
+}
 
 impl Names {
     fn unique(&mut self, text: &str) -> String {
         let name = slug(text);
-        let mut tried = name.clone();
-        let mut number = 2;
-        while !self.0.insert(tried.clone()) {
-            tried = format!("{name}-{number}");
-            number += 1;
+        let times = self.asked.entry(name.clone()).or_insert(0);
+        loop {
+            *times += 1;
+            let tried = if *times == 1 { name.clone() } else { format!("{name}-{times}") };
+            if self.given.insert(tried.clone()) {
+                return tried;
+            }
         }
-        tried
     }
 }

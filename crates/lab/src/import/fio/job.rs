@@ -48,8 +48,27 @@ pub struct Job {
     pub overwrites: bool,
     /// What the options say that decide nothing of the above, for notices of later steps.
     pub(super) section: Section,
-    /// Options that make no difference here, each with its line and why.
-    pub natural: Vec<(usize, String, String)>,
+    /// Options that make no difference here.
+    pub(super) natural: Vec<Natural>,
+}
+
+/// An option that makes no difference here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Natural {
+    /// The place of its file among the sources.
+    pub source: usize,
+    /// Its line there.
+    pub line: usize,
+    /// The option as it was written.
+    pub option: String,
+    /// Why it makes none.
+    pub why: String,
+}
+
+impl Natural {
+    pub(super) fn of(given: &Given, why: impl Into<String>) -> Self {
+        Self { source: given.place.source, line: given.place.line, option: given.written(), why: why.into() }
+    }
 }
 
 /// Reads a job; none if it cannot be run, which the notices say.
@@ -84,8 +103,8 @@ fn foreign(reading: &Reading) -> bool {
 }
 
 /// Tells what becomes of an option that is not read by what follows.
-fn treat(reading: &Reading, given: &Given, natural: &mut Vec<(usize, String, String)>) {
-    let mut nature = |why: String| natural.push((given.place.line, given.written(), why));
+fn treat(reading: &Reading, given: &Given, natural: &mut Vec<Natural>) {
+    let mut nature = |why: String| natural.push(Natural::of(given, why));
     let value = given.text();
     match given.known.treatment {
         Treatment::Honoured => {}
@@ -119,12 +138,7 @@ fn direction(pattern: Pattern) -> Direction {
     }
 }
 
-fn meaning(
-    reading: &Reading,
-    section: &Section,
-    world: &dyn World,
-    mut natural: Vec<(usize, String, String)>,
-) -> Option<Job> {
+fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural: Vec<Natural>) -> Option<Job> {
     let mut workload = Workload { pattern: pattern(reading)?, ..Workload::default() };
     let towards = direction(workload.pattern);
     size::set(reading, towards, &mut workload);
@@ -274,7 +288,7 @@ fn direct(reading: &Reading) -> bool {
 }
 
 /// How many requests are in flight, which is one with an engine that waits for each.
-fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<(usize, String, String)>) {
+fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
     let depth = reading.small("iodepth").unwrap_or(1);
     let offload = reading.word("io_submit_mode", &["inline", "offload"]) == Some("offload");
     let engine = reading.option("ioengine");
@@ -283,15 +297,15 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
     workload.queue_depth = if waits { 1 } else { depth };
     if let Some(given) = reading.option("iodepth").filter(|_| waits && depth > 1) {
         let why = format!("fio's `{named}` makes one request at a time, whatever `iodepth` says; so it is 1 here");
-        natural.push((given.place.line, given.written(), why));
+        natural.push(Natural::of(given, why));
     }
     if let Some(given) = reading.option("io_submit_mode") {
         let why = "a request is never held up by the submission of another".to_owned();
-        natural.push((given.place.line, given.written(), why));
+        natural.push(Natural::of(given, why));
     }
     let Some(given) = engine else { return };
     match engine::named(named).map(|named| named.engine) {
-        Some(Engine::Same(why)) => natural.push((given.place.line, given.written(), why.to_owned())),
+        Some(Engine::Same(why)) => natural.push(Natural::of(given, why)),
         Some(Engine::Other(follows)) => reading.tell(given.lost(follows)),
         _ => {}
     }
@@ -304,7 +318,7 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
 }
 
 /// What is written, and whether it is durable when it is done.
-fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<(usize, String, String)>) {
+fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
     if let Some(given) = reading.option("buffer_compress_percentage") {
         workload.compressible = reading.share(given, given.text()).unwrap_or(0);
     }
@@ -318,7 +332,7 @@ fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &m
             true => {
                 reading.tell(given.lost("the page cache is not emptied before; drop it by hand, or use `direct=1`"))
             }
-            false => natural.push((given.place.line, given.written(), "there is nothing to drop".to_owned())),
+            false => natural.push(Natural::of(given, "there is nothing to drop")),
         }
     }
 }
@@ -462,7 +476,7 @@ fn end(reading: &Reading, job: &mut Job) {
     if timed && time.is_none() {
         if let Some(given) = reading.option("time_based") {
             let why = "without `runtime` it changes nothing, in fio neither".to_owned();
-            job.natural.push((given.place.line, given.written(), why));
+            job.natural.push(Natural::of(given, why));
         }
     }
     if !timed || time.is_none() {

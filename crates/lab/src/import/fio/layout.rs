@@ -1,13 +1,13 @@
 //! Which jobs run side by side, and which part of the one target each is on.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
 
 use super::super::{Notice, Place, Severity, Source};
 use super::World;
-use super::job::{Job, read};
+use super::job::{Job, Natural, read};
 use super::section;
 
 /// Jobs that run side by side, once those of the group before have ended.
@@ -32,16 +32,24 @@ pub struct Import {
     pub size: Option<Bytes>,
     /// Whether the page cache is passed by.
     pub direct: bool,
-    /// Whether the target is written before it is used, as fio lays out files.
-    pub layout: bool,
-    /// What is to be said of it.
+    /// Whether any job reads, or writes over, what must have been written before.
+    pub uses_data: bool,
+    /// What is to be said of it, in the order of the text.
     pub notices: Vec<Notice>,
+    /// Options that make no difference here.
+    pub natural: BTreeSet<Natural>,
 }
 
 impl Import {
     /// Whether it cannot be run.
     pub fn refused(&self) -> bool {
         self.notices.iter().any(|notice| notice.severity == Severity::Error)
+    }
+
+    /// Whether the target is written before it is used, as fio lays out files, which it does not do with devices.
+    pub fn layout(&self) -> bool {
+        let device = self.target.as_ref().is_some_and(|target| target.starts_with("/dev/"));
+        self.uses_data && !device
     }
 
     /// All jobs in order.
@@ -52,34 +60,54 @@ impl Import {
 
 /// The most clones of a job that are made jobs of their own.
 const CLONES_MAX: u32 = 64;
+/// The most jobs of which clones are made jobs.
+const JOBS_MAX: usize = 4096;
 
 /// Reads the job file at `path`, whose text is `text`; with `only`, no sections but those and the global ones.
 pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Import {
     let written = section::read(path, text, only, world);
-    let mut notices = written.notices;
+    let (mut told, mut notices) = (Told::default(), written.notices);
     if written.sections.is_empty() && notices.is_empty() {
         let place = Place { source: 0, span: 0..0, line: 1 };
         let (option, message) = ("[job]".to_owned(), "the file has no job".to_owned());
         let help = Some("begin one with its name in brackets: `[read]`".to_owned());
         notices.push(Notice { severity: Severity::Error, code: "fio::no-job", option, message, help, place });
     }
-    let mut jobs = Vec::new();
+    let (mut jobs, mut natural) = (Vec::new(), BTreeSet::new());
     for section in &written.sections {
-        if let Some(job) = read(section, world, &mut notices) {
+        if let Some(mut job) = read(section, world, &mut notices) {
+            natural.extend(job.natural.drain(..));
             clones(job, &mut jobs, &mut notices);
         }
+        told.take(std::mem::take(&mut notices));
     }
     let target = place(&mut jobs, &mut notices);
     let direct = cache(&jobs, &mut notices);
     let ends: Option<Vec<Bytes>> = jobs.iter().map(|job| Some(job.workload.offset + job.workload.size?)).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
-    let device = target.as_ref().is_some_and(|target| target.starts_with("/dev/"));
     let reads = |job: &Job| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
-    let layout = !device && jobs.iter().any(|job| reads(job) || job.overwrites);
+    let uses_data = jobs.iter().any(|job| reads(job) || job.overwrites);
+    natural.extend(jobs.iter_mut().flat_map(|job| job.natural.drain(..)));
     let groups = group(jobs, &mut notices);
-    let mut told = HashSet::new();
-    notices.retain(|notice| told.insert((notice.place.source, notice.place.span.start, notice.to_string())));
-    Import { sources: written.sources, groups, target, size, direct, layout, notices }
+    told.take(notices);
+    let mut notices = told.notices;
+    notices.sort_by_key(|notice| (notice.place.source, notice.place.span.start));
+    Import { sources: written.sources, groups, target, size, direct, uses_data, notices, natural }
+}
+
+/// What is to be said, each thing once: what a global section says is found in each of its jobs.
+#[derive(Default)]
+struct Told {
+    notices: Vec<Notice>,
+    seen: HashSet<(usize, usize, String)>,
+}
+
+impl Told {
+    fn take(&mut self, found: Vec<Notice>) {
+        let seen = &mut self.seen;
+        let new = |notice: &Notice| seen.insert((notice.place.source, notice.place.span.start, notice.to_string()));
+        self.notices.extend(found.into_iter().filter(new));
+    }
 }
 
 /// Gives each clone of a job its part: of a span that they share where that is what they have, or as jobs of their own.
@@ -107,8 +135,8 @@ fn clones(mut job: Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
 fn apart(job: &Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
     let workers = job.workload.workers;
     let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
-    if workers > CLONES_MAX {
-        notices.push(given.lost(format!("more than {CLONES_MAX} clones all begin where the first does")));
+    if workers > CLONES_MAX || jobs.len() > JOBS_MAX {
+        notices.push(given.lost("so many clones all begin where the first does"));
         return jobs.push(job.clone());
     }
     for clone in 0..workers {
@@ -152,7 +180,7 @@ fn place(jobs: &mut [Job], notices: &mut Vec<Notice>) -> Option<String> {
     let all_known = begins.values().all(Option::is_some) && begin.get() <= 1 << 60;
     for job in jobs.iter_mut() {
         let begin = begins[&*job.file].filter(|_| all_known).unwrap_or_default();
-        let line = job.place.line;
+        let Place { source, line, .. } = job.place;
         job.workload.offset += begin;
         let where_ = match all_known {
             true => format!("`{}` is the part of the one target that begins at {begin}", job.file),
@@ -160,7 +188,7 @@ fn place(jobs: &mut [Job], notices: &mut Vec<Notice>) -> Option<String> {
         };
         match job.section.option("filename") {
             Some(given) if begin > Bytes::ZERO || !all_known => notices.push(given.lost(where_)),
-            _ => job.natural.push((line, format!("[{}]", job.name), where_)),
+            _ => job.natural.push(Natural { source, line, option: format!("[{}]", job.name), why: where_ }),
         }
     }
     None

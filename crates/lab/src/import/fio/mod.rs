@@ -23,6 +23,6 @@ mod units;
 mod world;
 
 pub use emit::plan_text;
-pub use job::Job;
+pub use job::{Job, Natural};
 pub use layout::{Group, Import, import};
 pub use world::World;

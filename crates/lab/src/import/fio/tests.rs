@@ -120,7 +120,7 @@ fn jobs_side_by_side_are_one_step_with_what_they_share() {
                 [writer]\nrw=write\nbs=1m\n[after]\nstonewall\nrw=read\n";
     let import = read(text, &Bench::default());
     assert!(import.notices.is_empty(), "{:?}", import.notices);
-    assert_eq!((import.target.as_deref(), import.direct, import.layout), (Some("/dev/x"), true, false));
+    assert_eq!((import.target.as_deref(), import.direct, import.layout()), (Some("/dev/x"), true, false));
     let text = plan_text(&import, Path::new("jobs/a.fio"), false);
     let from = text.find("[[step]]").unwrap();
     assert_eq!(
