@@ -1,19 +1,19 @@
 //! What a job asks for: its workload, its files, and when it begins.
 
 use block::{Bytes, Nanos};
-use workload::{Distribution, Pattern, Stop, Workload};
+use workload::{Pattern, Workload};
 
 use super::super::{Notice, Place, Severity};
 use super::World;
 use super::engine::{self, Engine};
 use super::given::{Given, Section};
-use super::reading::{Amount, Direction, Reading};
+use super::reading::{Direction, Reading};
 use super::table::{self, Treatment};
-use super::{pace, size};
+use super::{address, extent, pace, size};
 use crate::plan::{Field, to_blame};
 
 /// A second, in nanoseconds: the unit of times that have none.
-const SECOND: f64 = 1e9;
+pub(super) const SECOND: f64 = 1e9;
 
 /// A job of a job file, as it will be run.
 #[derive(Clone, Debug)]
@@ -142,9 +142,12 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
     let mut workload = Workload { pattern: pattern(reading)?, ..Workload::default() };
     let towards = direction(workload.pattern);
     size::set(reading, towards, &mut workload);
-    mixture(reading, &mut workload);
+    idle(reading, workload.pattern, &mut natural);
+    if workload.pattern.is_mixed() {
+        mixture(reading, &mut workload);
+    }
     if workload.pattern.is_random() {
-        scatter(reading, towards, &mut workload);
+        address::scatter(reading, towards, &mut workload);
     }
     let direct = direct(reading);
     workload.workers = reading.small("numjobs").unwrap_or(1);
@@ -154,7 +157,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
         flushes(reading, &mut workload);
     }
     pace::set(reading, towards, &mut workload);
-    let (file, own_files) = file(reading, section)?;
+    let (file, own_files) = extent::file(reading, section)?;
     let mut job = Job {
         name: section.name.clone(),
         about: reading.option("description").or(reading.option("name")).map(|given| given.text().to_owned()),
@@ -173,8 +176,8 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
         file,
         natural,
     };
-    extent(reading, world, &mut job)?;
-    end(reading, &mut job);
+    extent::set(reading, world, &mut job)?;
+    extent::end(reading, &mut job);
     check(reading, &job);
     Some(job)
 }
@@ -200,6 +203,21 @@ fn pattern(reading: &Reading) -> Option<Pattern> {
     Some(pattern)
 }
 
+/// The options that ask nothing of a pattern.
+fn idle(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natural>) {
+    const MIXED: [&str; 2] = ["rwmixread", "rwmixwrite"];
+    const RANDOM: [&str; 5] =
+        ["percentage_random", "blockalign", "random_distribution", "norandommap", "random_generator"];
+    const WRITES: [&str; 2] = ["fsync", "fdatasync"];
+    let mut without = |is: bool, names: &[&str], why: &str| {
+        let given = names.iter().filter(|_| is).filter_map(|name| reading.option(name));
+        natural.extend(given.map(|given| Natural::of(given, why)));
+    };
+    without(!pattern.is_mixed(), &MIXED, "the pattern mixes no reads and writes");
+    without(!pattern.is_random(), &RANDOM, "the pattern has no random addresses");
+    without(!pattern.changes_data(), &WRITES, "the pattern writes nothing");
+}
+
 /// The share of reads; of `rwmixread` and `rwmixwrite` the one that stands last counts.
 fn mixture(reading: &Reading, workload: &mut Workload) {
     let (reads, writes) = (reading.option("rwmixread"), reading.option("rwmixwrite"));
@@ -208,72 +226,6 @@ fn mixture(reading: &Reading, workload: &mut Workload) {
         workload.read_percent = reading.share(given, given.text()).unwrap_or(workload.read_percent);
     } else if let Some(given) = writes {
         workload.read_percent = reading.share(given, given.text()).map_or(workload.read_percent, |share| 100 - share);
-    }
-}
-
-/// Where random requests fall.
-fn scatter(reading: &Reading, towards: Direction, workload: &mut Workload) {
-    if let Some(each) = reading.each("percentage_random", 100, |given, text| reading.share(given, text)) {
-        let (share, single) = each.of(towards);
-        workload.random_percent = share;
-        if let Some(given) = reading.option("percentage_random").filter(|_| !single) {
-            reading.tell(given.lost(format!("reads and writes alike are random by {share} %")));
-        }
-    }
-    if let Some(each) = reading.each("blockalign", workload.block, |given, text| reading.size(given, text)) {
-        let (align, single) = each.of(towards);
-        workload.align = Some(align);
-        if let Some(given) = reading.option("blockalign").filter(|_| !single) {
-            reading.tell(given.lost(format!("reads and writes alike are aligned to {align}")));
-        }
-    }
-    if let Some(given) = reading.option("random_distribution") {
-        distribution(reading, given, towards, workload);
-    }
-    if let Some(given) = reading.option("norandommap").filter(|_| !reading.is_on("norandommap")) {
-        reading.tell(given.lost(ONCE));
-    }
-    if reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr")
-        && let Some(given) = reading.option("random_generator")
-    {
-        reading.tell(given.lost(ONCE));
-    }
-}
-
-const ONCE: &str = "random addresses may come again before all others have come once";
-
-fn distribution(reading: &Reading, given: &Given, towards: Direction, workload: &mut Workload) {
-    let (law, lists) = given.text().split_once(':').unwrap_or((given.text(), ""));
-    if law == "zoned_abs" {
-        return reading.tell(given.lost("requests fall everywhere alike; write the zones as shares, with `zoned`"));
-    }
-    let lists: Vec<&str> = lists.split(',').collect();
-    let place = match towards {
-        Direction::Read | Direction::Mixed => 0,
-        Direction::Write => 1,
-        Direction::Trim => 2,
-    };
-    let list = lists.get(place).or(lists.last()).copied().unwrap_or_default();
-    if towards == Direction::Mixed && lists.get(1).is_some_and(|second| *second != list) {
-        reading.tell(given.lost("writes are distributed as reads are"));
-    }
-    let (list, center) = match law {
-        "zoned" => (list, None),
-        _ => list.split_once(':').map_or((list, None), |(list, center)| (list, Some(center))),
-    };
-    if center.is_some() {
-        reading.tell(given.lost("the most wanted blocks lie scattered, not around one place"));
-    }
-    // What fio takes where the law stands alone.
-    let text = match (law, list) {
-        ("zipf", "") => "zipf:1.1".to_owned(),
-        ("pareto", "") => "pareto:0.2".to_owned(),
-        (law, "") => law.to_owned(),
-        (law, list) => format!("{law}:{list}"),
-    };
-    match text.parse::<Distribution>() {
-        Ok(distribution) => workload.distribution = distribution,
-        Err(error) => reading.tell(given.bad(error.to_string())),
     }
 }
 
@@ -346,51 +298,6 @@ fn flushes(reading: &Reading, workload: &mut Workload) {
     }
 }
 
-/// The file that the job is on, and whether each clone has one of its own.
-fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
-    let folder = reading.option("directory").map_or("", Given::text).split(':').next().unwrap_or_default();
-    let joined = |name: &str| match (folder, name.starts_with('/')) {
-        ("", _) | (_, true) => name.to_owned(),
-        (folder, false) => format!("{}/{name}", folder.trim_end_matches('/')),
-    };
-    if let Some(files) = reading.small("nrfiles").filter(|&files| files > 1)
-        && let Some(given) = reading.option("nrfiles")
-    {
-        reading.tell(given.lost(format!("requests fall into one span as long as the {files} files together")));
-    }
-    if let Some(given) = reading.option("filename") {
-        let names = names(given.text());
-        if names.len() > 1 {
-            let follows = format!("requests fall into one span in place of {} files", names.len());
-            reading.tell(given.lost(follows));
-        }
-        let Some(first) = names.into_iter().next() else {
-            reading.tell(given.bad("no file is named"));
-            return None;
-        };
-        return Some((joined(&first), false));
-    }
-    let form = reading.option("filename_format").map_or("$jobname.$jobnum.$filenum", Given::text);
-    let own = form.contains("$jobnum") || form.contains("$filenum") || form.contains("$clientuid");
-    let name = form.replace("$jobname", &section.name).replace("$jobnum", "0").replace("$filenum", "0");
-    Some((joined(&name), own))
-}
-
-/// The names in a list with colons between; `\:` is a colon in a name.
-fn names(list: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut letters = list.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' if letters.peek() == Some(&':') => names.last_mut().expect("never empty").extend(letters.next()),
-            ':' => names.push(String::new()),
-            letter => names.last_mut().expect("never empty").push(letter),
-        }
-    }
-    names.retain(|name| !name.trim().is_empty());
-    names
-}
-
 /// How long the job waits; of a range fio draws one time for each clone.
 fn delay(reading: &Reading) -> Nanos {
     match reading.option("startdelay") {
@@ -400,103 +307,6 @@ fn delay(reading: &Reading) -> Nanos {
         }
         _ => reading.time("startdelay", SECOND).unwrap_or_default(),
     }
-}
-
-/// How much of its file the job uses.
-fn extent(reading: &Reading, world: &dyn World, job: &mut Job) -> Option<()> {
-    let whole = world.capacity(&job.file);
-    let part =
-        |name: &str| match reading.amount(name)? {
-            Amount::Bytes(bytes) => Some(bytes),
-            Amount::Percent(100) if name == "size" => whole,
-            Amount::Percent(percent) => match (whole, reading.option(name)) {
-                (Some(whole), _) => Some(of(whole, percent)),
-                (None, Some(given)) => {
-                    reading.tell(given.refused(format!(
-                        "how long {} is cannot be told here; name the target or its `--size`",
-                        job.file
-                    )));
-                    None
-                }
-                (None, None) => None,
-            },
-        };
-    let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
-    let each = file_size(reading);
-    let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
-    let files = each.map(|each| Bytes::new(each.get().saturating_mul(files)));
-    job.length = match (size, files) {
-        (Some(size), Some(files)) => Some(size.min(files)),
-        (size, files) => size.or(files),
-    };
-    job.workload.size = job.length;
-    job.workload.offset = part("offset").unwrap_or(Bytes::ZERO);
-    job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
-    let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
-    if !known && reading.option("size").is_none() {
-        let message = format!("nothing says how long the file of job `{}` is", job.name);
-        reading.tell(Notice {
-            severity: Severity::Error,
-            code: "fio::no-size",
-            option: "size".to_owned(),
-            message,
-            help: Some("add `size=…`, or `filename=…` of what has a length".to_owned()),
-            place: job.place.clone(),
-        });
-        return None;
-    }
-    Some(())
-}
-
-/// The length of each of the job's files; of a range the largest.
-fn file_size(reading: &Reading) -> Option<Bytes> {
-    let given = reading.option("filesize")?;
-    match given.text().split_once(['-', ':']) {
-        Some((_, most)) => {
-            reading.tell(given.lost("every file has the largest of these sizes"));
-            reading.size(given, most)
-        }
-        None => reading.size(given, given.text()),
-    }
-}
-
-fn of(whole: Bytes, percent: u32) -> Bytes {
-    Bytes::new(((u128::from(whole.get()) * u128::from(percent) / 100) as u64) / 512 * 512)
-}
-
-/// When the job ends: once it has moved its size as often as it loops, unless it goes by time.
-fn end(reading: &Reading, job: &mut Job) {
-    let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
-    let timed = reading.is_on("time_based");
-    job.workload.ramp = reading.time("ramp_time", SECOND).unwrap_or_default();
-    let loops = reading.count("loops").unwrap_or(1).max(1);
-    let each = u64::from(job.workload.workers.max(1)).saturating_mul(loops);
-    let requests = reading.count("number_ios").filter(|&count| count > 0);
-    let mut stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
-    if timed && time.is_none() {
-        if let Some(given) = reading.option("time_based") {
-            let why = "without `runtime` it changes nothing, in fio neither".to_owned();
-            job.natural.push(Natural::of(given, why));
-        }
-    }
-    if !timed || time.is_none() {
-        let size = reading.amount("size").and_then(|size| match size {
-            Amount::Bytes(bytes) if bytes > Bytes::ZERO && !reading.is_on("fill_device") => Some(bytes),
-            _ => None,
-        });
-        let moved = match reading.amount("io_size") {
-            Some(Amount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
-            Some(Amount::Percent(percent)) if percent > 0 => {
-                job.length.map(|length| of(length, percent)).ok_or(percent)
-            }
-            _ => size.or(job.length).ok_or(100),
-        };
-        match moved {
-            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(1 << 60))),
-            Err(percent) => stop.span = Some(each.saturating_mul(u64::from(percent)).min(1_000_000) as u32),
-        }
-    }
-    job.workload.stop = stop;
 }
 
 /// That the workload makes sense, or else which option is to blame.

@@ -4,10 +4,12 @@
 //! is in a plan ([`layout`], [`emit`]). Nothing here opens a file or looks at the machine: all that is asked of the
 //! world goes through [`World`].
 
+mod address;
 mod emit;
 mod engine;
 mod expand;
 mod expression;
+mod extent;
 mod given;
 mod job;
 mod layout;

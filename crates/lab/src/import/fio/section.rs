@@ -18,6 +18,8 @@ const TEXT_MAX: usize = 1 << 20;
 const JOBS_MAX: usize = 4096;
 /// The most mistakes that are kept; nobody reads more.
 const NOTICES_MAX: usize = 1000;
+/// The most mistakes for which it is told what was meant.
+const NEAREST_MAX: usize = 100;
 
 /// What a job file says, before it is asked what that means.
 #[derive(Debug, Default)]
@@ -151,7 +153,7 @@ impl Reader<'_> {
         }
         let Some(known) = table::named(name) else {
             // To look for the nearest name takes time, and nobody reads very many.
-            let look = self.written.notices.len() < NOTICES_MAX;
+            let look = self.written.notices.len() < NEAREST_MAX;
             let help = look.then(|| format!("did you mean `{}`?", table::nearest(name)));
             return self.mistake("fio::unknown-option", name, format!("unknown option `{name}`"), help, place);
         };
