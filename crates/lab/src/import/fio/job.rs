@@ -9,7 +9,7 @@ use super::engine::{self, Engine};
 use super::given::{Given, Section};
 use super::reading::{Direction, Reading};
 use super::table::{self, Treatment};
-use super::{address, extent, pace, size};
+use super::{address, extent, idle, pace, size};
 use crate::plan::{Field, to_blame};
 
 /// A second, in nanoseconds: the unit of times that have none.
@@ -142,7 +142,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
     let mut workload = Workload { pattern: pattern(reading)?, ..Workload::default() };
     let towards = direction(workload.pattern);
     size::set(reading, towards, &mut workload);
-    idle(reading, workload.pattern, &mut natural);
+    idle::tell(reading, workload.pattern, &mut natural);
     if workload.pattern.is_mixed() {
         mixture(reading, &mut workload);
     }
@@ -201,21 +201,6 @@ fn pattern(reading: &Reading) -> Option<Pattern> {
         }));
     }
     Some(pattern)
-}
-
-/// The options that ask nothing of a pattern.
-fn idle(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natural>) {
-    const MIXED: [&str; 2] = ["rwmixread", "rwmixwrite"];
-    const RANDOM: [&str; 5] =
-        ["percentage_random", "blockalign", "random_distribution", "norandommap", "random_generator"];
-    const WRITES: [&str; 2] = ["fsync", "fdatasync"];
-    let mut without = |is: bool, names: &[&str], why: &str| {
-        let given = names.iter().filter(|_| is).filter_map(|name| reading.option(name));
-        natural.extend(given.map(|given| Natural::of(given, why)));
-    };
-    without(!pattern.is_mixed(), &MIXED, "the pattern mixes no reads and writes");
-    without(!pattern.is_random(), &RANDOM, "the pattern has no random addresses");
-    without(!pattern.changes_data(), &WRITES, "the pattern writes nothing");
 }
 
 /// The share of reads; of `rwmixread` and `rwmixwrite` the one that stands last counts.

@@ -87,8 +87,8 @@ pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Im
     let size = ends.and_then(|ends| ends.into_iter().max());
     let reads = |job: &Job| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
     let uses_data = jobs.iter().any(|job| reads(job) || job.overwrites);
-    natural.extend(jobs.iter_mut().flat_map(|job| job.natural.drain(..)));
-    let groups = group(jobs, &mut notices);
+    let mut groups = group(jobs, &mut notices);
+    natural.extend(groups.iter_mut().flat_map(|group| &mut group.jobs).flat_map(|job| job.natural.drain(..)));
     told.take(notices);
     let mut notices = told.notices;
     notices.sort_by_key(|notice| (notice.place.source, notice.place.span.start));
@@ -255,7 +255,7 @@ fn is_called(job: &Job, name: &str) -> bool {
 }
 
 /// The group that `jobs` make, which begins when the first of them does.
-fn begin(jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
+fn begin(mut jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
     for job in &jobs {
         if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
@@ -264,6 +264,11 @@ fn begin(jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
         if let Some(given) = job.section.option("exitall").filter(|_| job.ends_others && jobs.len() > 1) {
             notices.push(given.lost("each job goes on to its own end; give all the same `runtime`"));
         }
+    }
+    if let [only] = &mut jobs[..]
+        && let Some(given) = only.section.option("exitall")
+    {
+        only.natural.push(Natural::of(given, "no job runs beside this one"));
     }
     Group { delay, jobs }
 }

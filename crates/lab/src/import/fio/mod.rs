@@ -11,6 +11,7 @@ mod expand;
 mod expression;
 mod extent;
 mod given;
+mod idle;
 mod job;
 mod layout;
 mod lex;

@@ -275,3 +275,47 @@ fn a_plan_reads_back_as_the_jobs_were_read() {
     assert_eq!(read, import.jobs().map(|job| &job.workload).collect::<Vec<_>>());
     assert_eq!((plan.name.as_str(), plan.steps.len()), ("b", 5));
 }
+
+#[test]
+fn every_option_is_honoured_explained_or_named() {
+    let explained = |text: &str| {
+        let import = read(text, &Bench::default());
+        assert!(!import.refused() && import.notices.is_empty(), "{:?}", import.notices);
+        import
+            .natural
+            .iter()
+            .map(|Natural { line, option, .. }| format!("{line} {option}"))
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    for (options, told) in [
+        ("rwmixread=70\nrandom_distribution=zipf\nfsync=1", "3 rwmixread=70|4 random_distribution=zipf|5 fsync=1"),
+        ("bs=8k\nbssplit=4k/50:8k/50", "3 bs=8k"),
+        ("thinktime_blocks=4\nrate_process=poisson", "3 thinktime_blocks=4|4 rate_process=poisson"),
+        ("buffered=1\ndirect=1\noffset_increment=1m", "3 buffered=1|5 offset_increment=1m"),
+        ("exitall\ngroup_reporting\nthread", "3 exitall|4 group_reporting|5 thread"),
+        ("runtime=5\ntime_based\nloops=4\nio_size=1m", "5 loops=4|6 io_size=1m"),
+        ("rw=rw\nrwmixread=40\nrwmixwrite=60", "4 rwmixread=40"),
+    ] {
+        assert_eq!(explained(&format!("[a]\nsize=1g\n{options}\n")), told);
+    }
+}
+
+#[test]
+fn every_option_of_fios_that_can_be_said_is_dealt_with() {
+    let mut lost = Vec::new();
+    for known in table::all() {
+        let value = match known.treatment {
+            table::Treatment::Honoured => continue,
+            _ => "7",
+        };
+        let text = format!("[a]\nsize=1g\n{}={value}\n", known.name);
+        let import = read(&text, &Bench::default());
+        let told = import.notices.iter().any(|notice| notice.place.line == 3)
+            || import.natural.iter().any(|natural| natural.line == 3);
+        if !told {
+            lost.push(known.name);
+        }
+    }
+    assert!(lost.is_empty(), "nothing is said of {lost:?}");
+}
