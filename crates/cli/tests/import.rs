@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::Place;
+use support::{Place, skip, tool};
 
 const TWO: &str = "[global]\nsize=8m\nfilename=./scratch.bin\ndirect=1\nioengine=libaio\nstonewall\n\
                    [reader]\nrw=randread\niodepth=8\nnumber_ios=300\n\
@@ -91,5 +91,38 @@ fn what_cannot_be_taken_over_is_refused_with_its_line() {
         let said = place.refuses(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");
         assert!(!place.path("scratch.bin").exists(), "{arguments:?} made a file");
+    }
+}
+
+#[test]
+fn a_job_moves_as_much_as_it_does_in_fio() {
+    let Some(program) = tool("fio") else { return skip("fio is not installed") };
+    for options in [
+        "bs=8k",
+        "loops=3",
+        "numjobs=2\noffset_increment=4m\ngroup_reporting",
+        "rw=randwrite\nnumjobs=2\ngroup_reporting",
+        "io_size=6m",
+        "io_size=50%",
+        "rw=randwrite\nnumber_ios=100\nloops=2",
+        "filesize=2m",
+        "offset=1m",
+        "bs=8kib\nkb_base=1000\nsize=4mib",
+        "bs=4ki",
+        "bs=0x2000",
+        "bs=4k,16k",
+    ] {
+        let place = place(&format!("[a]\nrw=write\nsize=4m\nfilename=ours.bin\n{options}\n"));
+        std::fs::write(place.path("fio.fio"), format!("[a]\nrw=write\nsize=4m\nfilename=fio.bin\n{options}\n"))
+            .unwrap();
+        let ours: Value = serde_json::from_str(&place.succeeds(&["run", "job.fio", "--format=fio"])).unwrap();
+        let mut fio = std::process::Command::new(&program);
+        let output = fio.current_dir(place.path("")).args(["--output-format=json", "fio.fio"]).output().unwrap();
+        let fio: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let moved = |document: &Value| {
+            let write = &document["jobs"][0]["write"];
+            (write["io_bytes"].as_u64(), write["total_ios"].as_u64())
+        };
+        assert_eq!(moved(&ours), moved(&fio), "{options}");
     }
 }

@@ -129,16 +129,12 @@ pub(super) fn end(reading: &Reading, job: &mut Job) {
         job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
     }
     if !timed || time.is_none() {
-        let size = reading.amount("size").and_then(|size| match size {
-            Amount::Bytes(bytes) if bytes > Bytes::ZERO && !reading.is_on("fill_device") => Some(bytes),
-            _ => None,
-        });
         let moved = match reading.amount("io_size") {
             Some(Amount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
             Some(Amount::Percent(percent)) if percent > 0 => {
                 job.length.map(|length| of(length, percent)).ok_or(percent)
             }
-            _ => size.or(job.length).ok_or(100),
+            _ => job.length.ok_or(100),
         };
         match moved {
             Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(1 << 60))),

@@ -106,7 +106,7 @@ fn a_job_ends_when_its_size_is_moved_as_often_as_it_loops() {
         ("size=1g\nnumber_ios=10", "size=1g number_ios=10 io_size=1g"),
         ("filename=/dev/x", "io_size=100%"),
         ("filename=/dev/x\nloops=2\noffset=1m", "offset=1m io_size=200%"),
-        ("filesize=1m\nnrfiles=1\nsize=4m", "size=1m io_size=4m"),
+        ("filesize=1m\nnrfiles=1\nsize=4m", "size=1m io_size=1m"),
     ] {
         let fields = fields.replace("numjobs=2 ", "");
         let told = clean(&format!("[a]\n{options}\n")).replace(" numjobs=2", "");
@@ -148,7 +148,7 @@ fn requests_are_what_they_are_in_fio() {
         ("rw=write\nbs=4k,8k,16k", "rw=write bs=8k"),
         ("rw=randtrim\nbs=4k,8k,16k", "rw=randtrim bs=16k"),
         ("rw=rw\nbs=4k,8k", "rw=readwrite iodepth=1 rwmixread=50"),
-        ("bs=4ki\nkb_base=1000", "rw=read bs=4k"),
+        ("bs=4kib\nkb_base=1000", "rw=read bs=4k"),
         ("bsrange=4k-4k", "rw=read bs=4k"),
         ("bsrange=1k-4k", "bssplit=1k/25:2k/25:3k/25:4k/25"),
         ("bssplit=4k/60:64k/40:1m/0", "bssplit=4k/60:64k/40"),

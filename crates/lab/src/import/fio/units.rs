@@ -15,10 +15,10 @@ const COUNT_MAX: f64 = 1e15;
 /// What `k`, `m` and `g` stand for \[`kb_base`\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Base {
-    /// `4k` is 4,096 and `4Ki` is 4,000: the default, for the sake of old scripts.
+    /// `4k` is 4,096 and `4KiB` is 4,000: the default, for the sake of old scripts.
     #[default]
     Old,
-    /// `4k` is 4,000 and `4Ki` is 4,096, as the standards have it.
+    /// `4k` is 4,000 and `4KiB` is 4,096, as the standards have it.
     Standard,
 }
 
@@ -79,10 +79,15 @@ pub(super) fn percent(text: &str) -> Option<u32> {
     text.strip_suffix('%')?.trim().parse().ok()
 }
 
+/// What makes a text a sum.
+const OPERATORS: [char; 8] = ['(', ')', '+', '-', '*', '/', '%', '^'];
+
 /// A number, or a sum in parentheses, or one that a keyword such as `$ncpus` was part of.
 fn value(text: &str, number: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let text = text.trim();
-    number(text).or_else(|| evaluate(text, number))
+    // By itself a number is whole in fio, which takes the `1` of `1.5k`; in a sum it may have decimals.
+    let whole = |text: &str| number(text).filter(|_| !text.contains('.'));
+    whole(text).or_else(|| evaluate(text, number).filter(|_| text.contains(OPERATORS)))
 }
 
 fn within(
@@ -113,14 +118,15 @@ fn scaled(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
 }
 
 /// What a size's suffix multiplies by: `k`, `kb`, `ki` and `kib` and so on.
+///
+/// Only `kib` is in the other base than `k`. fio's manual says the same of `ki`; the program reads that as `k`, and so
+/// do job files that were written for it.
 fn size_unit(unit: &str, base: Base) -> Option<f64> {
-    let prefix = unit.strip_suffix('b').unwrap_or(unit);
-    let (prefix, binary) = match prefix.strip_suffix('i') {
-        Some(prefix) => (prefix, base == Base::Standard),
-        None => (prefix, base == Base::Old),
-    };
+    let other = unit.strip_suffix("ib").filter(|prefix| !prefix.is_empty());
+    let prefix = other.or(unit.strip_suffix('b')).unwrap_or(unit);
+    let binary = (base == Base::Old) == other.is_none();
+    let prefix = prefix.strip_suffix('i').filter(|prefix| !prefix.is_empty() && other.is_none()).unwrap_or(prefix);
     let power = match prefix {
-        "" if unit.contains('i') => return None,
         "" => 0,
         "k" => 1,
         "m" => 2,
@@ -150,17 +156,19 @@ fn time_unit(unit: &str, bare: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Source: fio 3.33, HOWTO, "Parameter types": the examples for either `kb_base`.
+    /// Source: what fio 3.33 prints for `--bs` with either `kb_base`.
     #[test]
     fn sizes_are_fios_in_either_base() {
-        for text in ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "0x1000", "(2*2k)", "4.0k"] {
+        for text in
+            ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "0x1000", "(2*2k)", "(1.5k+2.5k)", "4ki"]
+        {
             assert_eq!(size(text, Base::Old), Ok(Bytes::new(4096)), "{text}");
         }
-        for text in ["4096", "4096B", "4ki", "4kib", "4kiB", "4Ki", "4KiB"] {
+        for text in ["4096", "4096B", "4kib", "4kiB", "4KiB"] {
             assert_eq!(size(text, Base::Standard), Ok(Bytes::new(4096)), "{text}");
         }
         for (text, base) in
-            [("1mi", Base::Old), ("1000ki", Base::Old), ("1m", Base::Standard), ("1000k", Base::Standard)]
+            [("1mib", Base::Old), ("1000kib", Base::Old), ("1m", Base::Standard), ("1000k", Base::Standard)]
         {
             assert_eq!(size(text, base), Ok(Bytes::new(1_000_000)), "{text}");
         }
@@ -188,6 +196,8 @@ mod tests {
             ("k", "is not a size"),
             ("4q", "is not a size"),
             ("4i", "is not a size"),
+            ("4ib", "is not a size"),
+            ("1.5k", "is not a size"),
             ("-4k", "is negative"),
             ("4096p", "at most 1 EiB"),
             ("1.2.3", "is not a size"),
