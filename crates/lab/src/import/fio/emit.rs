@@ -97,7 +97,9 @@ fn side_by_side(group: &Group, number: usize, names: &mut Names) -> String {
     }
     let mut jobs = Names::default();
     for (job, fields) in group.jobs.iter().zip(&all) {
-        text += &format!("\n[[step.job]]\nname = {}\n", quoted(&jobs.unique(&job.name)));
+        text += "\n";
+        text += &job.about.as_deref().map_or_else(String::new, |about| format!("# {}\n", printable(about)));
+        text += &format!("[[step.job]]\nname = {}\n", quoted(&jobs.unique(&job.name)));
         for (name, value) in fields.iter().filter(|field| !shared.contains(field)) {
             text += &format!("{name} = {}\n", quoted(value));
         }

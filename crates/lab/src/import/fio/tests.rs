@@ -116,7 +116,7 @@ fn a_job_ends_when_its_size_is_moved_as_often_as_it_loops() {
 
 #[test]
 fn jobs_side_by_side_are_one_step_with_what_they_share() {
-    let text = "[global]\nfilename=/dev/x\nioengine=libaio\ndirect=1\nruntime=30\ntime_based\n[Reader]\nrw=randread\n\
+    let text = "[global]\nfilename=/dev/x\nioengine=libaio\ndirect=1\nruntime=30\ntime_based\n[Reader]\nrw=randread\ndescription=all day\n\
                 [writer]\nrw=write\nbs=1m\n[after]\nstonewall\nrw=read\n";
     let import = read(text, &Bench::default());
     assert!(import.notices.is_empty(), "{:?}", import.notices);
@@ -126,7 +126,7 @@ fn jobs_side_by_side_are_one_step_with_what_they_share() {
     assert_eq!(
         &text[from..],
         "[[step]]\nname = \"group-1\"\ntitle = \"2 jobs side by side\"\niodepth = \"1\"\nruntime = \"30s\"\n\n\
-         [[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\n\n\
+         # all day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\n\n\
          [[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n\
          [[step]]\nname = \"after\"\ntitle = \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
     );
