@@ -3,6 +3,7 @@
 mod commands;
 mod failure;
 mod fingerprint;
+mod job_file;
 mod progress;
 mod target;
 mod undertaking;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{calibrate, catalogue, doctor, history, replicate, review, run};
+use commands::{calibrate, catalogue, doctor, history, import, replicate, review, run};
 use failure::Failure;
 use store::Store;
 
@@ -39,8 +40,10 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     /// Run a whole review and write its report
     Review(review::Arguments),
-    /// Run one workload; options are named as fio's are
+    /// Run one workload, with options named as fio's are, or a fio job file
     Run(Box<run::Arguments>),
+    /// Turn a fio job file into a plan
+    Import(import::Arguments),
     /// Repeat published reviews on simulated drives, figure beside figure
     Replicate(replicate::Arguments),
     /// Fit a simulated drive's parameters to published figures
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Replicate(arguments) => replicate::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),

@@ -28,9 +28,9 @@ pub struct RealOptions {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub size: Option<Bytes>,
 
-    /// Bypass the page cache (1) or not (0)
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
-    pub direct: u8,
+    /// Bypass the page cache (1) or not (0) [default: 1, or what a job file says]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: Option<u8>,
 
     /// Empty the page cache of the target before each run (1) or not (0); matters with --direct=0
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
@@ -95,6 +95,11 @@ fn cpus(text: &str) -> Result<Cpus, String> {
 }
 
 impl RealOptions {
+    /// Whether the page cache is passed by.
+    pub fn is_direct(&self) -> bool {
+        self.direct != Some(0)
+    }
+
     /// How requests are to be handed to the kernel.
     fn submission(&self) -> Submission {
         Submission {
@@ -128,7 +133,8 @@ pub struct Opened {
 impl Opened {
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
     pub fn fits(&mut self, plan: &Plan) -> Result<(), Failure> {
-        let Err(error) = lab::fits(plan, self.subject.as_ref()) else { return Ok(()) };
+        let plan = plan.on(self.subject.capacity());
+        let Err(error) = lab::fits(&plan, self.subject.as_ref()) else { return Ok(()) };
         match self.subject.withdraw() {
             Ok(()) => Err(error.into()),
             Err(left) => Err(Failure::failed(format!("{error}\n{left}"))),
@@ -200,7 +206,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     let access = Access {
         submission: options.submission(),
         size: options.size,
-        direct: options.direct == 1,
+        direct: options.is_direct(),
         keep_cache: options.invalidate == 0,
         writes,
         overwrite: options.overwrite,

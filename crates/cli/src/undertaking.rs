@@ -108,7 +108,8 @@ impl Undertaking<'_> {
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let store = Mutex::new(store);
         let progress = Progress::new();
-        let done = Session::new(&store, run, self.plan, self.seed, &progress)
+        let plan = self.plan.on(opened.subject.capacity());
+        let done = Session::new(&store, run, &plan, self.seed, &progress)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
         let mut store = store.into_inner().expect("nothing panics while it holds the store");

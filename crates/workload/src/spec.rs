@@ -85,22 +85,26 @@ pub struct Stop {
     pub requests: Option<u64>,
     /// After so much data of all workers together.
     pub bytes: Option<Bytes>,
+    /// After so much data of all workers together, in percent of the span; becomes `bytes` on a target whose capacity
+    /// is known ([`Workload::on`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<u32>,
 }
 
 impl Stop {
     /// After so much time.
     pub const fn after(time: Nanos) -> Self {
-        Self { time: Some(time), requests: None, bytes: None }
+        Self { time: Some(time), requests: None, bytes: None, span: None }
     }
 
     /// After each worker has made so many requests.
     pub const fn after_requests(requests: u64) -> Self {
-        Self { time: None, requests: Some(requests), bytes: None }
+        Self { time: None, requests: Some(requests), bytes: None, span: None }
     }
 
     /// After so much data.
     pub const fn after_bytes(bytes: Bytes) -> Self {
-        Self { time: None, requests: None, bytes: Some(bytes) }
+        Self { time: None, requests: None, bytes: Some(bytes), span: None }
     }
 
     /// Whether there is any limit at all.
@@ -285,6 +289,20 @@ impl Workload {
         }
         let unit = if self.sizes.is_none() && self.align.is_none() { block } else { SECTOR };
         Ok((self.offset, length.round_down(unit)))
+    }
+
+    /// The same on a target of this capacity: a stop after a share of the span is one after so much data.
+    pub fn on(&self, capacity: Bytes) -> Self {
+        let Some(percent) = self.stop.span else { return self.clone() };
+        let block = self.block_max().max(SECTOR);
+        let rest = Bytes::new(capacity.get().saturating_sub(self.offset.get()));
+        let length = self.size.unwrap_or(rest).round_down(block);
+        let share = u128::from(length.get()) * u128::from(percent) / 100;
+        let share = Bytes::new(u64::try_from(share).unwrap_or(u64::MAX));
+        // Whether any of the span lies on the target is asked by `span`, which says it better.
+        let share = if length == Bytes::ZERO { block } else { share };
+        let bytes = Some(self.stop.bytes.map_or(share, |bytes| bytes.min(share)));
+        Self { stop: Stop { bytes, span: None, ..self.stop }, ..self.clone() }
     }
 
     /// Whether the numbers make sense by themselves.

@@ -4,6 +4,8 @@ pub mod calibrate;
 pub mod catalogue;
 pub mod doctor;
 pub mod history;
+pub mod import;
+mod jobs;
 pub mod replicate;
 pub mod review;
 pub mod run;

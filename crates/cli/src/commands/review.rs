@@ -103,7 +103,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     }
     let mut opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
     opened.fits(&plan)?;
-    let (size, direct) = (arguments.real.size, arguments.real.direct == 1);
+    let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
     Ok((run, plan, opened, terms))
@@ -130,7 +130,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     if !run.target.starts_with("sim:") {
         check_same(&run)?;
     }
-    let options = RealOptions { size: run.size, direct: u8::from(run.direct), ..arguments.real.clone() };
+    let options = RealOptions { size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
     let mut opened = target::open(&run.target, &options, plan.changes_data(), true)?;
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));

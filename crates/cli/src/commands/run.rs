@@ -1,4 +1,4 @@
-//! `assay run`: one workload, with options that are named as fio's are.
+//! `assay run`: one workload, with options that are named as fio's are, or a fio job file.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -12,9 +12,11 @@ use store::{RunId, Store};
 use workload::Workload;
 
 use super::history::say;
+use super::jobs::{self, Asked};
 use super::specification::{Specification, of};
 use crate::color;
 use crate::failure::Failure;
+use crate::job_file::{self, Reading};
 use crate::target::{self, RealOptions};
 use crate::undertaking::Undertaking;
 
@@ -22,16 +24,23 @@ use crate::undertaking::Undertaking;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Sizes: 512, 4k, 1m, 2GiB (powers of 1024). Durations: 10 (seconds), 500ms, 2m.")]
 pub struct Arguments {
-    /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]
+    /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]; or a job file, JOB.fio
     target: Option<String>,
 
+    /// What to run a job file on [default: the file that it names]
+    #[arg(value_name = "TARGET")]
+    on: Option<String>,
+
     /// The same as TARGET
-    #[arg(long, conflicts_with = "target", value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET")]
     filename: Option<String>,
 
-    /// The name of the job in the output
-    #[arg(long, default_value = "run")]
-    name: String,
+    #[command(flatten)]
+    reading: Reading,
+
+    /// The name of the job in the output [default: run]
+    #[arg(long)]
+    name: Option<String>,
 
     /// read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k passes over 60 KiB after each request [default: read]
     #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", value_parser = of(Field::Rw))]
@@ -41,9 +50,9 @@ pub struct Arguments {
     #[arg(long, visible_alias = "blocksize", value_name = "BYTES", value_parser = parse_bytes)]
     bs: Option<Bytes>,
 
-    /// Requests that each worker keeps in flight
-    #[arg(long, default_value_t = 1, value_parser = number)]
-    iodepth: u32,
+    /// Requests that each worker keeps in flight [default: 1]
+    #[arg(long, value_parser = number)]
+    iodepth: Option<u32>,
 
     /// Workers [default: 1]
     #[arg(long, value_parser = number)]
@@ -58,12 +67,12 @@ pub struct Arguments {
     runtime: Option<Nanos>,
 
     /// Go on for the whole runtime, however much is moved
-    #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=1))]
-    time_based: u8,
+    #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    time_based: Option<u8>,
 
     /// Time at the start that is not counted
-    #[arg(long = "ramp_time", visible_alias = "ramp-time", value_name = "TIME", default_value = "0", value_parser = parse_duration)]
-    ramp_time: Nanos,
+    #[arg(long = "ramp_time", visible_alias = "ramp-time", value_name = "TIME", value_parser = parse_duration)]
+    ramp_time: Option<Nanos>,
 
     /// Stop after so many requests of each worker
     #[arg(long = "number_ios", visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
@@ -74,8 +83,8 @@ pub struct Arguments {
     io_size: Option<Bytes>,
 
     /// Where the span that is used begins
-    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = parse_bytes)]
-    offset: Bytes,
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    offset: Option<Bytes>,
 
     #[command(flatten)]
     real: RealOptions,
@@ -113,7 +122,12 @@ fn number(text: &str) -> Result<u32, String> {
 
 /// Runs the workload and prints one document, also where it fails and a program is to read it.
 pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
-    let done = open_store().and_then(|store| measure(arguments, store)).and_then(|document| say(&document));
+    let job_file = arguments.target.as_deref().filter(|target| job_file::is_one(target));
+    let measured = open_store().and_then(|store| match job_file {
+        Some(file) => measure_jobs(arguments, file, store),
+        None => measure(arguments, store),
+    });
+    let done = measured.and_then(|document| say(&document));
     let Err(failure) = done else { return ExitCode::SUCCESS };
     if matches!(arguments.format, Format::Json | Format::Fio) && !failure.is_interruption() {
         let document = serde_json::json!({ "error": failure.words(false) });
@@ -125,6 +139,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 
 /// Runs the workload; the document to print.
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
+    arguments.name_one_target()?;
     let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
     let asked = arguments.asked()?;
     let access = arguments.access();
@@ -140,19 +155,47 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
         seed: Seed::new(arguments.seed),
         repeats: None,
         size: access.size,
-        direct: access.direct == 1,
+        direct: access.is_direct(),
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    let name = arguments.name.as_deref().unwrap_or("run");
+    let document = || document(arguments.format, name, access.is_direct(), &store, run);
     match done {
         Err(broken) if broken.reason.is_interruption() => {
-            if let Ok(document) = document(arguments, &store, run) {
+            if let Ok(document) = document() {
                 say(&document)?;
             }
             Err(Failure::interrupted(broken.words(run)))
         }
         Err(broken) => Err(Failure::failed(broken.words(run))),
-        Ok(()) => document(arguments, &store, run),
+        Ok(()) => document(),
+    }
+}
+
+/// Runs the job file of this name; the document to print, which for several jobs is the summary of a plan.
+fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<String, Failure> {
+    arguments.leave_to(file)?;
+    let asked = Asked {
+        file,
+        target: arguments.on.as_deref().or(arguments.filename.as_deref()),
+        reading: &arguments.reading,
+        real: &arguments.real,
+        seed: Seed::new(arguments.seed),
+    };
+    let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
+        (1, _) | (_, Format::Text) => Ok(()),
+        (count, _) => Err(Failure::usage(format!(
+            "{file} has {count} jobs, and --format shows one; pick it with --section NAME, or leave --format out"
+        ))),
+    })?;
+    let mut jobs = done.import.jobs();
+    match (jobs.next(), jobs.next()) {
+        (Some(job), None) => {
+            let name = arguments.name.as_deref().unwrap_or(&job.name);
+            document(arguments.format, name, done.direct, &done.store, done.run)
+        }
+        _ => jobs::show(&done).map(|()| String::new()),
     }
 }
 
@@ -168,7 +211,7 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
 }
 
 /// The plan of which this is the text.
-fn parsed(text: &str) -> Result<Plan, Failure> {
+pub(super) fn parsed(text: &str) -> Result<Plan, Failure> {
     plan::parse(text, Length::Full).map_err(|mistakes| {
         // The text is ours, so its places would tell the user nothing.
         let sentence = |mistake: &Diagnostic| match &mistake.help {
@@ -180,6 +223,42 @@ fn parsed(text: &str) -> Result<Plan, Failure> {
 }
 
 impl Arguments {
+    /// Refuses what only a job file has a use for, and a target that is named twice.
+    fn name_one_target(&self) -> Result<(), Failure> {
+        let Reading { section, strict } = &self.reading;
+        if !section.is_empty() || *strict {
+            return Err(Failure::usage(
+                "--section and --strict are for job files; name one, as in `assay run JOB.fio`",
+            ));
+        }
+        match (&self.target, self.on.as_ref().or(self.filename.as_ref())) {
+            (Some(first), Some(second)) => Err(Failure::usage(format!(
+                "{first} and {second} are two targets; name one, or a job file that ends in .fio before the target"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses fields of a workload beside the job file that has them.
+    fn leave_to(&self, file: &str) -> Result<(), Failure> {
+        let mut given: Vec<&str> = self.given().iter().map(|(field, _)| field.name()).collect();
+        given.extend(self.runtime.map(|_| "runtime"));
+        given.extend(self.time_based.map(|_| "time_based"));
+        given.extend(self.number_ios.map(|_| "number_ios"));
+        given.extend(self.io_size.map(|_| "io_size"));
+        if self.on.is_some() && self.filename.is_some() {
+            return Err(Failure::usage("the target is named twice; leave --filename out"));
+        }
+        if given.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{file} decides what it runs, so that --{} cannot be given beside it; change it there, or in the plan that \
+             `assay import {file} -o plan.toml` writes",
+            given.join(" and --")
+        )))
+    }
+
     /// The fields that were given and do not depend on the target, with their values.
     fn given(&self) -> Vec<(Field, String)> {
         let mut fields = self.specification.given();
@@ -187,27 +266,32 @@ impl Arguments {
         fields.extend(self.bs.map(|bs| (Field::Bs, bs.get().to_string())));
         fields.extend(self.numjobs.map(|workers| (Field::Numjobs, workers.to_string())));
         fields.extend(self.rwmixread.map(|share| (Field::Rwmixread, share.to_string())));
-        fields.push((Field::Iodepth, self.iodepth.to_string()));
-        fields.push((Field::Offset, self.offset.get().to_string()));
-        fields.push((Field::RampTime, format!("{}ns", self.ramp_time.as_nanos())));
+        fields.extend(self.iodepth.map(|depth| (Field::Iodepth, depth.to_string())));
+        fields.extend(self.offset.map(|offset| (Field::Offset, offset.get().to_string())));
+        fields.extend(self.ramp_time.map(|time| (Field::RampTime, format!("{}ns", time.as_nanos()))));
         fields.sort_by_key(|(field, _)| *field as u32);
         fields
+    }
+
+    /// Where the span begins.
+    fn begin(&self) -> Bytes {
+        self.offset.unwrap_or(Bytes::ZERO)
     }
 
     /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much further.
     fn access(&self) -> RealOptions {
         let end = |size: Bytes| match size {
             Bytes::ZERO => size,
-            size => Bytes::new(size.get().saturating_add(self.offset.get())),
+            size => Bytes::new(size.get().saturating_add(self.begin().get())),
         };
         RealOptions { size: self.real.size.map(end), ..self.real.clone() }
     }
 
     /// How much is used of a target of this capacity: the size, or what lies behind the offset.
     fn span(&self, capacity: Bytes) -> Result<Bytes, Failure> {
-        match capacity.get().checked_sub(self.offset.get()) {
+        match capacity.get().checked_sub(self.begin().get()) {
             None | Some(0) => {
-                Err(Failure::usage(workload::Invalid::OffsetBeyond { offset: self.offset, capacity }.to_string()))
+                Err(Failure::usage(workload::Invalid::OffsetBeyond { offset: self.begin(), capacity }.to_string()))
             }
             Some(rest) => Ok(self.real.size.unwrap_or(Bytes::new(rest))),
         }
@@ -245,14 +329,14 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     if let Some(count) = arguments.number_ios {
         text += &format!("number_ios = {count}\n");
     }
-    if arguments.time_based == 0 {
+    if arguments.time_based != Some(1) {
         let each = arguments.io_size.unwrap_or(span);
         text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
     }
     text
 }
 
-fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, Failure> {
+fn document(format: Format, name: &str, direct: bool, store: &Store, run: RunId) -> Result<String, Failure> {
     let outcome = recall(store, run)?;
     let measurement = outcome
         .steps
@@ -262,16 +346,16 @@ fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, 
         .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` tells why")))?;
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {
-        name: &arguments.name,
+        name,
         target: &outcome.run.target,
         version: &outcome.run.version,
         timestamp_ms: outcome.run.started_ms,
         seed: outcome.run.seed,
-        direct: arguments.real.direct == 1,
+        direct,
         measurement,
         findings: &findings,
     };
-    Ok(match arguments.format {
+    Ok(match format {
         Format::Text => export::text(&single),
         Format::Json => export::json(&single),
         Format::Csv => export::csv(&single),

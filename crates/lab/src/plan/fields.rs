@@ -85,7 +85,7 @@ impl Field {
             Self::Offset => workload.offset = bytes(text)?,
             Self::Runtime => workload.stop.time = Some(time(text)?),
             Self::NumberIos => workload.stop.requests = Some(count(text)?),
-            Self::IoSize => workload.stop.bytes = Some(bytes(text)?),
+            Self::IoSize => (workload.stop.bytes, workload.stop.span) = moved(text)?,
             Self::RampTime => workload.ramp = time(text)?,
         }
         Ok(())
@@ -111,6 +111,17 @@ fn pattern_and_skip(text: &str) -> Result<(Pattern, Bytes), FieldError> {
 
 fn bytes(text: &str) -> Result<Bytes, ParseError> {
     at_most(BYTES_MAX, "1 EiB", text, parse_bytes(text))
+}
+
+/// An amount of data, or a share of the span that may be more than all of it.
+fn moved(text: &str) -> Result<(Option<Bytes>, Option<u32>), ParseError> {
+    match text.strip_suffix('%') {
+        Some(share) => {
+            let share = at_most(1_000_000, "1000000 %", text, parse_count(share))?;
+            Ok((None, Some(share as u32)))
+        }
+        None => Ok((Some(bytes(text)?), None)),
+    }
 }
 
 fn time(text: &str) -> Result<Nanos, ParseError> {
@@ -248,7 +259,8 @@ impl Settings {
                 setting.apply(field, &mut workload)?;
             }
         }
-        match workload.check() {
+        // What is a share of the target makes sense or not on the largest that there could be.
+        match workload.on(BYTES_MAX).check() {
             Ok(()) => Ok(workload),
             Err(error) => Err(self.blame(&error, &workload, step)),
         }
@@ -270,7 +282,7 @@ impl Settings {
 }
 
 /// The fields that may have caused `error`, the likeliest first.
-fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
+pub(crate) fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field] {
     match error {
         Invalid::Block { .. } | Invalid::BlockTooLarge { .. } => &[Field::Bssplit, Field::Bs],
         Invalid::Nobody { depth: 0, .. } => &[Field::Iodepth],
@@ -318,7 +330,12 @@ mod tests {
         ] {
             Field::named(name).expect(name).set(&mut workload, text).expect(name);
         }
-        let stop = Stop { time: Some(Nanos::from_secs(10)), requests: Some(10_000), bytes: Some(Bytes::from_gib(2)) };
+        let stop = Stop {
+            time: Some(Nanos::from_secs(10)),
+            requests: Some(10_000),
+            bytes: Some(Bytes::from_gib(2)),
+            span: None,
+        };
         let expected = Workload {
             pattern: Pattern::RandRw,
             read_percent: 67,

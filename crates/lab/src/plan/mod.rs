@@ -25,9 +25,10 @@ use workload::{Pattern, Workload};
 
 pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
-pub(crate) use diagnostic::{Mistakes, suggestion};
+pub(crate) use diagnostic::{Mistakes, printable, suggestion};
 pub use field::Field;
 pub use fields::FieldError;
+pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 
@@ -59,6 +60,19 @@ impl Plan {
                 measure.repeats = repeats;
             }
         }
+    }
+
+    /// The plan on a target of this capacity: what is a share of the target is so much of it.
+    pub fn on(&self, capacity: Bytes) -> Self {
+        let mut plan = self.clone();
+        for step in &mut plan.steps {
+            if let Action::Measure(measure) = &mut step.action {
+                for cell in &mut measure.cells {
+                    cell.workload = cell.workload.on(capacity);
+                }
+            }
+        }
+        plan
     }
 
     /// Whether anything on the target may change.

@@ -1,0 +1,72 @@
+//! Where a job's random requests fall.
+
+use workload::{Distribution, Workload};
+
+use super::given::Given;
+use super::reading::{Direction, Reading};
+
+/// Sets alignment, share and distribution of random requests.
+pub(super) fn scatter(reading: &Reading, towards: Direction, workload: &mut Workload) {
+    if let Some(each) = reading.each("percentage_random", 100, |given, text| reading.share(given, text)) {
+        let (share, single) = each.of(towards);
+        workload.random_percent = share;
+        if let Some(given) = reading.option("percentage_random").filter(|_| !single) {
+            reading.tell(given.lost(format!("reads and writes alike are random by {share} %")));
+        }
+    }
+    if let Some(each) = reading.each("blockalign", workload.block, |given, text| reading.size(given, text)) {
+        let (align, single) = each.of(towards);
+        workload.align = Some(align);
+        if let Some(given) = reading.option("blockalign").filter(|_| !single) {
+            reading.tell(given.lost(format!("reads and writes alike are aligned to {align}")));
+        }
+    }
+    if let Some(given) = reading.option("random_distribution") {
+        distribution(reading, given, towards, workload);
+    }
+    if let Some(given) = reading.option("norandommap").filter(|_| !reading.is_on("norandommap")) {
+        reading.tell(given.lost(ONCE));
+    }
+    if reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr")
+        && let Some(given) = reading.option("random_generator")
+    {
+        reading.tell(given.lost(ONCE));
+    }
+}
+
+const ONCE: &str = "random addresses may come again before all others have come once";
+
+fn distribution(reading: &Reading, given: &Given, towards: Direction, workload: &mut Workload) {
+    let (law, lists) = given.text().split_once(':').unwrap_or((given.text(), ""));
+    if law == "zoned_abs" {
+        return reading.tell(given.lost("requests fall everywhere alike; write the zones as shares, with `zoned`"));
+    }
+    let lists: Vec<&str> = lists.split(',').collect();
+    let place = match towards {
+        Direction::Read | Direction::Mixed => 0,
+        Direction::Write => 1,
+        Direction::Trim => 2,
+    };
+    let list = lists.get(place).or(lists.last()).copied().unwrap_or_default();
+    if towards == Direction::Mixed && lists.get(1).is_some_and(|second| *second != list) {
+        reading.tell(given.lost("writes are distributed as reads are"));
+    }
+    let (list, center) = match law {
+        "zoned" => (list, None),
+        _ => list.split_once(':').map_or((list, None), |(list, center)| (list, Some(center))),
+    };
+    if center.is_some() {
+        reading.tell(given.lost("the most wanted blocks lie scattered, not around one place"));
+    }
+    // What fio takes where the law stands alone.
+    let text = match (law, list) {
+        ("zipf", "") => "zipf:1.1".to_owned(),
+        ("pareto", "") => "pareto:0.2".to_owned(),
+        (law, "") => law.to_owned(),
+        (law, list) => format!("{law}:{list}"),
+    };
+    match text.parse::<Distribution>() {
+        Ok(distribution) => workload.distribution = distribution,
+        Err(error) => reading.tell(given.bad(error.to_string())),
+    }
+}

@@ -1,0 +1,177 @@
+//! A job file as a plan, in the words of a reviewer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use block::{Bytes, Nanos};
+use toml_edit::Value;
+use workload::{Workload, amount, duration};
+
+use super::super::Place;
+use super::job::Natural;
+use super::{Group, Import, Job};
+use crate::plan::printable;
+
+/// The text of a plan that does what the job file asks for, with comments on what it does not.
+///
+/// `layout` says whether the target is written first.
+pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
+    let file = path.file_name().map_or_else(|| "job".into(), |name| name.to_string_lossy());
+    let stem = path.file_stem().map_or_else(|| "job".into(), |name| name.to_string_lossy());
+    let mut names = Names::default();
+    let mut text = heading(import, &file);
+    text += &format!("name = {}\n", quoted(&slug(&stem)));
+    text += &format!("title = {}\nrepeats = 1\n", quoted(&printable(&file)));
+    if layout {
+        let name = quoted(&names.unique("layout"));
+        text += &format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n");
+    }
+    for (index, group) in import.groups.iter().enumerate() {
+        if group.delay > Nanos::ZERO {
+            let name = quoted(&names.unique(&format!("delay-{}", index + 1)));
+            text += &format!("\n[[step]]\nname = {name}\ndo = \"idle\"\ntime = \"{}\"\n", duration(group.delay));
+        }
+        text += &match &group.jobs[..] {
+            [job] => step(job, &mut names),
+            _ => side_by_side(group, index + 1, &mut names),
+        };
+    }
+    text
+}
+
+/// What is to be known before the plan is run.
+fn heading(import: &Import, file: &str) -> String {
+    let mut lines = vec![format!("Imported from fio's job file {file}."), String::new(), "To run it:".to_owned()];
+    let target = import.target.as_deref().unwrap_or("TARGET");
+    let size = import.size.map(|size| format!(" --size={}", amount(size))).unwrap_or_default();
+    lines.push(format!("  assay review --plan THIS-FILE {target}{size} --direct={}", u8::from(import.direct)));
+    let at = |source: usize, line: usize| match source {
+        0 => format!("  line {line}"),
+        other => format!("  {} line {line}", import.sources[other].name),
+    };
+    if !import.notices.is_empty() {
+        lines.extend([String::new(), "What is not as fio has it:".to_owned()]);
+        lines.extend(import.notices.iter().map(|notice| {
+            let Place { source, line, .. } = notice.place;
+            format!("{}: {notice}", at(source, line))
+        }));
+    }
+    if !import.natural.is_empty() {
+        lines.extend([String::new(), "What makes no difference:".to_owned()]);
+        lines.extend(
+            import
+                .natural
+                .iter()
+                .map(|Natural { source, line, option, why }| format!("{}: `{option}`: {why}", at(*source, *line))),
+        );
+    }
+    let once = |job: &Job| job.workload.pattern.is_random() && job.section.option("norandommap").is_none();
+    if import.jobs().any(once) {
+        lines.extend([
+            String::new(),
+            "Random addresses may come again before all others have come once, as with fio's `norandommap`.".to_owned(),
+        ]);
+    }
+    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+}
+
+/// A job by itself: a step that measures.
+fn step(job: &Job, names: &mut Names) -> String {
+    let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique(&job.name)));
+    text += &described(job);
+    for (name, value) in fields(&job.workload) {
+        text += &format!("{name} = {}\n", quoted(&value));
+    }
+    text
+}
+
+/// Jobs that run at the same time: a step with a table for each. What all of them have stands on the step.
+fn side_by_side(group: &Group, number: usize, names: &mut Names) -> String {
+    let all: Vec<Vec<(&str, String)>> = group.jobs.iter().map(|job| fields(&job.workload)).collect();
+    let in_all = |field: &&(&'static str, String)| all.iter().all(|fields| fields.contains(field));
+    let shared: Vec<_> = all[0].iter().filter(in_all).cloned().collect();
+    let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique(&format!("group-{number}"))));
+    text += &format!("title = \"{} jobs side by side\"\n", group.jobs.len());
+    for (name, value) in &shared {
+        text += &format!("{name} = {}\n", quoted(value));
+    }
+    let mut jobs = Names::default();
+    for (job, fields) in group.jobs.iter().zip(&all) {
+        text += "\n";
+        text += &job.about.as_deref().map_or_else(String::new, |about| format!("# {}\n", printable(about)));
+        text += &format!("[[step.job]]\nname = {}\n", quoted(&jobs.unique(&job.name)));
+        for (name, value) in fields.iter().filter(|field| !shared.contains(field)) {
+            text += &format!("{name} = {}\n", quoted(value));
+        }
+    }
+    text
+}
+
+/// The job's own name and words, for people.
+fn described(job: &Job) -> String {
+    let title = Some(printable(&job.name)).filter(|title| !title.trim().is_empty());
+    let about = job.about.as_deref().map(printable).filter(|about| !about.trim().is_empty());
+    let line = |key: &str, text: Option<String>| text.map(|text| format!("{key} = {}\n", quoted(&text)));
+    line("title", title).into_iter().chain(line("about", about)).collect()
+}
+
+/// The workload in fio's words, as a plan takes them.
+fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
+    let plain = Workload::default();
+    let stop = &workload.stop;
+    let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
+    let some = |name, bytes: Option<Bytes>| bytes.map(|bytes| (name, amount(bytes)));
+    let fields = [
+        Some(("rw", workload.pattern.to_string())),
+        given(workload.sizes.is_none(), "bs", &|| amount(workload.block)),
+        Some(("iodepth", workload.queue_depth.to_string())),
+        given(workload.workers != plain.workers, "numjobs", &|| workload.workers.to_string()),
+        given(workload.pattern.is_mixed(), "rwmixread", &|| workload.read_percent.to_string()),
+        some("size", workload.size),
+        given(workload.offset > Bytes::ZERO, "offset", &|| amount(workload.offset)),
+        stop.time.map(|time| ("runtime", duration(time))),
+        stop.requests.map(|requests| ("number_ios", requests.to_string())),
+        some("io_size", stop.bytes),
+        stop.span.map(|percent| ("io_size", format!("{percent}%"))),
+        given(workload.ramp > Nanos::ZERO, "ramp_time", &|| duration(workload.ramp)),
+    ];
+    fields.into_iter().flatten().chain(workload.options()).collect()
+}
+
+/// A text in quotes, as TOML has it.
+fn quoted(text: &str) -> String {
+    let value = format!("{}", Value::from(text));
+    value.trim().to_owned()
+}
+
+/// The name that a plan can have in place of any text.
+fn slug(text: &str) -> String {
+    const LONGEST: usize = 56;
+    let letters = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
+    let name: String = letters.take(LONGEST).collect();
+    match name.trim_matches('-') {
+        "" => "job".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// The names given so far, no two alike, and how often each was asked for.
+#[derive(Default)]
+struct Names {
+    given: BTreeSet<String>,
+    asked: BTreeMap<String, u32>,
+}
+
+impl Names {
+    fn unique(&mut self, text: &str) -> String {
+        let name = slug(text);
+        let times = self.asked.entry(name.clone()).or_insert(0);
+        loop {
+            *times += 1;
+            let tried = if *times == 1 { name.clone() } else { format!("{name}-{times}") };
+            if self.given.insert(tried.clone()) {
+                return tried;
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Which file a job is on, how much of it, and when the job ends.
+
+use block::{Bytes, Nanos, SECTOR};
+use workload::Stop;
+
+use super::super::{Notice, Severity};
+use super::World;
+use super::given::{Given, Section};
+use super::job::{Job, Natural, SECOND};
+use super::reading::{Amount, Reading};
+
+/// The file that the job is on, and whether each clone has one of its own.
+pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
+    let folder = reading.option("directory").map_or("", Given::text).split(':').next().unwrap_or_default();
+    let joined = |name: &str| match (folder, name.starts_with('/')) {
+        ("", _) | (_, true) => name.to_owned(),
+        (folder, false) => format!("{}/{name}", folder.trim_end_matches('/')),
+    };
+    if let Some(files) = reading.small("nrfiles").filter(|&files| files > 1)
+        && let Some(given) = reading.option("nrfiles")
+    {
+        reading.tell(given.lost(format!("requests fall into one span as long as the {files} files together")));
+    }
+    if let Some(given) = reading.option("filename") {
+        let names = names(given.text());
+        if names.len() > 1 {
+            let follows = format!("requests fall into one span in place of {} files", names.len());
+            reading.tell(given.lost(follows));
+        }
+        let Some(first) = names.into_iter().next() else {
+            reading.tell(given.bad("no file is named"));
+            return None;
+        };
+        return Some((joined(&first), false));
+    }
+    let form = reading.option("filename_format").map_or("$jobname.$jobnum.$filenum", Given::text);
+    let own = form.contains("$jobnum") || form.contains("$filenum") || form.contains("$clientuid");
+    let name = form.replace("$jobname", &section.name).replace("$jobnum", "0").replace("$filenum", "0");
+    Some((joined(&name), own))
+}
+
+/// The names in a list with colons between; `\:` is a colon in a name.
+fn names(list: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = list.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&':') => names.last_mut().expect("never empty").extend(letters.next()),
+            ':' => names.push(String::new()),
+            letter => names.last_mut().expect("never empty").push(letter),
+        }
+    }
+    names.retain(|name| !name.trim().is_empty());
+    names
+}
+
+/// How much of its file the job uses.
+pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option<()> {
+    let whole = world.capacity(&job.file);
+    let part =
+        |name: &str| match reading.amount(name)? {
+            Amount::Bytes(bytes) => Some(bytes),
+            Amount::Percent(100) if name == "size" => whole,
+            Amount::Percent(percent) => match (whole, reading.option(name)) {
+                (Some(whole), _) => Some(of(whole, percent)),
+                (None, Some(given)) => {
+                    reading.tell(given.refused(format!(
+                        "how long {} is cannot be told here; name the target or its `--size`",
+                        job.file
+                    )));
+                    None
+                }
+                (None, None) => None,
+            },
+        };
+    let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
+    let each = file_size(reading);
+    let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
+    let files = each.map(|each| Bytes::new(each.get().saturating_mul(files)));
+    job.length = match (size, files) {
+        (Some(size), Some(files)) => Some(size.min(files)),
+        (size, files) => size.or(files),
+    };
+    job.workload.size = job.length;
+    job.workload.offset = part("offset").unwrap_or(Bytes::ZERO);
+    job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
+    let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
+    if !known && reading.option("size").is_none() {
+        let message = format!("nothing says how long the file of job `{}` is", job.name);
+        reading.tell(Notice {
+            severity: Severity::Error,
+            code: "fio::no-size",
+            option: "size".to_owned(),
+            message,
+            help: Some("add `size=…`, or `filename=…` of what has a length".to_owned()),
+            place: job.place.clone(),
+        });
+        return None;
+    }
+    Some(())
+}
+
+/// The length of each of the job's files; of a range the largest.
+fn file_size(reading: &Reading) -> Option<Bytes> {
+    let given = reading.option("filesize")?;
+    match given.text().split_once(['-', ':']) {
+        Some((_, most)) => {
+            reading.tell(given.lost("every file has the largest of these sizes"));
+            reading.size(given, most)
+        }
+        None => reading.size(given, given.text()),
+    }
+}
+
+fn of(whole: Bytes, percent: u32) -> Bytes {
+    Bytes::new(((u128::from(whole.get()) * u128::from(percent) / 100) as u64) / SECTOR.get() * SECTOR.get())
+}
+
+/// When the job ends: once it has moved its size as often as it loops, unless it goes by time.
+pub(super) fn end(reading: &Reading, job: &mut Job) {
+    let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
+    let timed = reading.is_on("time_based");
+    job.workload.ramp = reading.time("ramp_time", SECOND).unwrap_or_default();
+    let loops = reading.count("loops").unwrap_or(1).max(1);
+    let each = u64::from(job.workload.workers.max(1)).saturating_mul(loops);
+    let requests = reading.count("number_ios").filter(|&count| count > 0);
+    let mut stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
+    if let Some(given) = reading.option("time_based").filter(|_| timed && time.is_none()) {
+        job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
+    }
+    if !timed || time.is_none() {
+        let moved = match reading.amount("io_size") {
+            Some(Amount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
+            Some(Amount::Percent(percent)) if percent > 0 => {
+                job.length.map(|length| of(length, percent)).ok_or(percent)
+            }
+            _ => job.length.ok_or(100),
+        };
+        match moved {
+            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(1 << 60))),
+            Err(percent) => stop.span = Some(each.saturating_mul(u64::from(percent)).min(1_000_000) as u32),
+        }
+    }
+    job.workload.stop = stop;
+}

@@ -1,0 +1,83 @@
+//! Options as they were given, and those that are in force for a job.
+
+use std::rc::Rc;
+
+use super::super::{Notice, Place, Severity};
+use super::table::Known;
+
+/// An option as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    /// Which one it is.
+    pub(super) known: &'static Known,
+    /// The name by which it was written.
+    pub(super) name: String,
+    /// Its value, with everything put in place; none for a bare option.
+    pub(super) value: Option<String>,
+    /// Where it stands.
+    pub(super) place: Place,
+}
+
+impl Given {
+    /// Its value; a bare option is switched on.
+    pub(super) fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or("1")
+    }
+
+    /// `name=value` as it was written, shortened if it must be.
+    pub(super) fn written(&self) -> String {
+        const LONGEST: usize = 60;
+        let whole = self.value.as_ref().map_or_else(|| self.name.clone(), |value| format!("{}={value}", self.name));
+        match whole.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &whole[..end]),
+            None => whole,
+        }
+    }
+
+    /// That the option is not honoured, and what follows.
+    pub(super) fn lost(&self, follows: impl Into<String>) -> Notice {
+        let message = format!("`{}` is not honoured", self.written());
+        self.notice(Severity::Warning, "fio::not-honoured", message, Some(follows.into()))
+    }
+
+    /// That the job cannot be run with the option, and why.
+    pub(super) fn refused(&self, why: impl Into<String>) -> Notice {
+        let message = format!("a job with `{}` cannot be run", self.written());
+        self.notice(Severity::Error, "fio::refused", message, Some(why.into()))
+    }
+
+    /// That the value makes no sense.
+    pub(super) fn bad(&self, what: impl Into<String>) -> Notice {
+        let message = format!("`{}`: {}", self.name, what.into());
+        self.notice(Severity::Error, "fio::bad-value", message, None)
+    }
+
+    pub(super) fn notice(
+        &self,
+        severity: Severity,
+        code: &'static str,
+        message: String,
+        help: Option<String>,
+    ) -> Notice {
+        Notice { severity, code, option: self.name.clone(), message, help, place: self.place.clone() }
+    }
+}
+
+/// A job's section, with the options that are in force for it: its own and, where it is silent, those of the global
+/// sections above it. Each option once, in the order of the text.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    /// The name between the brackets.
+    pub(super) name: String,
+    /// Where that stands.
+    pub(super) place: Place,
+    /// The options in force.
+    pub(super) options: Vec<Rc<Given>>,
+}
+
+impl Section {
+    /// The option of this name, if it is in force.
+    pub(super) fn option(&self, name: &str) -> Option<&Given> {
+        self.options.iter().find(|given| given.known.name == name).map(Rc::as_ref)
+    }
+}

@@ -1,0 +1,326 @@
+//! What a job asks for: its workload, its files, and when it begins.
+
+use block::{Bytes, Nanos};
+use workload::{Pattern, Workload};
+
+use super::super::{Notice, Place, Severity};
+use super::World;
+use super::engine::{self, Engine};
+use super::given::{Given, Section};
+use super::reading::{Direction, Reading};
+use super::table::{self, Treatment};
+use super::{address, extent, idle, pace, size};
+use crate::plan::{Field, to_blame};
+
+/// A second, in nanoseconds: the unit of times that have none.
+pub(super) const SECOND: f64 = 1e9;
+
+/// A job of a job file, as it will be run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// What it is, where it says.
+    pub about: Option<String>,
+    /// Where it begins.
+    pub place: Place,
+    /// What is run.
+    pub workload: Workload,
+    /// Whether the page cache is passed by.
+    pub direct: bool,
+    /// The file that it is on, with its folder.
+    pub file: String,
+    /// Whether each of its clones has a file of its own.
+    pub own_files: bool,
+    /// How much of the file it uses, from the file's start; none for all that there is.
+    pub length: Option<Bytes>,
+    /// How far apart its clones begin, if they do.
+    pub increment: Bytes,
+    /// How long it waits at the beginning.
+    pub delay: Nanos,
+    /// Whether it waits for all that come before it.
+    pub stonewall: bool,
+    /// The job that it waits for.
+    pub wait_for: Option<String>,
+    /// Whether its end is the end of those beside it.
+    pub ends_others: bool,
+    /// Whether its file is written before it is used, although it only writes.
+    pub overwrites: bool,
+    /// What the options say that decide nothing of the above, for notices of later steps.
+    pub(super) section: Section,
+    /// Options that make no difference here.
+    pub(super) natural: Vec<Natural>,
+}
+
+/// An option that makes no difference here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Natural {
+    /// The place of its file among the sources.
+    pub source: usize,
+    /// Its line there.
+    pub line: usize,
+    /// The option as it was written.
+    pub option: String,
+    /// Why it makes none.
+    pub why: String,
+}
+
+impl Natural {
+    pub(super) fn of(given: &Given, why: impl Into<String>) -> Self {
+        Self { source: given.place.source, line: given.place.line, option: given.written(), why: why.into() }
+    }
+}
+
+/// Reads a job; none if it cannot be run, which the notices say.
+pub(super) fn read(section: &Section, world: &dyn World, notices: &mut Vec<Notice>) -> Option<Job> {
+    let reading = Reading::new(section);
+    let mut natural = Vec::new();
+    if foreign(&reading) {
+        notices.extend(reading.into_notices());
+        return None;
+    }
+    for given in &section.options {
+        treat(&reading, given, &mut natural);
+    }
+    let job = meaning(&reading, section, world, natural).filter(|_| reading.sound());
+    notices.extend(reading.into_notices());
+    job
+}
+
+/// Whether the job does something other than reading and writing a drive, which is told and is all there is to say.
+fn foreign(reading: &Reading) -> bool {
+    let Some(given) = reading.option("ioengine") else { return false };
+    let name = given.text().split(':').next().unwrap_or_default();
+    match engine::named(name).map(|named| named.engine) {
+        Some(Engine::Foreign(what)) => reading.tell(given.refused(what)),
+        Some(_) => return false,
+        None => {
+            let known: Vec<&str> = engine::ENGINES.iter().map(|engine| engine.name).collect();
+            reading.tell(given.bad(format!("fio has no such I/O engine; {}", crate::plan::suggestion(name, &known))));
+        }
+    }
+    true
+}
+
+/// Tells what becomes of an option that is not read by what follows.
+fn treat(reading: &Reading, given: &Given, natural: &mut Vec<Natural>) {
+    let mut nature = |why: String| natural.push(Natural::of(given, why));
+    let value = given.text();
+    match given.known.treatment {
+        Treatment::Honoured => {}
+        Treatment::Natural(why) => nature(why.to_owned()),
+        Treatment::Lost(neutral, _) | Treatment::Refused(neutral, _) if neutral.contains(&value) => {
+            nature("it asks for nothing".to_owned());
+        }
+        Treatment::Lost(_, follows) => reading.tell(given.lost(follows)),
+        Treatment::Refused(_, why) => reading.tell(given.refused(why)),
+        Treatment::With(lead) => match reading.option(lead).map(|lead| (lead, lead.known.treatment)) {
+            Some((lead, Treatment::Lost(neutral, _))) if !neutral.contains(&lead.text()) => {
+                reading.tell(given.lost(format!("it is a detail of `{}`, which is not honoured", lead.name)));
+            }
+            Some((lead, Treatment::Honoured)) if lead.known.name != "exitall" => {
+                reading
+                    .tell(given.lost(format!("it is a detail of `{}` for which assay has no counterpart", lead.name)));
+            }
+            Some(_) => nature(format!("it shares the lot of `{lead}`")),
+            None => nature(format!("without `{lead}` it changes nothing")),
+        },
+    }
+}
+
+/// The kinds of requests of a pattern.
+fn direction(pattern: Pattern) -> Direction {
+    match pattern {
+        Pattern::Read | Pattern::RandRead => Direction::Read,
+        Pattern::Write | Pattern::RandWrite => Direction::Write,
+        Pattern::Trim | Pattern::RandTrim => Direction::Trim,
+        Pattern::ReadWrite | Pattern::RandRw => Direction::Mixed,
+    }
+}
+
+fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural: Vec<Natural>) -> Option<Job> {
+    let mut workload = Workload { pattern: pattern(reading)?, ..Workload::default() };
+    let towards = direction(workload.pattern);
+    size::set(reading, towards, &mut workload);
+    idle::tell(reading, workload.pattern, &mut natural);
+    if workload.pattern.is_mixed() {
+        mixture(reading, &mut workload);
+    }
+    if workload.pattern.is_random() {
+        address::scatter(reading, towards, &mut workload);
+    }
+    let direct = direct(reading);
+    workload.workers = reading.small("numjobs").unwrap_or(1);
+    depth(reading, direct, &mut workload, &mut natural);
+    content(reading, direct, &mut workload, &mut natural);
+    if towards != Direction::Read {
+        flushes(reading, &mut workload);
+    }
+    pace::set(reading, towards, &mut workload);
+    let (file, own_files) = extent::file(reading, section)?;
+    let mut job = Job {
+        name: section.name.clone(),
+        about: reading.option("description").or(reading.option("name")).map(|given| given.text().to_owned()),
+        place: section.place.clone(),
+        direct,
+        own_files,
+        length: None,
+        increment: Bytes::ZERO,
+        delay: delay(reading),
+        stonewall: reading.is_on("stonewall"),
+        wait_for: reading.option("wait_for").map(|given| given.text().to_owned()),
+        ends_others: reading.is_on("exitall"),
+        overwrites: reading.is_on("overwrite"),
+        section: section.clone(),
+        workload,
+        file,
+        natural,
+    };
+    extent::set(reading, world, &mut job)?;
+    extent::end(reading, &mut job);
+    check(reading, &job);
+    Some(job)
+}
+
+fn pattern(reading: &Reading) -> Option<Pattern> {
+    let Some(given) = reading.option("rw") else { return Some(Pattern::Read) };
+    let (name, modifier) = given.text().split_once(':').unwrap_or((given.text(), ""));
+    if ["trimwrite", "randtrimwrite"].contains(&name) {
+        reading.tell(given.refused("no pattern of assay's trims a block and then writes it"));
+        return None;
+    }
+    let Ok(pattern) = name.parse::<Pattern>() else {
+        let names = Pattern::ALL.map(|(name, _)| name);
+        reading.tell(given.bad(format!("`{name}` is no pattern; {}", crate::plan::suggestion(name, &names))));
+        return None;
+    };
+    if !modifier.is_empty() && modifier != "0" {
+        reading.tell(given.lost(match pattern.is_random() {
+            true => format!("every request has a random place of its own, not the first of {modifier} alone"),
+            false => format!("addresses go forward without gaps, not in steps of {modifier} more"),
+        }));
+    }
+    Some(pattern)
+}
+
+/// The share of reads; of `rwmixread` and `rwmixwrite` the one that stands last counts.
+fn mixture(reading: &Reading, workload: &mut Workload) {
+    let (reads, writes) = (reading.option("rwmixread"), reading.option("rwmixwrite"));
+    let at = |given: Option<&Given>| given.map(|given| (given.place.source, given.place.span.start));
+    if let Some(given) = reads.filter(|_| at(reads) > at(writes)) {
+        workload.read_percent = reading.share(given, given.text()).unwrap_or(workload.read_percent);
+    } else if let Some(given) = writes {
+        workload.read_percent = reading.share(given, given.text()).map_or(workload.read_percent, |share| 100 - share);
+    }
+}
+
+/// Of `direct` and `buffered` the one that stands last counts; fio goes through the page cache unless told otherwise.
+fn direct(reading: &Reading) -> bool {
+    let (direct, buffered) = (reading.option("direct"), reading.option("buffered"));
+    let at = |given: Option<&Given>| given.map(|given| (given.place.source, given.place.span.start));
+    match at(direct) > at(buffered) {
+        true => reading.is_on("direct"),
+        false => reading.switch("buffered").is_some_and(|buffered| !buffered),
+    }
+}
+
+/// How many requests are in flight, which is one with an engine that waits for each.
+fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
+    let depth = reading.small("iodepth").unwrap_or(1);
+    let offload = reading.word("io_submit_mode", &["inline", "offload"]) == Some("offload");
+    let engine = reading.option("ioengine");
+    let named = engine.map_or("psync", Given::text);
+    let waits = engine::named(named).is_some_and(|engine| engine.one_at_a_time) && !offload;
+    workload.queue_depth = if waits { 1 } else { depth };
+    if let Some(given) = reading.option("iodepth").filter(|_| waits && depth > 1) {
+        let why = format!("fio's `{named}` makes one request at a time, whatever `iodepth` says; so it is 1 here");
+        natural.push(Natural::of(given, why));
+    }
+    if let Some(given) = reading.option("io_submit_mode") {
+        let why = "a request is never held up by the submission of another".to_owned();
+        natural.push(Natural::of(given, why));
+    }
+    let Some(given) = engine else { return };
+    match engine::named(named).map(|named| named.engine) {
+        Some(Engine::Same(why)) => natural.push(Natural::of(given, why)),
+        Some(Engine::Other(follows)) => reading.tell(given.lost(follows)),
+        _ => {}
+    }
+    if named == "libaio" && !direct && depth > 1 {
+        let follows = format!(
+            "without `direct=1` libaio mostly waits for each request; here {depth} are in flight through the page cache too"
+        );
+        reading.tell(given.lost(follows));
+    }
+}
+
+/// What is written, and whether it is durable when it is done.
+fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
+    if let Some(given) = reading.option("buffer_compress_percentage") {
+        workload.compressible = reading.share(given, given.text()).unwrap_or(0);
+    }
+    if reading.is_on("zero_buffers") {
+        workload.compressible = 100;
+    }
+    let durable = reading.word("sync", &["none", "0", "sync", "1", "dsync"]);
+    workload.durable = durable.is_some_and(|word| !matches!(word, "none" | "0"));
+    if let Some(given) = reading.option("invalidate") {
+        match reading.is_on("invalidate") && !direct {
+            true => {
+                reading.tell(given.lost("the page cache is not emptied before; drop it by hand, or use `direct=1`"))
+            }
+            false => natural.push(Natural::of(given, "there is nothing to drop")),
+        }
+    }
+}
+
+fn flushes(reading: &Reading, workload: &mut Workload) {
+    workload.fsync = reading.small("fsync").unwrap_or(0);
+    workload.fdatasync = reading.small("fdatasync").unwrap_or(0);
+    if let Some(given) = reading.option("fdatasync").filter(|_| workload.fsync > 0 && workload.fdatasync > 0) {
+        reading.tell(given.lost("flushes come as `fsync` says alone"));
+        workload.fdatasync = 0;
+    }
+}
+
+/// How long the job waits; of a range fio draws one time for each clone.
+fn delay(reading: &Reading) -> Nanos {
+    match reading.option("startdelay") {
+        Some(given) if given.text().contains(['-', ':']) => {
+            reading.tell(given.lost("the job begins at once, with those beside it"));
+            Nanos::ZERO
+        }
+        _ => reading.time("startdelay", SECOND).unwrap_or_default(),
+    }
+}
+
+/// That the workload makes sense, or else which option is to blame.
+fn check(reading: &Reading, job: &Job) {
+    // Any capacity will do to see whether the rest makes sense.
+    let tried = job.workload.on(Bytes::from_gib(1 << 30));
+    let Err(error) = tried.check() else { return };
+    let blamed =
+        to_blame(&error, &tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
+    reading.tell(match blamed {
+        Some(given) => given.bad(error.to_string()),
+        None => Notice {
+            severity: Severity::Error,
+            code: "fio::workload",
+            option: job.name.clone(),
+            message: format!("job `{}`: {error}", job.name),
+            help: None,
+            place: job.place.clone(),
+        },
+    });
+}
+
+/// The options that make a field what it is.
+fn options_of(field: Field) -> Vec<&'static str> {
+    let more: &[&'static str] = match field {
+        Field::Bs => &["bsrange"],
+        Field::IoSize => &["size", "filesize"],
+        Field::RateIops => &["rate"],
+        _ => &[],
+    };
+    table::named(field.name()).map(|known| known.name).into_iter().chain(more.iter().copied()).collect()
+}

@@ -1,0 +1,31 @@
+//! fio's job files.
+//!
+//! A job file is read in three steps: what is written ([`lex`], [`section`]), what it means ([`job`]), and what that
+//! is in a plan ([`layout`], [`emit`]). Nothing here opens a file or looks at the machine: all that is asked of the
+//! world goes through [`World`].
+
+mod address;
+mod emit;
+mod engine;
+mod expand;
+mod expression;
+mod extent;
+mod given;
+mod idle;
+mod job;
+mod layout;
+mod lex;
+mod pace;
+mod reading;
+mod section;
+mod size;
+mod table;
+#[cfg(test)]
+mod tests;
+mod units;
+mod world;
+
+pub use emit::plan_text;
+pub use job::{Job, Natural};
+pub use layout::{Group, Import, import};
+pub use world::World;

@@ -1,0 +1,186 @@
+//! A job's options, each read as what it holds.
+
+use std::cell::RefCell;
+
+use block::{Bytes, Nanos};
+
+use super::super::{Notice, Severity};
+use super::given::{Given, Section};
+use super::units::{self, Base, UnitError};
+
+/// The kinds of requests that a job makes, which pick from lists of values for reads, writes and trims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Read,
+    Write,
+    Trim,
+    /// Reads and writes mixed.
+    Mixed,
+}
+
+/// A value for each kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Each<T> {
+    pub(super) reads: T,
+    pub(super) writes: T,
+    pub(super) trims: T,
+}
+
+impl<T: Copy + PartialEq> Each<T> {
+    /// The value that counts in this direction, and whether there is only one.
+    pub(super) fn of(&self, direction: Direction) -> (T, bool) {
+        match direction {
+            Direction::Read => (self.reads, true),
+            Direction::Write => (self.writes, true),
+            Direction::Trim => (self.trims, true),
+            Direction::Mixed => (self.reads, self.reads == self.writes),
+        }
+    }
+}
+
+/// A size as fio takes it: so many bytes, or a share of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Amount {
+    Bytes(Bytes),
+    Percent(u32),
+}
+
+/// Reads the options of one job, and takes down what is found on the way.
+pub(super) struct Reading<'s> {
+    section: &'s Section,
+    base: Base,
+    notices: RefCell<Vec<Notice>>,
+}
+
+impl<'s> Reading<'s> {
+    pub(super) fn new(section: &'s Section) -> Self {
+        let mut reading = Self { section, base: Base::Old, notices: RefCell::default() };
+        if let Some(given) = reading.option("kb_base") {
+            match given.text() {
+                "1024" => {}
+                "1000" => reading.base = Base::Standard,
+                other => reading.tell(given.bad(format!("`{other}` is neither 1000 nor 1024"))),
+            }
+        }
+        reading
+    }
+
+    pub(super) fn tell(&self, notice: Notice) {
+        self.notices.borrow_mut().push(notice);
+    }
+
+    pub(super) fn into_notices(self) -> Vec<Notice> {
+        self.notices.into_inner()
+    }
+
+    /// Whether nothing was found so far that keeps the job from being run.
+    pub(super) fn sound(&self) -> bool {
+        self.notices.borrow().iter().all(|notice| notice.severity < Severity::Error)
+    }
+
+    pub(super) fn option(&self, name: &str) -> Option<&'s Given> {
+        self.section.option(name)
+    }
+
+    /// The value, or none and one more mistake.
+    fn keep<T>(&self, given: &Given, read: Result<T, UnitError>) -> Option<T> {
+        read.map_err(|error| self.tell(given.bad(error.to_string()))).ok()
+    }
+
+    pub(super) fn size(&self, given: &Given, text: &str) -> Option<Bytes> {
+        self.keep(given, units::size(text, self.base))
+    }
+
+    /// A size, or a share of one in percent.
+    pub(super) fn amount(&self, name: &str) -> Option<Amount> {
+        let given = self.option(name)?;
+        match units::percent(given.text()) {
+            Some(percent) => Some(Amount::Percent(percent)),
+            None => self.size(given, given.text()).map(Amount::Bytes),
+        }
+    }
+
+    pub(super) fn count(&self, name: &str) -> Option<u64> {
+        let given = self.option(name)?;
+        self.keep(given, units::count(given.text(), self.base))
+    }
+
+    /// A count that is put into 32 bits.
+    pub(super) fn small(&self, name: &str) -> Option<u32> {
+        let given = self.option(name)?;
+        let count = self.keep(given, units::count(given.text(), self.base))?;
+        let small = u32::try_from(count).ok().filter(|&count| count <= 1_000_000_000);
+        if small.is_none() {
+            self.tell(given.bad(format!("`{}` is out of range; at most 1e9 is possible", given.text())));
+        }
+        small
+    }
+
+    /// A time whose unit without a suffix is so many nanoseconds long.
+    pub(super) fn time(&self, name: &str, bare: f64) -> Option<Nanos> {
+        let given = self.option(name)?;
+        self.keep(given, units::time(given.text(), bare))
+    }
+
+    /// Whether a switch is on; as in fio it may be bare, or any number.
+    pub(super) fn switch(&self, name: &str) -> Option<bool> {
+        let given = self.option(name)?;
+        let number: Result<i64, _> = given.text().parse();
+        if number.is_err() {
+            self.tell(given.bad(format!("`{}` is neither 0 nor 1", given.text())));
+        }
+        number.ok().map(|number| number != 0)
+    }
+
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.switch(name).unwrap_or(false)
+    }
+
+    /// One of a few words.
+    pub(super) fn word(&self, name: &str, known: &[&'static str]) -> Option<&'static str> {
+        let given = self.option(name)?;
+        let found = known.iter().find(|word| **word == given.text()).copied();
+        if found.is_none() {
+            self.tell(given.bad(format!("`{}` is none of its values; use one of {}", given.text(), known.join(", "))));
+        }
+        found
+    }
+
+    /// Values for reads, writes and trims with commas between; what is left out is as what stands before it.
+    pub(super) fn each<T: Copy>(
+        &self,
+        name: &str,
+        default: T,
+        read: impl Fn(&Given, &str) -> Option<T>,
+    ) -> Option<Each<T>> {
+        let given = self.option(name)?;
+        let texts: Vec<&str> = given.text().split(',').collect();
+        if texts.len() > 3 {
+            let message = format!("{} values are more than reads, writes and trims have", texts.len());
+            self.tell(given.bad(message));
+            return None;
+        }
+        let mut values = Vec::new();
+        for text in &texts {
+            values.push(match text.trim() {
+                "" if texts.len() > 1 => *values.last().unwrap_or(&default),
+                text => read(given, text)?,
+            });
+        }
+        let (reads, writes) = (values[0], *values.get(1).unwrap_or(&values[0]));
+        Some(Each { reads, writes, trims: *values.get(2).unwrap_or(&writes) })
+    }
+
+    /// A share in percent, perhaps one for each kind of request.
+    pub(super) fn share(&self, given: &Given, text: &str) -> Option<u8> {
+        let share = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|&share: &u8| share <= 100);
+        if share.is_none() {
+            self.tell(given.bad(format!("`{text}` is not a share from 0 to 100 %")));
+        }
+        share
+    }
+
+    pub(super) fn number(&self, given: &Given, text: &str) -> Option<u64> {
+        self.keep(given, units::count(text, self.base))
+    }
+}

@@ -1,0 +1,265 @@
+//! A job file's sections, with what they include.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::{Notice, Place, Severity, Source};
+use super::World;
+use super::expand::expand;
+use super::given::{Given, Section};
+use super::lex::{Line, Word, lines};
+use super::table;
+
+/// How deep files may include each other.
+const DEPTH_MAX: usize = 16;
+/// The most text that a job file may hold with all that it includes, in bytes.
+const TEXT_MAX: usize = 1 << 20;
+/// The most jobs, as in fio (`REAL_MAX_JOBS`).
+const JOBS_MAX: usize = 4096;
+/// The most mistakes that are kept; nobody reads more.
+const NOTICES_MAX: usize = 1000;
+/// The most mistakes for which it is told what was meant.
+const NEAREST_MAX: usize = 100;
+
+/// What a job file says, before it is asked what that means.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// The file and those that it includes.
+    pub(super) sources: Vec<Source>,
+    /// The jobs' sections in order.
+    pub(super) sections: Vec<Section>,
+    /// What was found on the way.
+    pub(super) notices: Vec<Notice>,
+}
+
+/// Reads the text of the job file at `path`. With `only`, sections of other names are passed over.
+pub(super) fn read(path: &Path, text: &str, only: &[String], world: &dyn World) -> Written {
+    let mut reader =
+        Reader { only, world, size: 0, written: Written::default(), globals: Vec::new(), now: At::Nowhere };
+    reader.file(path, text.to_owned(), 0);
+    reader.close();
+    let has = |name: &String| reader.written.sections.iter().any(|section| section.name == *name);
+    for name in only.iter().filter(|name| !has(name)).collect::<Vec<_>>() {
+        let place = Place { source: 0, span: 0..0, line: 1 };
+        reader.mistake("fio::no-section", name, format!("the file has no section `{name}`"), None, place);
+    }
+    reader.written
+}
+
+/// Which section a line stands in.
+enum At {
+    /// Before the first.
+    Nowhere,
+    /// In one that is passed over.
+    Passed,
+    /// In a global one.
+    Global,
+    /// In a job's.
+    Job(Section),
+}
+
+struct Reader<'w> {
+    only: &'w [String],
+    world: &'w dyn World,
+    /// How much text was read.
+    size: usize,
+    written: Written,
+    /// What the global sections so far say.
+    globals: Vec<Rc<Given>>,
+    now: At,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, text: String, depth: usize) {
+        // An empty file takes room too.
+        const FILE: usize = 64;
+        let source = self.written.sources.len();
+        self.size += text.len() + FILE;
+        if self.size > TEXT_MAX {
+            let place = Place { source, span: 0..0, line: 1 };
+            let message = format!("the job file is longer than {} MiB with all that it includes", TEXT_MAX >> 20);
+            self.written.sources.push(Source { name: path.display().to_string(), text: String::new() });
+            return self.mistake("fio::too-long", "include", message, Some("split it".to_owned()), place);
+        }
+        self.written.sources.push(Source { name: path.display().to_string(), text: text.clone() });
+        for line in lines(&text) {
+            let place = Place { source, span: line.span.clone(), line: line.number };
+            match line {
+                Line { word: Word::Section(name), .. } if depth == 0 => self.begin(name, place),
+                Line { word: Word::Section(name), .. } => {
+                    let message = format!("section `{name}` begins in an included file");
+                    let help = "an included file holds options alone, which belong to the section that includes it";
+                    self.mistake("fio::section", name, message, Some(help.to_owned()), place);
+                }
+                Line { word: Word::Include(file), .. } => self.include(path, file, place, depth + 1),
+                Line { word: Word::Option(name, value), .. } => self.option(name, value, place),
+            }
+        }
+    }
+
+    /// Ends the section that the last line stood in.
+    fn close(&mut self) {
+        if let At::Job(section) = std::mem::replace(&mut self.now, At::Passed) {
+            self.written.sections.push(section);
+        }
+    }
+
+    /// As in fio, every name that begins with `global` is global.
+    fn begin(&mut self, name: &str, place: Place) {
+        self.close();
+        let passed = !self.only.is_empty() && !self.only.iter().any(|only| only == name);
+        self.now = match name {
+            name if name.starts_with("global") => At::Global,
+            _ if passed => At::Passed,
+            name if self.written.sections.len() >= JOBS_MAX => {
+                let message = format!("there are more than {JOBS_MAX} jobs");
+                self.mistake("fio::too-many-jobs", name, message, Some("split the file".to_owned()), place);
+                At::Passed
+            }
+            name => At::Job(Section { name: name.to_owned(), place, options: self.globals.clone() }),
+        };
+    }
+
+    /// Reads a file in place of the line that names it: beside the file that includes it, or else as it is named.
+    fn include(&mut self, path: &Path, file: &str, place: Place, depth: usize) {
+        if matches!(self.now, At::Passed) || self.size > TEXT_MAX {
+            return;
+        }
+        if depth > DEPTH_MAX {
+            let message = format!("files include each other more than {DEPTH_MAX} deep");
+            let help = Some("a file must not include itself, nor one that includes it".to_owned());
+            return self.mistake("fio::include", "include", message, help, place);
+        }
+        let beside = path.parent().map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
+        let found = self.world.file(&beside).map(|text| (beside.clone(), text));
+        match found.or_else(|error| self.world.file(Path::new(file)).map(|text| (file.into(), text)).map_err(|_| error))
+        {
+            Ok((path, text)) => self.file(&path, text, depth),
+            Err(error) => {
+                let message = format!("{} cannot be included: {error}", beside.display());
+                self.mistake("fio::include", "include", message, None, place);
+            }
+        }
+    }
+
+    fn option(&mut self, name: &str, value: Option<&str>, place: Place) {
+        if matches!(self.now, At::Passed) {
+            return;
+        }
+        if matches!(self.now, At::Nowhere) {
+            let help = "begin with a section: `[global]` for all jobs, or a job's name in brackets";
+            let message = format!("`{name}` stands in no section");
+            return self.mistake("fio::section", name, message, Some(help.to_owned()), place);
+        }
+        let Some(known) = table::named(name) else {
+            // To look for the nearest name takes time, and nobody reads very many.
+            let look = self.written.notices.len() < NEAREST_MAX;
+            let help = look.then(|| format!("did you mean `{}`?", table::nearest(name)));
+            return self.mistake("fio::unknown-option", name, format!("unknown option `{name}`"), help, place);
+        };
+        let value = match value.map(|value| expand(value, self.world)) {
+            None => None,
+            Some(Some(expanded)) => {
+                for variable in expanded.unset {
+                    let message = format!("the environment has no `{variable}`, so that nothing takes its place");
+                    let help = Some(format!("set it: `{variable}=… assay …`"));
+                    self.tell(Severity::Warning, "fio::unset", name, message, help, place.clone());
+                }
+                Some(expanded.text)
+            }
+            Some(None) => {
+                let message = format!("the value of `{name}` grows too long");
+                return self.mistake("fio::too-long", name, message, None, place);
+            }
+        };
+        let given = Rc::new(Given { known, name: name.to_owned(), value, place });
+        let options = match &mut self.now {
+            At::Job(section) => &mut section.options,
+            _ => &mut self.globals,
+        };
+        // What was said before of the same option does not count any more.
+        options.retain(|other| other.known.name != known.name);
+        options.push(given);
+    }
+
+    fn mistake(&mut self, code: &'static str, option: &str, message: String, help: Option<String>, place: Place) {
+        self.tell(Severity::Error, code, option, message, help, place);
+    }
+
+    fn tell(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        option: &str,
+        message: String,
+        help: Option<String>,
+        place: Place,
+    ) {
+        if self.written.notices.len() < NOTICES_MAX {
+            let option = option.to_owned();
+            self.written.notices.push(Notice { severity, code, option, message, help, place });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Bench;
+    use super::*;
+
+    fn told(text: &str, bench: &Bench) -> Vec<String> {
+        let written = read(Path::new("jobs/a.fio"), text, &[], bench);
+        let options =
+            |section: &Section| section.options.iter().map(|given| given.written()).collect::<Vec<_>>().join(" ");
+        written.sections.iter().map(|section| format!("{}: {}", section.name, options(section))).collect()
+    }
+
+    #[test]
+    fn global_sections_add_up_and_hold_for_the_jobs_below_them() {
+        let text = "[global]\nbs=8k\nrw=read\n[a]\nrw=write\n[global]\nbs=16k\nblocksize=32k\n[b]\nthread\n";
+        assert_eq!(told(text, &Bench::default()), ["a: bs=8k rw=write", "b: rw=read blocksize=32k thread"]);
+    }
+
+    #[test]
+    fn an_included_file_stands_in_place_of_its_line() {
+        let bench =
+            Bench::default().file("jobs/more.fio", "bs=4k\ninclude sub/deep.fio").file("jobs/sub/deep.fio", "rw=write");
+        assert_eq!(told("[global]\ninclude more.fio\n[a]\nbs=8k\n", &bench), ["a: rw=write bs=8k"]);
+        let bench = Bench::default().file("here.fio", "bs=4k");
+        assert_eq!(told("[a]\ninclude here.fio\n", &bench), ["a: bs=4k"], "else as it is named");
+    }
+
+    #[test]
+    fn sections_can_be_picked() {
+        let text = "[global]\nbs=8k\n[a]\nnonsense=1\n[b]\nrw=read\n";
+        let written = read(Path::new("a.fio"), text, &["b".to_owned()], &Bench::default());
+        assert_eq!((written.sections.len(), written.notices.len()), (1, 0));
+        let written = read(Path::new("a.fio"), text, &["c".to_owned()], &Bench::default());
+        assert_eq!(written.notices[0].message, "the file has no section `c`");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let bench = Bench::default().file("jobs/loop.fio", "include loop.fio").file("jobs/section.fio", "[b]");
+        for (text, line, words) in [
+            ("bs=4k\n[a]\n", 1, "stands in no section"),
+            ("[a]\niodeph=4\n", 2, "did you mean `iodepth`?"),
+            ("[a]\nbs=${GONE}\n", 2, "the environment has no `GONE`"),
+            ("[a]\ninclude loop.fio\n", 1, "more than 16 deep"),
+            ("[a]\ninclude section.fio\n", 1, "begins in an included file"),
+            ("[a]\n\ninclude gone.fio\n", 3, "jobs/gone.fio cannot be included: no such file"),
+        ] {
+            let written = read(Path::new("jobs/a.fio"), text, &[], &bench);
+            let said = written.notices[0].to_string();
+            assert!(said.contains(words), "{said}");
+            assert_eq!(written.notices[0].place.line, line, "{said}");
+        }
+    }
+
+    #[test]
+    fn files_that_include_themselves_many_times_end() {
+        let bench = Bench::default().file("loop.fio", &"include loop.fio\n".repeat(64));
+        let written = read(Path::new("a.fio"), "[a]\ninclude loop.fio\n", &[], &bench);
+        assert!(written.notices.len() <= NOTICES_MAX && written.sources.len() < 1 << 20);
+    }
+}

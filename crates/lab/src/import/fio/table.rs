@@ -1,0 +1,380 @@
+//! Every option of fio's, and what becomes of it.
+//!
+//! Source: fio 3.33, `fio --cmdhelp=all`, `fio --enghelp` and HOWTO.
+
+use strsim::osa_distance;
+
+use super::engine::OPTIONS;
+
+/// An option that fio knows.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Other names for it.
+    pub(super) aliases: &'static [&'static str],
+    /// What becomes of it.
+    pub(super) treatment: Treatment,
+}
+
+/// What becomes of an option.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Treatment {
+    /// The job is read by it.
+    Honoured,
+    /// It makes no difference here, because of this.
+    Natural(&'static str),
+    /// It cannot be honoured, and this follows; with one of these values it asks for nothing.
+    Lost(&'static [&'static str], &'static str),
+    /// It is a detail of another option, and shares its lot.
+    With(&'static str),
+    /// The job cannot be run with it, because of this; with one of these values it asks for nothing.
+    Refused(&'static [&'static str], &'static str),
+}
+
+use Treatment::{Honoured, Lost, Natural, Refused, With};
+
+const fn known(name: &'static str, aliases: &'static [&'static str], treatment: Treatment) -> Known {
+    Known { name, aliases, treatment }
+}
+
+/// What it means for a flag not to be set.
+const OFF: &[&str] = &["0"];
+/// For what asks for nothing only by being left out.
+const NEVER: &[&str] = &[];
+
+const SERIES: &str = "no log is written; rates and latencies over time are in the store";
+const LATENCIES: &str = "latencies are always measured, at a few nanoseconds a request";
+const PERCENTILES: &str = "the whole histogram is kept, from which every percentile is had";
+const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
+const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
+const RING: &str = "assay sets its own ring up, with what the kernel has";
+const BATCH: &str = "requests are submitted and reaped in batches as they come, with `iodepth` in flight";
+const PRIORITY: &str = "no request goes before another";
+const PIN: &str = "workers run wherever the kernel puts them";
+const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so";
+const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
+const REPLAY: &str = "its requests come from a recording, which a plan cannot hold";
+
+/// What decides what is asked of the drive, and is taken over.
+const TAKEN: &[Known] = &[
+    known("description", &[], Honoured),
+    known("name", &[], Honoured),
+    known("wait_for", &[], Honoured),
+    known("filename", &[], Honoured),
+    known("directory", &[], Honoured),
+    known("filename_format", &[], Honoured),
+    known("rw", &["readwrite"], Honoured),
+    known("bs", &["blocksize"], Honoured),
+    known("blockalign", &["ba"], Honoured),
+    known("bsrange", &["blocksize_range"], Honoured),
+    known("bssplit", &[], Honoured),
+    known("norandommap", &[], Honoured),
+    known("ioengine", &[], Honoured),
+    known("iodepth", &[], Honoured),
+    known("io_submit_mode", &[], Honoured),
+    known("size", &[], Honoured),
+    known("io_size", &["io_limit"], Honoured),
+    known("fill_device", &["fill_fs"], Honoured),
+    known("filesize", &[], Honoured),
+    known("offset", &["fileoffset"], Honoured),
+    known("offset_increment", &[], Honoured),
+    known("number_ios", &[], Honoured),
+    known("random_distribution", &[], Honoured),
+    known("percentage_random", &[], Honoured),
+    known("fsync", &[], Honoured),
+    known("fdatasync", &[], Honoured),
+    known("direct", &[], Honoured),
+    known("buffered", &[], Honoured),
+    known("overwrite", &[], Honoured),
+    known("loops", &[], Honoured),
+    known("numjobs", &[], Honoured),
+    known("startdelay", &[], Honoured),
+    known("runtime", &["timeout"], Honoured),
+    known("time_based", &[], Honoured),
+    known("ramp_time", &[], Honoured),
+    known("rwmixread", &[], Honoured),
+    known("rwmixwrite", &[], Honoured),
+    known("thinktime", &[], Honoured),
+    known("thinktime_blocks", &[], Honoured),
+    known("rate", &[], Honoured),
+    known("rate_iops", &[], Honoured),
+    known("rate_process", &[], Honoured),
+    known("sync", &[], Honoured),
+    known("stonewall", &["wait_for_previous"], Honoured),
+    known("zero_buffers", &[], Honoured),
+    known("buffer_compress_percentage", &[], Honoured),
+];
+
+/// What is taken over too, but seldom given.
+const TAKEN_SELDOM: &[Known] = &[
+    known("kb_base", &[], Honoured),
+    known("invalidate", &[], Honoured),
+    known("exitall", &[], Honoured),
+    known("nrfiles", &["nr_files"], Honoured),
+    known("random_generator", &[], Honoured),
+];
+
+/// What makes no difference here.
+const NATURAL: &[Known] = &[
+    known("randrepeat", &[], Natural(SEED)),
+    known("allrandrepeat", &[], Natural(SEED)),
+    known("randseed", &[], Natural(SEED)),
+    known("unit_base", &[], Natural("figures are printed in bytes, with their unit")),
+    known("thread", &["threads"], Natural("workers are always threads")),
+    known("group_reporting", &[], Natural(APART)),
+    known("new_group", &[], Natural(APART)),
+    known("unified_rw_reporting", &[], Natural("reads and writes are counted apart, and can be added")),
+    known("stats", &[], Natural("every job is measured")),
+    known("percentile_list", &[], Natural(PERCENTILES)),
+    known("clat_percentiles", &[], Natural(PERCENTILES)),
+    known("lat_percentiles", &[], Natural(PERCENTILES)),
+    known("slat_percentiles", &[], Natural(PERCENTILES)),
+    known("significant_figures", &[], Natural("figures have three digits on screen and all of them in documents")),
+    known("disk_util", &[], Natural("what the host did is noted with the run")),
+    known("gtod_reduce", &[], Natural(LATENCIES)),
+    known("gtod_cpu", &[], Natural(LATENCIES)),
+    known("disable_lat", &[], Natural(LATENCIES)),
+    known("disable_clat", &[], Natural(LATENCIES)),
+    known("disable_slat", &[], Natural(LATENCIES)),
+    known("disable_bw_measurement", &["disable_bw"], Natural("rates are always measured")),
+    known("clocksource", &[], Natural(LATENCIES)),
+    known("iodepth_batch", &["iodepth_batch_submit"], Natural(BATCH)),
+    known("iodepth_batch_complete_min", &["iodepth_batch_complete"], Natural(BATCH)),
+    known("iodepth_batch_complete_max", &[], Natural(BATCH)),
+    known("iodepth_low", &[], Natural(BATCH)),
+    known("mem", &["iomem"], Natural("buffers are assay's own, aligned and kept")),
+    known("hugepage-size", &[], Natural("buffers are assay's own, aligned and kept")),
+    known("rate_cycle", &["ratecycle"], Natural("requests come when they are due, not on average over a while")),
+    known("log_avg_msec", &[], Natural(SERIES)),
+    known("log_entries", &[], Natural(SERIES)),
+    known("log_hist_msec", &[], Natural(SERIES)),
+    known("log_hist_coarseness", &[], Natural(SERIES)),
+    known("log_max_value", &[], Natural(SERIES)),
+    known("log_offset", &[], Natural(SERIES)),
+    known("log_prio", &[], Natural(SERIES)),
+    known("log_compression", &[], Natural(SERIES)),
+    known("log_compression_cpus", &[], Natural(SERIES)),
+    known("log_store_compressed", &[], Natural(SERIES)),
+    known("log_unix_epoch", &[], Natural(SERIES)),
+    known("log_alternate_epoch", &[], Natural(SERIES)),
+    known("log_alternate_epoch_clock_id", &[], Natural(SERIES)),
+    known("per_job_logs", &[], Natural(SERIES)),
+    known("bwavgtime", &[], Natural(SERIES)),
+    known("iopsavgtime", &[], Natural(SERIES)),
+    known("create_serialize", &[], Natural("there is one target, made before anything runs")),
+    known("create_on_open", &[], Natural("there is one target, made before anything runs")),
+    known("create_fsync", &[], Natural("what is laid out is written around the page cache")),
+    known("fallocate", &[], Natural("a file is written before it is measured, so that all of it is allocated")),
+    known("allow_file_create", &[], Natural("a file is made only with `--size`")),
+    known("allow_mounted_write", &[], Natural("assay asks for `--destroy-data` before it writes to what is in use")),
+    known("unlink", &[], Natural("a target is never deleted")),
+    known("unlink_each_loop", &[], Natural("a target is never deleted")),
+    known("unique_filename", &[], Natural("the file is the target's")),
+    known("refill_buffers", &[], Natural("what is written is random data from the run's seed")),
+    known("scramble_buffers", &[], Natural("what is written is random data from the run's seed")),
+    known("fadvise_hint", &[], Natural("assay gives the page cache no hint")),
+    known("error_dump", &[], Natural("an error is always told")),
+    known("exitall_on_error", &[], Natural("an error always ends the run")),
+    known("exit_what", &[], With("exitall")),
+    known("userspace_reap", &[], Natural(RING)),
+    known("block_error_percentiles", &[], Natural("an error ends the run, so there are none to count")),
+];
+
+/// What cannot be honoured, although the job can be run.
+const LOST: &[Known] = &[
+    known("lockfile", &[], Lost(&["none"], "nothing else is kept from the file meanwhile")),
+    known("opendir", &[], Lost(NEVER, "the files of that directory are not used")),
+    known("bs_unaligned", &["blocksize_unaligned"], Lost(OFF, "sizes are whole sectors")),
+    known("ignore_error", &[], Lost(NEVER, "the first request that fails ends the run")),
+    known("continue_on_error", &[], Lost(&["0", "none"], "the first request that fails ends the run")),
+    known("rw_sequencer", &[], Lost(&["sequential"], "addresses go forward without it")),
+    known("serialize_overlap", &[], Lost(OFF, "requests for the same blocks may be in flight together")),
+    known("file_append", &[], Lost(OFF, "writes begin at the span's start, over what is there")),
+    known("offset_align", &[], Lost(OFF, "the offset is used as it is written")),
+    known("file_service_type", &[], With("nrfiles")),
+    known("openfiles", &[], With("nrfiles")),
+    known("write_barrier", &[], Lost(OFF, "no barrier is asked for; `fsync` asks for flushes")),
+    known("sync_file_range", &[], Lost(NEVER, "written pages stay in the page cache until they are flushed")),
+    known("atomic", &[], Lost(OFF, "writes are not atomic")),
+    known(
+        "verify",
+        &[],
+        Lost(&["0", "null"], "what was written is not read back and compared, nor are those reads measured"),
+    ),
+    known("verify_only", &[], Lost(OFF, "the workload itself is run, and nothing is verified")),
+    known("do_verify", &[], With("verify")),
+    known("verify_interval", &[], With("verify")),
+    known("verify_offset", &[], With("verify")),
+    known("verify_pattern", &[], With("verify")),
+    known("verify_fatal", &[], With("verify")),
+    known("verify_dump", &[], With("verify")),
+    known("verify_async", &[], With("verify")),
+    known("verify_async_cpus", &[], With("verify")),
+    known("verify_backlog", &[], With("verify")),
+    known("verify_backlog_batch", &[], With("verify")),
+    known("experimental_verify", &[], With("verify")),
+    known("verify_state_load", &[], With("verify")),
+    known("verify_state_save", &[], With("verify")),
+    known("trim_percentage", &[], Lost(OFF, "no block is trimmed on the way")),
+    known("trim_verify_zero", &[], With("trim_percentage")),
+    known("trim_backlog", &[], With("trim_percentage")),
+    known("trim_backlog_batch", &[], With("trim_percentage")),
+    known("write_iolog", &[], Lost(NEVER, "no recording is written")),
+    known("exec_prerun", &[], Lost(NEVER, "the command is not run; run it before")),
+    known("exec_postrun", &[], Lost(NEVER, "the command is not run; run it afterwards")),
+    known(
+        "ioscheduler",
+        &[],
+        Lost(NEVER, "the scheduler stays as it is; set it in /sys/block/*/queue/scheduler before"),
+    ),
+    known("zonesize", &[], With("zonemode")),
+    known("zonecapacity", &[], With("zonemode")),
+    known("zonerange", &[], With("zonemode")),
+    known("zoneskip", &[], With("zonemode")),
+    known("read_beyond_wp", &[], With("zonemode")),
+    known("max_open_zones", &[], With("zonemode")),
+    known("job_max_open_zones", &[], With("zonemode")),
+    known("ignore_zone_limits", &[], With("zonemode")),
+    known("zone_reset_threshold", &[], With("zonemode")),
+    known("zone_reset_frequency", &[], With("zonemode")),
+    known("zonemode", &[], Lost(&["none"], ZONES)),
+    known("lockmem", &[], Lost(OFF, "the page cache keeps all of the host's memory")),
+    known("nice", &[], Lost(OFF, "workers have the priority that assay has")),
+    known("prio", &[], Lost(NEVER, PRIORITY)),
+    known("prioclass", &[], Lost(NEVER, PRIORITY)),
+    known("thinktime_spin", &[], Lost(OFF, "a worker sleeps through its pauses")),
+    known("thinktime_blocks_type", &[], Lost(&["complete"], "a pause begins when the burst is completed")),
+    known("thinktime_iotime", &[], Lost(OFF, "pauses come after bursts of requests alone, not after a time")),
+    known("rate_min", &["ratemin"], Lost(OFF, UNWATCHED)),
+    known("rate_iops_min", &[], Lost(OFF, UNWATCHED)),
+    known("rate_ignore_thinktime", &[], Lost(OFF, "a job has a rate or pauses, not both")),
+    known("max_latency", &[], Lost(OFF, "a request that takes longer does not end the run")),
+    known(
+        "latency_target",
+        &[],
+        Lost(OFF, "the queue stays as deep as `iodepth` says; sweep `iodepth` to find the deepest that holds"),
+    ),
+    known("latency_window", &[], With("latency_target")),
+    known("latency_percentile", &[], With("latency_target")),
+    known("latency_run", &[], With("latency_target")),
+    known("write_hint", &[], Lost(&["none"], "the drive is told nothing of how long data will live")),
+    known("create_only", &[], Lost(OFF, "the workload itself is run too")),
+    known("pre_read", &[], Lost(OFF, "nothing is read into the page cache before")),
+    known("cpumask", &[], Lost(NEVER, PIN)),
+    known("cpus_allowed", &[], Lost(NEVER, PIN)),
+    known("cpus_allowed_policy", &[], With("cpus_allowed")),
+    known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
+    known("numa_mem_policy", &[], Lost(NEVER, "buffers lie wherever the kernel puts them")),
+    known(
+        "end_fsync",
+        &[],
+        Lost(OFF, "no flush at the end is waited for, so what still lies in caches then counts as written"),
+    ),
+    known(
+        "fsync_on_close",
+        &[],
+        Lost(OFF, "no flush at the end is waited for, so what still lies in caches then counts as written"),
+    ),
+    known("write_bw_log", &[], Lost(OFF, SERIES)),
+    known("write_lat_log", &[], Lost(OFF, SERIES)),
+    known("write_iops_log", &[], Lost(OFF, SERIES)),
+    known("write_hist_log", &[], Lost(OFF, SERIES)),
+    known(
+        "steadystate",
+        &["ss"],
+        Lost(NEVER, "the job runs to its other limits; a `condition` step of a plan waits for a steady state"),
+    ),
+];
+
+/// The rest of what cannot be honoured, and what a job cannot be run with.
+const LOST_SELDOM: &[Known] = &[
+    known("steadystate_duration", &["ss_dur"], With("steadystate")),
+    known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
+    known("buffer_pattern", &[], Lost(NEVER, "what is written is random data from the run's seed")),
+    known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
+    known("dedupe_percentage", &[], Lost(OFF, "no block is written twice, so a drive that deduplicates finds nothing")),
+    known("dedupe_mode", &[], With("dedupe_percentage")),
+    known("dedupe_working_set_percentage", &[], With("dedupe_percentage")),
+    known("dedupe_global", &[], With("dedupe_percentage")),
+    known("cgroup", &[], Lost(NEVER, "workers stay in the group that assay is in")),
+    known("cgroup_nodelete", &[], With("cgroup")),
+    known("cgroup_weight", &[], Lost(NEVER, "workers stay in the group that assay is in")),
+    known("uid", &[], Lost(NEVER, "workers run as the user who runs assay")),
+    known("gid", &[], Lost(NEVER, "workers run as the user who runs assay")),
+    known("flow", &[], Lost(OFF, "jobs run at whatever pace each reaches, not in this proportion")),
+    known("flow_id", &[], With("flow")),
+    known("flow_sleep", &[], With("flow")),
+    known("cmdprio_percentage", &[], Lost(OFF, PRIORITY)),
+    known("cmdprio_class", &[], Lost(NEVER, PRIORITY)),
+    known("cmdprio", &[], Lost(NEVER, PRIORITY)),
+    known("cmdprio_bssplit", &[], Lost(NEVER, PRIORITY)),
+    known("read_iolog", &[], Refused(NEVER, REPLAY)),
+    known("read_iolog_chunked", &[], With("read_iolog")),
+    known("replay_no_stall", &[], With("read_iolog")),
+    known("replay_redirect", &[], With("read_iolog")),
+    known("replay_scale", &[], With("read_iolog")),
+    known("replay_align", &[], With("read_iolog")),
+    known("replay_time_scale", &[], With("read_iolog")),
+    known("replay_skip", &[], With("read_iolog")),
+    known("profile", &[], Refused(NEVER, "its requests are made by a test that is built into fio")),
+];
+
+/// What merges recordings.
+const MERGE: &[Known] = &[
+    known("merge_blktrace_file", &[], Refused(NEVER, REPLAY)),
+    known("merge_blktrace_scalars", &[], With("merge_blktrace_file")),
+    known("merge_blktrace_iters", &[], With("merge_blktrace_file")),
+];
+
+/// All options, in no order that matters.
+pub(super) fn all() -> impl Iterator<Item = &'static Known> {
+    TAKEN.iter().chain(TAKEN_SELDOM).chain(NATURAL).chain(LOST).chain(LOST_SELDOM).chain(MERGE).chain(OPTIONS)
+}
+
+/// The option of this name.
+pub(super) fn named(name: &str) -> Option<&'static Known> {
+    all().find(|known| known.name == name || known.aliases.contains(&name))
+}
+
+/// The name of the option that was most likely meant.
+pub(super) fn nearest(name: &str) -> &'static str {
+    // The distance takes time in the product of both lengths, and no option is longer.
+    let name: String = name.to_lowercase().chars().take(64).collect();
+    let names = all().flat_map(|known| std::iter::once(&known.name).chain(known.aliases));
+    names.min_by_key(|known| osa_distance(&name, known)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_options_share_a_name() {
+        let mut names = BTreeSet::new();
+        for known in all() {
+            for name in std::iter::once(&known.name).chain(known.aliases) {
+                assert!(names.insert(name), "{name} stands twice");
+            }
+        }
+    }
+
+    #[test]
+    fn a_detail_belongs_to_an_option_that_is_known_and_is_no_detail() {
+        for known in all() {
+            if let With(of) = known.treatment {
+                assert!(named(of).is_some_and(|of| !matches!(of.treatment, With(_))), "{}", known.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_near() {
+        for (written, meant) in [("iodeph", "iodepth"), ("Size", "size"), ("bz", "bs"), ("rwmix_read", "rwmixread")] {
+            assert_eq!(nearest(written), meant);
+        }
+        assert!(!nearest(&"x".repeat(1 << 20)).is_empty());
+    }
+}

@@ -1,0 +1,29 @@
+//! What a job file asks of the world around it.
+
+use std::path::Path;
+
+use block::Bytes;
+
+/// What a job file asks of the world around it: files that it includes, variables, and the machine.
+pub trait World {
+    /// The text of an included file.
+    ///
+    /// # Errors
+    /// Says why there is none.
+    fn file(&self, path: &Path) -> Result<String, String>;
+
+    /// An environment variable \[`${NAME}`\].
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// The size of a page of memory, in bytes \[`$pagesize`\].
+    fn page_size(&self) -> u64;
+
+    /// The memory, in MiB \[`$mb_memory`\].
+    fn memory_mib(&self) -> u64;
+
+    /// How many processors are online \[`$ncpus`\].
+    fn processors(&self) -> u64;
+
+    /// How long a file or device is, where that can be told.
+    fn capacity(&self, target: &str) -> Option<Bytes>;
+}

@@ -1,0 +1,9 @@
+//! Job files of other programs, read as plans.
+
+pub mod fio;
+mod notice;
+mod source;
+
+pub use fio::Import;
+pub use notice::{Notice, Severity, render};
+pub use source::{Place, Source};
