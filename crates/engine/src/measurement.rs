@@ -11,6 +11,9 @@ use crate::Handover;
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
 
+/// What is shorter says nothing of the host: starting and ending are too much of it, and its clocks too coarse.
+const TELLING: Nanos = Nanos::from_millis(100);
+
 /// Workers that are busy for this share of the time leave none to wait for the target.
 const HOST_LIMIT: f64 = 0.95;
 
@@ -247,12 +250,11 @@ impl Measurement {
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
-    /// It has so many `cores`, of which each worker can keep one busy.
+    /// All workers of all jobs together can keep so many `cores` busy.
     pub fn host_findings(&self, cores: u32) -> Vec<String> {
         let Some(cpu) = self.cpu else { return Vec::new() };
-        let cores = f64::from(self.workload.workers.min(cores));
-        let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * cores);
-        let limit = (self.elapsed > Nanos::ZERO && busy >= HOST_LIMIT).then(|| {
+        let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * f64::from(cores));
+        let limit = (self.elapsed >= TELLING && busy >= HOST_LIMIT).then(|| {
             format!(
                 "The host, not the target, was the limit: the workers took {:.0} % of the processor time that they can. \
                  Use more of them (--numjobs) where there are more cores, or larger requests.",
@@ -315,10 +317,9 @@ mod tests {
         assert_eq!(reads, [999, 1000, 501]);
     }
 
-    /// What is said of a second of reads by two workers that took this share of two cores, on a host with so many.
+    /// What is said of a second of reads that took this share of two cores, where so many could be kept busy.
     fn busy(percent: u64, cores: u32) -> Vec<String> {
         let mut measurement = measured(1000, Nanos::from_millis(1));
-        measurement.workload.workers = 2;
         let (user, system) = (Nanos::from_millis(5 * percent), Nanos::from_millis(15 * percent));
         measurement.cpu = Some(Cpu { user, system, ..Cpu::default() });
         measurement.host_findings(cores)
@@ -326,10 +327,13 @@ mod tests {
 
     #[test]
     fn a_host_without_time_to_spare_was_the_limit() {
-        assert_eq!(busy(94, 8), [""; 0]);
-        let said = busy(96, 8);
+        assert_eq!(busy(94, 2), [""; 0]);
+        let said = busy(96, 2);
         assert!(matches!(&said[..], [one] if one.contains("96 %") && one.contains("--numjobs")), "{said:?}");
-        assert_eq!(busy(48, 1).len(), 1, "two workers cannot take more than all of one core");
+        assert_eq!(busy(48, 1).len(), 1, "all of one core where there is no other");
+        let mut short = measured(10, Nanos::from_millis(1));
+        short.cpu = Some(Cpu { user: Nanos::from_millis(10), ..Cpu::default() });
+        assert_eq!(short.host_findings(1), [""; 0], "ten milliseconds tell nothing");
     }
 
     #[test]

@@ -238,7 +238,9 @@ impl<'a> Session<'a> {
             }
             // What one repeat shows of the host, the others need not say again.
             let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-            let of_host = measured.iter().flat_map(|(_, together)| together).map(|one| one.host_findings(cores));
+            let workers = tasks[index].cells.iter().map(|cell| cell.workload.workers).sum();
+            let of_host =
+                measured.iter().flat_map(|(_, together)| together).map(|one| one.host_findings(cores.min(workers)));
             for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
                 self.note(Some(tasks[index].name), tasks[index].cells.first().map(Cell::key).as_deref(), &finding)?;
             }

@@ -265,7 +265,7 @@ impl<'p> Survey<'p> {
 }
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.
-fn is_key(reading: &Reading) -> bool {
+pub(crate) fn is_key(reading: &Reading) -> bool {
     reading.is_plain() && reading.cell.job().is_none()
 }
 

@@ -1,12 +1,12 @@
 //! The summary for a terminal.
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
-use lab::plan::Axis;
 use lab::{Metric, Outcome};
 
+use crate::axis;
 use crate::conditions::{date, state, took};
 use crate::figure::Figure;
-use crate::key::{Entry, KeyFigure, Scorecard};
+use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
 use crate::part::{Part, parts};
 use crate::prose;
@@ -40,9 +40,11 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
-    for part in parts.iter().filter(|part| part.axes().contains(&Axis::Job)) {
+    // What can be no key figure is shown as it is.
+    let is_silent = |part: &&Part| part.condition().is_none() && !part.readings.iter().any(is_key);
+    for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
-        lines.extend(jobs(part, width, color).lines().map(|line| line.trim_end().to_owned()));
+        lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
     lines.push(String::new());
     let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
@@ -66,8 +68,8 @@ fn blank(width: u16, color: bool) -> Table {
     table
 }
 
-/// The figures of jobs that ran side by side, a row for each.
-fn jobs(part: &Part, width: u16, color: bool) -> Table {
+/// The figures of a step, a row for each cell or job.
+fn cells(part: &Part, width: u16, color: bool) -> Table {
     const FIGURES: [Metric; 4] = [Metric::Iops, Metric::Bandwidth, Metric::LatencyMean, Metric::Latency99];
     let mut table = blank(width, color);
     let head = |metric: Metric| match metric {
@@ -78,7 +80,11 @@ fn jobs(part: &Part, width: u16, color: bool) -> Table {
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
     for reading in &part.readings {
         let figures = FIGURES.map(|metric| figure_cell(&reading.figure(metric), color));
-        table.add_row([Cell::new(cell_name(part, reading))].into_iter().chain(figures));
+        let name = match cell_name(part, reading) {
+            name if name.is_empty() => axis::pattern(reading.cell.workload.pattern).to_owned(),
+            name => name,
+        };
+        table.add_row([Cell::new(name)].into_iter().chain(figures));
     }
     padded(table)
 }

@@ -24,17 +24,24 @@ pub(super) fn scatter(reading: &Reading, towards: Direction, workload: &mut Work
     if let Some(given) = reading.option("random_distribution") {
         distribution(reading, given, towards, workload);
     }
-    if let Some(given) = reading.option("norandommap").filter(|_| !reading.is_on("norandommap")) {
-        reading.tell(given.lost(ONCE));
-    }
-    if reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr")
-        && let Some(given) = reading.option("random_generator")
-    {
-        reading.tell(given.lost(ONCE));
-    }
+    once_each(reading, workload);
 }
 
-const ONCE: &str = "random addresses may come again before all others have come once";
+/// Has every block come once before any comes again, as fio does unless it is told `norandommap`.
+fn once_each(reading: &Reading, workload: &mut Workload) {
+    let is_lfsr = reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr");
+    let asked = reading.option("norandommap").filter(|_| !reading.is_on("norandommap"));
+    let asked = asked.or(reading.option("random_generator").filter(|_| is_lfsr));
+    if reading.is_on("norandommap") && !is_lfsr {
+        return;
+    }
+    let plain = workload.sizes.is_none() && workload.align.is_none() && workload.random_percent == 100;
+    if plain && workload.distribution == Distribution::Uniform {
+        workload.no_repeat = true;
+    } else if let Some(given) = asked {
+        reading.tell(given.lost("random addresses may come again before all others have come once"));
+    }
+}
 
 fn distribution(reading: &Reading, given: &Given, towards: Direction, workload: &mut Workload) {
     let (law, lists) = given.text().split_once(':').unwrap_or((given.text(), ""));

@@ -65,11 +65,14 @@ fn heading(import: &Import, file: &str) -> String {
                 .map(|Natural { source, line, option, why }| format!("{}: `{option}`: {why}", at(*source, *line))),
         );
     }
-    let once = |job: &Job| job.workload.pattern.is_random() && job.section.option("norandommap").is_none();
+    let draws = |job: &Job| job.workload.pattern.is_random() && !job.workload.no_repeat;
+    let once = |job: &Job| draws(job) && job.section.option("norandommap").is_none();
     if import.jobs().any(once) {
         lines.extend([
             String::new(),
-            "Random addresses may come again before all others have come once, as with fio's `norandommap`.".to_owned(),
+            "Random addresses of several sizes, or that are not spread evenly, may come again before all others have come \
+             once, as with fio's `norandommap`."
+                .to_owned(),
         ]);
     }
     lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
@@ -122,7 +125,7 @@ fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
     let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
     let some = |name, bytes: Option<Bytes>| bytes.map(|bytes| (name, amount(bytes)));
     let fields = [
-        Some(("rw", workload.pattern.to_string())),
+        Some(("rw", workload.rw())),
         given(workload.sizes.is_none(), "bs", &|| amount(workload.block)),
         Some(("iodepth", workload.queue_depth.to_string())),
         given(workload.workers != plain.workers, "numjobs", &|| workload.workers.to_string()),

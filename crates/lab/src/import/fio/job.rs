@@ -139,7 +139,8 @@ fn direction(pattern: Pattern) -> Direction {
 }
 
 fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural: Vec<Natural>) -> Option<Job> {
-    let mut workload = Workload { pattern: pattern(reading)?, ..Workload::default() };
+    let (pattern, skip) = pattern(reading)?;
+    let mut workload = Workload { pattern, skip, ..Workload::default() };
     let towards = direction(workload.pattern);
     size::set(reading, towards, &mut workload);
     idle::tell(reading, workload.pattern, &mut natural);
@@ -182,8 +183,9 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
     Some(job)
 }
 
-fn pattern(reading: &Reading) -> Option<Pattern> {
-    let Some(given) = reading.option("rw") else { return Some(Pattern::Read) };
+/// The pattern, and what a sequence passes over after each request.
+fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
+    let Some(given) = reading.option("rw") else { return Some((Pattern::Read, Bytes::ZERO)) };
     let (name, modifier) = given.text().split_once(':').unwrap_or((given.text(), ""));
     if ["trimwrite", "randtrimwrite"].contains(&name) {
         reading.tell(given.refused("no pattern of assay's trims a block and then writes it"));
@@ -194,13 +196,20 @@ fn pattern(reading: &Reading) -> Option<Pattern> {
         reading.tell(given.bad(format!("`{name}` is no pattern; {}", crate::plan::suggestion(name, &names))));
         return None;
     };
-    if !modifier.is_empty() && modifier != "0" {
-        reading.tell(given.lost(match pattern.is_random() {
-            true => format!("every request has a random place of its own, not the first of {modifier} alone"),
-            false => format!("addresses go forward without gaps, not in steps of {modifier} more"),
-        }));
+    if modifier.is_empty() || modifier == "0" {
+        return Some((pattern, Bytes::ZERO));
     }
-    Some(pattern)
+    if pattern.is_random() {
+        reading.tell(
+            given.lost(format!("every request has a random place of its own, not the first of {modifier} alone")),
+        );
+        return Some((pattern, Bytes::ZERO));
+    }
+    if modifier.starts_with('-') {
+        reading.tell(given.lost(format!("addresses go forward without gaps, not backward by {modifier}")));
+        return Some((pattern, Bytes::ZERO));
+    }
+    Some((pattern, reading.size(given, modifier)?))
 }
 
 /// The share of reads; of `rwmixread` and `rwmixwrite` the one that stands last counts.

@@ -126,7 +126,7 @@ fn jobs_side_by_side_are_one_step_with_what_they_share() {
     assert_eq!(
         &text[from..],
         "[[step]]\nname = \"group-1\"\ntitle = \"2 jobs side by side\"\niodepth = \"1\"\nruntime = \"30s\"\n\n\
-         # all day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\n\n\
+         # all day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\nnorandommap = \"0\"\n\n\
          [[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n\
          [[step]]\nname = \"after\"\ntitle = \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
     );
@@ -145,6 +145,7 @@ fn jobs_wait_for_those_that_they_name() {
 #[test]
 fn requests_are_what_they_are_in_fio() {
     for (options, fields) in [
+        ("rw=read:60k", "rw=read:60k bs=4k"),
         ("rw=write\nbs=4k,8k,16k", "rw=write bs=8k"),
         ("rw=randtrim\nbs=4k,8k,16k", "rw=randtrim bs=16k"),
         ("rw=rw\nbs=4k,8k", "rw=readwrite iodepth=1 rwmixread=50"),
@@ -209,7 +210,8 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
     for (options, words) in [
         ("verify=crc32c", "3: `verify=crc32c` is not honoured: what was written is not read back"),
         ("verify=md5\nverify_fatal", "4: `verify_fatal` is not honoured: it is a detail of `verify`"),
-        ("rw=read:8k", "addresses go forward without gaps"),
+        ("rw=read:-8k", "addresses go forward without gaps, not backward"),
+        ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may come again before all others"),
         ("rate=1250", "less than one request a second"),
         ("rate=5000", "that is 1.221 requests a second, of which 1 come"),
         ("rate=1m\nthinktime=5", "4: `thinktime=5` is not honoured"),
