@@ -5,7 +5,10 @@ mod support;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal};
+use store::Store;
 use support::{LoopDevice, Place, other};
 
 #[test]
@@ -329,4 +332,32 @@ fn a_run_whose_end_cannot_be_entered_is_not_said_to_be_marked() {
     assert!(said.stderr.contains("stays marked unfinished") && said.stderr.contains("disk full"), "{}", said.stderr);
     assert!(!said.stderr.contains("marked failed"), "{}", said.stderr);
     assert!(place.succeeds(&["runs"]).contains("unfinished"));
+}
+
+#[test]
+fn what_ctrl_c_cut_short_is_measured_again_whole_when_the_review_is_resumed() {
+    const PLAN: &str = "name = \"long\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
+                        [[step]]\nname = \"read\"\nrw = \"randread\"\nruntime = \"3s\"\nsweep.iodepth = [1, 2]\n";
+    let place = Place::new();
+    std::fs::write(place.path("long.toml"), PLAN).unwrap();
+    let arguments = ["review", "--plan", "long.toml", "./scratch.bin", "--size=8m"];
+    let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(words.any(|line| line.unwrap().trim() == "Read"), "the program ended early");
+    std::thread::sleep(Duration::from_secs(1));
+    rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let rest: Vec<String> = words.map_while(Result::ok).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    let elapsed = || {
+        let store = Store::open(&place.store()).unwrap();
+        let run = store.latest().unwrap().unwrap().id;
+        let notes = store.notes(run).unwrap().into_iter().filter(|note| note.text.contains("interrupted")).count();
+        let measured = store.measured(run).unwrap();
+        (measured.iter().map(|one| one.measurement.elapsed.as_secs_f64()).collect::<Vec<_>>(), notes)
+    };
+    let (first, marked) = elapsed();
+    assert!(matches!(first[..], [short] if short < 2.9) && marked == 1, "{first:?}, {marked}");
+    place.succeeds(&["review", "--resume"]);
+    let (all, marked) = elapsed();
+    assert!(matches!(all[..], [one, two] if one >= 2.9 && two >= 2.9) && marked == 0, "{all:?}, {marked}");
 }

@@ -12,7 +12,6 @@ const UNWRITTEN: &str = "Parts of the file that were read had never been written
     file system answers reads of them without asking the drive. Fill the file first.";
 
 /// What is to be said of what was cut short.
-const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
 
 /// A file or a block device.
 pub struct Real {
@@ -118,11 +117,8 @@ impl Subject for Real {
     fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
         for (index, task) in tasks.iter().enumerate() {
             let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
-            let mut findings = Vec::from_iter(nothing.then_some(UNWRITTEN));
             let measured = self.repeats(task).map_err(|error| task.failed(error))?;
-            findings.extend(self.target.is_stopped().then_some(INTERRUPTED));
-            let findings = findings.join(" ");
-            keep(index, measured, Some(&*findings).filter(|findings| !findings.is_empty()))?;
+            keep(index, measured, nothing.then_some(UNWRITTEN))?;
             if self.target.is_stopped() {
                 return Err(task.failed(LabError::Interrupted));
             }

@@ -28,6 +28,9 @@ pub trait Watch: Sync {
     fn advance(&self, done: Nanos);
 }
 
+/// What is said of a cell whose last repeat ended before its time.
+const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
+
 /// A plan being carried out for a run of the store.
 pub struct Session<'a> {
     store: &'a Mutex<Store>,
@@ -51,6 +54,11 @@ impl<'a> Session<'a> {
         seed: Seed,
         watch: &'a dyn Watch,
     ) -> Result<Self, LabError> {
+        // What was cut short is measured again, whole.
+        let cut_short = lock(store).notes(run)?.into_iter().filter(|note| note.text == INTERRUPTED);
+        for note in cut_short {
+            lock(store).retract(run, &note.step.unwrap_or_default(), &note.cell.unwrap_or_default(), INTERRUPTED)?;
+        }
         let have = lock(store).keys(run)?;
         Ok(Self { store, run, plan, seed, watch, have })
     }
@@ -232,7 +240,9 @@ impl<'a> Session<'a> {
             self.watch.step(title(0));
         }
         let furthest = AtomicUsize::new(0);
-        subject.measure(&tasks, &|index, measured, finding| {
+        let kept = Mutex::new(None);
+        let done = subject.measure(&tasks, &|index, measured, finding| {
+            *kept.lock().expect("nothing panics while it holds a number") = Some(index);
             if let Some(finding) = finding {
                 self.note(Some(tasks[index].name), None, finding)?;
             }
@@ -251,7 +261,16 @@ impl<'a> Session<'a> {
                 self.watch.step(title(next));
             }
             Ok(())
-        })
+        });
+        let last = kept.into_inner().expect("nothing panics while it holds a number");
+        if let (Err(error), Some(last)) = (&done, last)
+            && error.is_interruption()
+        {
+            for cell in tasks[last].cells {
+                self.note(Some(tasks[last].name), Some(&cell.key()), INTERRUPTED)?;
+            }
+        }
+        done
     }
 
     /// Keeps what was measured at a point, all jobs or none.

@@ -247,6 +247,25 @@ impl Store {
         })
     }
 
+    /// Takes back the last repeat of a cell together with the doubt about it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn retract(&mut self, run: RunId, step: &str, cell: &str, doubt: &str) -> Result<(), StoreError> {
+        self.write(|connection| {
+            connection.execute(
+                "DELETE FROM measurement WHERE run = ?1 AND step = ?2 AND cell = ?3 AND repeat = \
+                 (SELECT max(repeat) FROM measurement WHERE run = ?1 AND step = ?2 AND cell = ?3)",
+                params![run.0, step, cell],
+            )?;
+            connection.execute(
+                "DELETE FROM finding WHERE run = ?1 AND step = ?2 AND cell = ?3 AND text = ?4",
+                params![run.0, step, cell, doubt],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Keeps a doubt; one that is there already is not doubled.
     ///
     /// # Errors
