@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 
 /// Runs the workload; the document to print.
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
-    let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
+    let name = arguments.target();
     let asked = arguments.asked()?;
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
@@ -180,6 +180,11 @@ fn parsed(text: &str) -> Result<Plan, Failure> {
 }
 
 impl Arguments {
+    /// The target as it was asked for.
+    fn target(&self) -> &str {
+        self.target.as_ref().or(self.filename.as_ref()).map_or(target::DEFAULT, String::as_str)
+    }
+
     /// The fields that were given and do not depend on the target, with their values.
     fn given(&self) -> Vec<(Field, String)> {
         let mut fields = self.specification.given();
@@ -263,7 +268,7 @@ fn document(arguments: &Arguments, store: &Store, run: RunId) -> Result<String, 
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {
         name: &arguments.name,
-        target: &outcome.run.target,
+        target: arguments.target(),
         version: &outcome.run.version,
         timestamp_ms: outcome.run.started_ms,
         seed: outcome.run.seed,
