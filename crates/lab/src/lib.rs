@@ -5,6 +5,7 @@ pub mod doctor;
 mod environment;
 mod error;
 mod fit;
+pub mod import;
 mod metric;
 mod outcome;
 pub mod plan;

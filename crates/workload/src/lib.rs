@@ -17,6 +17,7 @@ mod stream;
 pub use arrival::{Arrival, Arrivals, Process};
 pub use distribution::{Decimal, Distribution, Zone};
 pub use invalid::Invalid;
+pub use options::{amount, duration};
 pub use shares::ListError;
 pub use sizes::{Sizes, Weighted};
 pub use spec::{Pattern, Stop, Workload};

@@ -143,7 +143,7 @@ fn within(span: &Range<usize>, text: &str) -> Range<usize> {
 }
 
 /// `words` on one line of bearable length and without control characters, whatever the plan held.
-fn printable(words: &str) -> String {
+pub(crate) fn printable(words: &str) -> String {
     const LONGEST: usize = 400;
     let mut line: String = words.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if words.chars().nth(LONGEST).is_some() {

@@ -24,7 +24,7 @@ use workload::{Pattern, Workload};
 
 pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
-pub(crate) use diagnostic::{Mistakes, suggestion};
+pub(crate) use diagnostic::{Mistakes, printable, suggestion};
 pub use field::Field;
 pub use fields::FieldError;
 pub use method::{Method, Part, Total, Yield, parse_method};

@@ -1,0 +1,8 @@
+//! Job files of other programs, read as plans.
+
+pub mod icf;
+mod notice;
+mod source;
+
+pub use notice::{Notice, Severity, render};
+pub use source::{Place, Source};
