@@ -100,7 +100,7 @@ fn title(name: &str) -> String {
 }
 
 /// The workload in fio's words, as a plan takes them.
-fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
+pub(super) fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
     let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
     let fields = [
         Some(("rw", workload.pattern.to_string())),

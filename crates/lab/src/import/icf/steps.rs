@@ -6,6 +6,7 @@ use block::{Bytes, Nanos, SECTOR};
 use workload::{Stop, Workload};
 
 use super::access::{Access, Assignment};
+use super::emit::fields;
 use super::entries::Line;
 use super::file::File;
 use super::notices::Notices;
@@ -72,7 +73,24 @@ pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
         by_default(file, notices)
     };
     let mut build = Build { stop: Stop::after(time), ramp: file.setup.ramp, file, notices, known: BTreeMap::new() };
-    rounds.into_iter().filter_map(|round| build.step(round)).collect()
+    let steps: Vec<Step> = rounds.into_iter().filter_map(|round| build.step(round)).collect();
+    refuse_too_many(&steps, file, notices);
+    steps
+}
+
+/// Tells where there are more tests than a plan can have.
+fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
+    const CELLS_MAX: usize = 10_000;
+    let cells = |step: &Step| match step {
+        Step::Run { sweep, .. } => sweep.iter().map(|(_, values)| values.len()).product(),
+        Step::Idle { .. } => 0,
+    };
+    let count: usize = steps.iter().map(cells).sum();
+    if count > CELLS_MAX {
+        let found = format!("{count} tests");
+        let right = "a plan has at most 10,000: take some of the workers' specifications away";
+        notices.refuse("icf::too-many", "Assigned access specs", file.specs[0].place.clone(), found, right);
+    }
 }
 
 /// The disk workers at the first target that is named: a plan runs on one.
@@ -191,7 +209,7 @@ impl Build<'_, '_> {
         let jobs: Vec<Job> = working.into_iter().filter_map(|(alike, count)| self.job(alike, count)).collect();
         let sweep = match &jobs[..] {
             [] => return None,
-            [job] => self.sweep(&job.workload),
+            [job] => self.sweep(job),
             _ => self.no_sweep(),
         };
         Some(Step::Run { jobs, sweep })
@@ -214,8 +232,8 @@ impl Build<'_, '_> {
             compressible: if data == Data::Repeating && writes(&plain) { 100 } else { 0 },
             ..plain
         };
-        if let Err(invalid) = workload.check() {
-            let found = format!("`{}` cannot be run: {invalid}", spec.name);
+        if let Some(why) = unfit(&workload) {
+            let found = format!("`{}` cannot be run: {why}", spec.name);
             notices.refuse(
                 "icf::workload",
                 &spec.name,
@@ -233,7 +251,7 @@ impl Build<'_, '_> {
     }
 
     /// What varies from one test to the next.
-    fn sweep(&mut self, workload: &Workload) -> Vec<(Field, Vec<u64>)> {
+    fn sweep(&mut self, job: &Job) -> Vec<(Field, Vec<u64>)> {
         let Some((test, place)) = &self.file.setup.test else { return Vec::new() };
         if test.targets {
             let found = "the test type varies the number of targets".to_owned();
@@ -246,25 +264,31 @@ impl Build<'_, '_> {
             );
         }
         let (depths, workers) = (self.file.setup.depths.as_ref(), self.file.setup.workers.as_ref());
-        let workers = test.workers.then(|| self.cycle(Field::Numjobs, workers, workload.workers)).flatten();
-        let depths = test.depths.then(|| self.cycle(Field::Iodepth, depths, workload.queue_depth)).flatten();
+        let workers = test.workers.then(|| self.cycle(Field::Numjobs, workers, job)).flatten();
+        let depths = test.depths.then(|| self.cycle(Field::Iodepth, depths, job)).flatten();
         workers.into_iter().chain(depths).collect()
     }
 
-    /// A field with the values of a cycle, up to `last` unless it says its own.
-    fn cycle(&mut self, field: Field, cycle: Option<&Cycle>, last: u32) -> Option<(Field, Vec<u64>)> {
+    /// A field with the values of a cycle, up to what the job has unless it says its own.
+    fn cycle(&mut self, field: Field, cycle: Option<&Cycle>, job: &Job) -> Option<(Field, Vec<u64>)> {
         let cycle = cycle?;
+        let workload = &job.workload;
+        let last = if field == Field::Numjobs { workload.workers } else { workload.queue_depth };
         let values = cycle.values(last.into());
-        if values.is_empty() || values.len() > Cycle::MOST {
-            let found = match values.len() {
-                0 => "the cycle ends before it starts".to_owned(),
-                _ => format!("the cycle has more than {} values", Cycle::MOST),
-            };
-            let right = "give start, end, step and LINEAR or EXPONENTIAL: 1 32 2 EXPONENTIAL";
-            self.notices.refuse("icf::cycling", field.name(), cycle.place.clone(), found, right);
-            return None;
-        }
-        Some((field, values))
+        let largest = values.last().map(|&value| u32::try_from(value).unwrap_or(u32::MAX)).unwrap_or_default();
+        let deepest = match field {
+            Field::Numjobs => Workload { workers: largest, ..workload.clone() },
+            _ => Workload { queue_depth: largest, ..workload.clone() },
+        };
+        let found = match deepest.check() {
+            _ if values.is_empty() => "the cycle ends before it starts".to_owned(),
+            _ if values.len() > Cycle::MOST => format!("the cycle has more than {} values", Cycle::MOST),
+            Err(invalid) => format!("the last of the cycle cannot be run: {invalid}"),
+            Ok(()) => return Some((field, values)),
+        };
+        let right = "give start, end, step and LINEAR or EXPONENTIAL: 1 32 2 EXPONENTIAL";
+        self.notices.refuse("icf::cycling", field.name(), cycle.place.clone(), found, right);
+        None
     }
 
     /// Jobs side by side vary nothing, which is told where they should.
@@ -281,6 +305,17 @@ impl Build<'_, '_> {
     }
 }
 
+/// Why no plan can have this workload, if none can.
+fn unfit(workload: &Workload) -> Option<String> {
+    let invalid = workload.check().err().map(|invalid| invalid.to_string());
+    let mut read = Workload::default();
+    let mut refused = fields(workload).into_iter().filter_map(|(name, value)| {
+        let field = Field::named(name).expect("a workload is written in fields of plans");
+        field.set(&mut read, &value).err().map(|error| format!("{name}: {error}"))
+    });
+    invalid.or_else(|| refused.next())
+}
+
 fn writes(workload: &Workload) -> bool {
     workload.reads() < 100
 }
@@ -291,7 +326,7 @@ fn tell_content(spec: &Access, workload: &Workload, data: Data, notices: &mut No
         _ if !writes(workload) => return,
         Data::Random => return,
         Data::Unsaid => (
-            "the file does not say what is written, for its version of Iometer knew no choice",
+            "the file does not say what is written",
             "a plan writes random bytes; a drive that compresses is slower with them",
         ),
         Data::Repeating => (
