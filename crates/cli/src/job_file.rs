@@ -1,4 +1,4 @@
-//! fio's job files, read with all that they ask of this machine.
+//! Job files of fio and of Iometer, read with all that they ask of this machine.
 
 use std::io::{IsTerminal, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
@@ -7,7 +7,7 @@ use std::path::Path;
 use block::Bytes;
 use lab::Environment;
 use lab::import::fio::{World, import};
-use lab::import::{Import, render};
+use lab::import::{Import, Notice, Source, icf, render};
 
 use crate::color;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub struct Reading {
     pub strict: bool,
 }
 
-/// Whether this names a job file rather than something to run on.
+/// Whether this names a job file of fio's rather than something to run on.
 pub fn is_one(name: &str) -> bool {
     !name.starts_with("sim:") && name.ends_with(".fio")
 }
@@ -95,19 +95,41 @@ pub fn length(path: &Path) -> Option<Bytes> {
 /// If it cannot be read or run; with `strict` also if any of it is not honoured.
 pub fn read(name: &str, reading: &Reading, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
-    let text = text(path).map_err(|error| Failure::usage(format!("the job file {name} cannot be read: {error}")))?;
+    let text = text(path).map_err(|error| unreadable(name, &error))?;
     let machine = Machine { host: Environment::of_host(), capacity };
     let import = import(path, &text, &reading.section, &machine);
-    if !import.notices.is_empty() {
-        eprintln!("{}\n", render(&import.notices, &import.sources, color(std::io::stderr().is_terminal())));
+    judge(name, reading.strict, &import.notices, &import.sources, import.refused())?;
+    Ok(import)
+}
+
+/// The same of a configuration file of Iometer's.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_icf(name: &str, strict: bool) -> Result<icf::Import, Failure> {
+    let path = Path::new(name);
+    let text = text(path).map_err(|error| unreadable(name, &error))?;
+    let import = icf::import(path, &text);
+    judge(name, strict, &import.notices, &import.sources, import.is_refused())?;
+    Ok(import)
+}
+
+fn unreadable(name: &str, error: &str) -> Failure {
+    Failure::usage(format!("the job file {name} cannot be read: {error}"))
+}
+
+/// Tells what is not as the file has it; refuses the file where it must be, or with `strict` if there is anything.
+fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[Source], refused: bool) -> Result<(), Failure> {
+    if !notices.is_empty() {
+        eprintln!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal())));
     }
-    if import.refused() {
+    if refused {
         return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));
     }
-    if reading.strict && !import.notices.is_empty() {
+    if strict && !notices.is_empty() {
         return Err(Failure::usage(format!(
-            "{name} is not taken over with --strict, because what is told above is not as fio has it"
+            "{name} is not taken over with --strict, because what is told above is not as the file has it"
         )));
     }
-    Ok(import)
+    Ok(())
 }

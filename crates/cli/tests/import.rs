@@ -126,3 +126,20 @@ fn a_job_moves_as_much_as_it_does_in_fio() {
         assert_eq!(moved(&ours), moved(&fio), "{options}");
     }
 }
+
+#[test]
+fn an_access_specification_of_iometers_becomes_a_plan_that_runs() {
+    const ICF: &str = "Version 1.1.0 \r\n'TEST SETUP ===\r\n'Test Description\r\n\tOffice\r\n'Run Time\r\n'\thours      \
+                       minutes    seconds\r\n\t0          0          1\r\n'END test setup\r\n\
+                       'ACCESS SPECIFICATIONS ===\r\n'Access specification name,default assignment\r\n\tOffice,ALL\r\n\
+                       'size,% of size,% reads,% random,delay,burst,align,reply\r\n\t4096,60,75,100,0,1,4096,0,\r\n\
+                       \t65536,40,75,100,0,1,4096,0\r\n'END access specifications\r\n";
+    let place = place("");
+    std::fs::write(place.path("office.ICF"), ICF).unwrap();
+    place.succeeds(&["import", "office.ICF", "-o", "plan.toml"]);
+    let plan = std::fs::read_to_string(place.path("plan.toml")).unwrap();
+    assert!(plan.contains("4k/60:64k/40") && plan.contains("rwmixread = \"75\""), "{plan}");
+    let summary = place.succeeds(&["review", "--plan", "plan.toml", "sim:x25-m?user=1GiB"]);
+    assert!(summary.contains("Office") || summary.contains("office"), "{summary}");
+    assert!(place.refuses(&["import", "office.ICF", "--section=x"]).contains("fio's job files"));
+}

@@ -23,7 +23,7 @@ fn real_fio() -> Option<(String, Value)> {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("fio")
         .args(["--name=job", "--filename=scratch.bin", "--size=1m", "--rw=randrw", "--bs=4k", "--ioengine=psync"])
-        .arg("--output-format=json")
+        .arg("--output-format=json+")
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -54,7 +54,7 @@ fn ours() -> Value {
 /// Every key with the kind of its value, `jobs/0/read/iops: number`; options and disks depend on the run.
 fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     let kind = match value {
-        _ if path.ends_with("/job options") || path.ends_with("/disk_util") => "of the run",
+        _ if ["/job options", "/disk_util", "/bins"].iter().any(|key| path.ends_with(key)) => "of the run",
         Value::Object(map) => {
             map.iter().for_each(|(key, value)| keys(value, &format!("{path}/{key}"), found));
             "object"

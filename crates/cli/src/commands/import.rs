@@ -1,9 +1,10 @@
-//! `assay import`: a fio job file as a plan.
+//! `assay import`: a job file of fio or Iometer as a plan.
 
 use std::path::{Path, PathBuf};
 
 use block::{Bytes, parse_bytes};
 use lab::import::fio::plan_text;
+use lab::import::icf;
 
 use super::history::say;
 use crate::failure::Failure;
@@ -13,8 +14,8 @@ use crate::job_file::{self, Reading};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "What is not honoured is told on standard error, and stands in the plan as comments.")]
 pub struct Arguments {
-    /// The job file
-    #[arg(value_name = "JOB.fio")]
+    /// The job file: JOB.fio of fio, or SPEC.icf of Iometer
+    #[arg(value_name = "FILE")]
     job: String,
 
     /// Where to write the plan [default: standard output]
@@ -31,8 +32,17 @@ pub struct Arguments {
 
 /// Writes the plan.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let import = job_file::read(&arguments.job, &arguments.reading, arguments.size)?;
-    let text = plan_text(&import, Path::new(&arguments.job), import.layout());
+    let path = Path::new(&arguments.job);
+    let text = if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("icf")) {
+        if !arguments.reading.section.is_empty() || arguments.size.is_some() {
+            return Err(Failure::usage("--section and --size are for fio's job files; leave them out"));
+        }
+        let import = job_file::read_icf(&arguments.job, arguments.reading.strict)?;
+        icf::plan_text(&import, path, import.layout())
+    } else {
+        let import = job_file::read(&arguments.job, &arguments.reading, arguments.size)?;
+        plan_text(&import, path, import.layout())
+    };
     match &arguments.output {
         None => say(&text),
         Some(path) => std::fs::write(path, text)

@@ -140,7 +140,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 /// Runs the workload; the document to print.
 fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     arguments.name_one_target()?;
-    let name = arguments.target.as_ref().or(arguments.filename.as_ref()).map_or(target::DEFAULT, String::as_str);
+    let name = arguments.target();
     let asked = arguments.asked()?;
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
@@ -160,7 +160,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     let name = arguments.name.as_deref().unwrap_or("run");
-    let document = || document(arguments.format, name, access.is_direct(), &store, run);
+    let document = || document(arguments.format, name, Some(arguments.target()), access.is_direct(), &store, run);
     match done {
         Err(broken) if broken.reason.is_interruption() => {
             if let Ok(document) = document() {
@@ -193,7 +193,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Strin
     match (jobs.next(), jobs.next()) {
         (Some(job), None) => {
             let name = arguments.name.as_deref().unwrap_or(&job.name);
-            document(arguments.format, name, done.direct, &done.store, done.run)
+            document(arguments.format, name, None, done.direct, &done.store, done.run)
         }
         _ => jobs::show(&done).map(|()| String::new()),
     }
@@ -223,6 +223,11 @@ pub(super) fn parsed(text: &str) -> Result<Plan, Failure> {
 }
 
 impl Arguments {
+    /// The target as it was asked for.
+    fn target(&self) -> &str {
+        self.target.as_ref().or(self.filename.as_ref()).map_or(target::DEFAULT, String::as_str)
+    }
+
     /// Refuses what only a job file has a use for, and a target that is named twice.
     fn name_one_target(&self) -> Result<(), Failure> {
         let Reading { section, strict } = &self.reading;
@@ -336,7 +341,15 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     text
 }
 
-fn document(format: Format, name: &str, direct: bool, store: &Store, run: RunId) -> Result<String, Failure> {
+/// What was measured, as a document; `target` is how it was asked for, if that is not how the run has it.
+fn document(
+    format: Format,
+    name: &str,
+    target: Option<&str>,
+    direct: bool,
+    store: &Store,
+    run: RunId,
+) -> Result<String, Failure> {
     let outcome = recall(store, run)?;
     let measurement = outcome
         .steps
@@ -347,7 +360,7 @@ fn document(format: Format, name: &str, direct: bool, store: &Store, run: RunId)
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {
         name,
-        target: &outcome.run.target,
+        target: target.unwrap_or(&outcome.run.target),
         version: &outcome.run.version,
         timestamp_ms: outcome.run.started_ms,
         seed: outcome.run.seed,

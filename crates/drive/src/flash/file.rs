@@ -305,8 +305,8 @@ impl FlashFile {
         if wear.is_some() {
             collection.start = collection.start.max(WORN_START_MIN);
         }
-        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
         self.check_room(&geometry, collection.start, wear)?;
+        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
         Ok(FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
@@ -348,9 +348,11 @@ impl FlashFile {
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
     fn check_room(&self, geometry: &Geometry, start: u32, wear: Option<WearSpec>) -> Result<(), PresetError> {
-        let pages = geometry.blocks() as u64 * u64::from(geometry.pages_per_block.next_power_of_two().max(64));
+        let per_block = geometry.pages_per_block.next_power_of_two().max(64);
+        let blocks = u128::from(geometry.units()) * u128::from(geometry.blocks_per_plane);
+        let pages = blocks * u128::from(per_block);
         require(
-            pages < u64::from(u32::MAX),
+            pages < u128::from(u32::MAX),
             || format!("{pages} flash pages"),
             "at most 4.29 billion pages can be numbered; use larger pages",
         )?;

@@ -35,11 +35,12 @@ pub struct Unit(pub u32);
 pub struct Die(pub u32);
 
 impl Geometry {
-    /// The smallest geometry of this shape that holds `user` and `spare` more, given in millionths of it.
+    /// The smallest geometry of this shape that holds `user` and `spare` more, given in millionths of it. Of more
+    /// blocks than can be numbered it has as many as can be, which are too many for a drive.
     pub fn with_spare(mut self, user: Bytes, spare_ppm: u64) -> Self {
-        let raw = u128::from(user.get()) * u128::from(1_000_000 + spare_ppm) / 1_000_000;
+        let raw = u128::from(user.get()).saturating_mul(1_000_000 + u128::from(spare_ppm)) / 1_000_000;
         let row = u128::from(self.block().get()) * u128::from(self.units());
-        self.blocks_per_plane = raw.div_ceil(row) as u32;
+        self.blocks_per_plane = u32::try_from(raw.div_ceil(row)).unwrap_or(u32::MAX);
         self
     }
 

@@ -330,6 +330,16 @@ mod tests {
     }
 
     #[test]
+    fn more_flash_than_can_be_numbered_is_refused() {
+        let text = Preset::find("x25-m").unwrap().text;
+        for user in ["900 TB", "9000 TB", "80 PB", "9000 PB"] {
+            let large = text.replace("80026361856 B", user).replace("\"7.34%\"", "\"1000%\"");
+            let said = Preset::parse(&large).expect_err(user).to_string();
+            assert!(said.contains("pages can be numbered") || said.contains("spare"), "{user}: {said}");
+        }
+    }
+
+    #[test]
     fn a_wrong_name_is_corrected() {
         let said = Preset::find("x25m").unwrap_err().to_string();
         assert!(said.contains("did you mean `x25-m`?"), "{said}");

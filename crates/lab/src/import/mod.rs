@@ -1,6 +1,7 @@
 //! Job files of other programs, read as plans.
 
 pub mod fio;
+pub mod icf;
 mod notice;
 mod source;
 

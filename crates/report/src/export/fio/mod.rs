@@ -1,32 +1,41 @@
 //! fio's own JSON, so that what reads fio's output reads this.
 //!
-//! The schema is that of fio 3.33, key by key. Where the meanings differ:
+//! The schema is that of fio 3.33, key by key, as `--output-format=json+` prints it. Where the meanings differ:
 //!
 //! - `fio version` is `fio-3.33-assay-VERSION`, the form of fio's own development builds: tools that look for
 //!   the prefix or the number find the schema's, people find who measured;
 //! - all workers are one job, as with fio's `group_reporting`;
-//! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty;
-//!   with `rate_iops` both run from when a request came, which fio's do not;
+//! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty, as
+//!   under fio's `disable_slat`; with `rate_iops` both run from when a request came, which fio's do not;
 //! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together; where requests have
 //!   several sizes, `bw_*` takes their mean;
-//! - `iodepth_level` is the depth that was asked for, which a closed loop keeps; depths of batches, context
-//!   switches and page faults are not recorded and are 0;
-//! - one key is added, `assay`: seed (as text, for JavaScript's numbers hold no 64 bits), clock and findings.
+//! - `iodepth_level` is the depth that was asked for, which a closed loop keeps;
+//! - `global options` repeats the job's, for some tools look there and others in `job options`;
+//! - `disk_util` has the simulated drive where requests never leave it idle, and nothing otherwise;
+//! - one key is added, `assay`: seed (as text, for JavaScript's numbers hold no 64 bits), clock, findings, and the keys
+//!   of the schema that are 0 because nothing was measured.
 //!
 //! Source: fio 3.33, `stat.c`, `show_thread_status_json`; its `HOWTO.rst`, "JSON output".
 
-use block::{Bytes, Nanos};
-use engine::{Clock, Flow, Measurement, Method, TICK, Tick};
+mod direction;
+mod disk;
+mod options;
+
+use block::Nanos;
+use engine::Measurement;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use stats::Histogram;
-use workload::Workload;
 
+use self::direction::{Direction, Latency};
+use self::disk::Disk;
+use self::options::{global, options};
 use super::Single;
 
-/// The percentiles that fio prints unless told otherwise.
-const PERCENTILES: [f64; 17] =
-    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+/// What of a job fio counts and assay does not.
+const UNMEASURED: [&str; 7] =
+    ["slat_ns", "short_ios", "drop_ios", "majf", "minf", "iodepth_submit", "iodepth_complete"];
+
 /// The upper ends of fio's classes of latencies below 1 µs, in ns, and below 1 ms, in µs.
 const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The upper ends of its classes above, in ms; a last one has no end.
@@ -41,10 +50,15 @@ pub fn fio(single: &Single) -> String {
         timestamp: single.timestamp_ms.div_euclid(1000),
         timestamp_ms: single.timestamp_ms,
         time: time(single.timestamp_ms),
-        global_options: Keys(Vec::<(&str, String)>::new()),
+        global_options: global(single),
         jobs: [Job::of(single)],
-        disk_util: [],
-        assay: Ours { seed: single.seed.to_string(), clock: single.clock(), findings: single.findings },
+        disk_util: Disk::of(single),
+        assay: Ours {
+            seed: single.seed.to_string(),
+            clock: single.clock(),
+            findings: single.findings,
+            not_measured: UNMEASURED,
+        },
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
@@ -73,7 +87,7 @@ struct Document<'a> {
     #[serde(rename = "global options")]
     global_options: Keys<&'static str, String>,
     jobs: [Job<'a>; 1],
-    disk_util: [(); 0],
+    disk_util: Vec<Disk<'a>>,
     assay: Ours<'a>,
 }
 
@@ -83,6 +97,7 @@ struct Ours<'a> {
     seed: String,
     clock: &'static str,
     findings: &'a [String],
+    not_measured: [&'static str; UNMEASURED.len()],
 }
 
 #[derive(Serialize)]
@@ -155,188 +170,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The workload as fio's options, which are text.
-fn options(single: &Single) -> Keys<&'static str, String> {
-    let Measurement { workload, clock, cpu, .. } = single.measurement;
-    let &Workload { pattern, block, queue_depth, workers, offset, size, stop, ramp, .. } = workload;
-    let by_threads = cpu.and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
-    let engine = match clock {
-        Clock::Virtual => "simulated",
-        Clock::Real if by_threads => "psync",
-        Clock::Real => "io_uring",
-    };
-    let mut options = vec![
-        ("name", single.name.to_owned()),
-        ("filename", single.target.to_owned()),
-        ("ioengine", engine.to_owned()),
-        ("rw", workload.rw()),
-        ("iodepth", queue_depth.to_string()),
-        ("numjobs", workers.to_string()),
-        ("randseed", single.seed.to_string()),
-    ];
-    options.extend((*clock == Clock::Real).then(|| ("direct", u8::from(single.direct).to_string())));
-    options.extend(workload.sizes.is_none().then(|| ("bs", amount(block))));
-    options.extend(workload.options());
-    options.extend(pattern.is_mixed().then(|| ("rwmixread", workload.read_percent.to_string())));
-    options.extend((offset > Bytes::ZERO).then(|| ("offset", amount(offset))));
-    options.extend(size.map(|size| ("size", amount(size))));
-    options.extend(stop.time.map(|time| ("runtime", duration(time))));
-    options.extend((ramp > Nanos::ZERO).then(|| ("ramp_time", duration(ramp))));
-    options.extend(stop.requests.map(|requests| ("number_ios", requests.to_string())));
-    let each = |bytes: Bytes| amount(Bytes::new(bytes.get() / u64::from(workers.max(1))));
-    options.extend(stop.bytes.map(|bytes| ("io_size", each(bytes))));
-    Keys(options)
-}
-
-/// An amount of data as fio's users write it: `512`, `4k`, `2g`.
-fn amount(bytes: Bytes) -> String {
-    let units = [("g", Bytes::from_gib(1)), ("m", Bytes::from_mib(1)), ("k", Bytes::from_kib(1))];
-    let fitting = units.into_iter().find(|(_, unit)| bytes > Bytes::ZERO && bytes.is_multiple_of(*unit));
-    fitting.map_or_else(|| bytes.get().to_string(), |(suffix, unit)| format!("{}{suffix}", bytes.div(unit)))
-}
-
-/// A time as fio's users write it: `10`, `500ms`, `7us`.
-fn duration(time: Nanos) -> String {
-    match time.as_nanos() / 1000 {
-        us if us % 1_000_000 == 0 => (us / 1_000_000).to_string(),
-        us if us % 1000 == 0 => format!("{}ms", us / 1000),
-        us => format!("{us}us"),
-    }
-}
-
-#[derive(Serialize)]
-struct Direction {
-    io_bytes: u64,
-    io_kbytes: u64,
-    bw_bytes: u64,
-    bw: u64,
-    iops: f64,
-    runtime: u64,
-    total_ios: u64,
-    short_ios: u64,
-    drop_ios: u64,
-    slat_ns: Latency,
-    clat_ns: Latency,
-    lat_ns: Latency,
-    bw_min: u64,
-    bw_max: u64,
-    bw_agg: f64,
-    bw_mean: f64,
-    bw_dev: f64,
-    bw_samples: usize,
-    iops_min: u64,
-    iops_max: u64,
-    iops_mean: f64,
-    iops_stddev: f64,
-    iops_samples: usize,
-}
-
-impl Direction {
-    fn of(single: &Single, flow: &Flow, completed: impl Fn(&Tick) -> u64) -> Self {
-        let Measurement { elapsed, series, .. } = single.measurement;
-        let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
-        let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
-        let mean = if flow.requests > 0 { flow.bytes.get() as f64 / flow.requests as f64 } else { 0.0 };
-        let kib_per_request = mean / 1024.0;
-        let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
-        let bytes = flow.bytes.get();
-        let bw_bytes = single.per_second(bytes) as u64;
-        // Tools divide by it, so a run of less than a millisecond counts as one.
-        let runtime = if flow.requests > 0 { (elapsed.as_nanos() / 1_000_000).max(1) } else { 0 };
-        Self {
-            io_bytes: bytes,
-            io_kbytes: bytes / 1024,
-            bw_bytes,
-            bw: bw_bytes / 1024,
-            iops: single.per_second(flow.requests),
-            runtime,
-            total_ios: flow.requests,
-            short_ios: 0,
-            drop_ios: 0,
-            slat_ns: Latency::default(),
-            clat_ns: Latency { percentile: percentiles(&flow.latency), ..Latency::of(&flow.latency) },
-            lat_ns: Latency::of(&flow.latency),
-            bw_min: bw.min as u64,
-            bw_max: bw.max as u64,
-            bw_agg: if bw.count > 0 { 100.0 } else { 0.0 },
-            bw_mean: bw.mean,
-            bw_dev: bw.deviation,
-            bw_samples: bw.count,
-            iops_min: iops.min as u64,
-            iops_max: iops.max as u64,
-            iops_mean: iops.mean,
-            iops_stddev: iops.deviation,
-            iops_samples: iops.count,
-        }
-    }
-}
-
-/// Samples a second apart; all zero where there are none, as fio has it.
-#[derive(Default)]
-struct Samples {
-    min: f64,
-    max: f64,
-    mean: f64,
-    deviation: f64,
-    count: usize,
-}
-
-impl Samples {
-    /// Of `values`, each times `scale`.
-    fn of(values: &[f64], scale: f64) -> Self {
-        if values.is_empty() {
-            return Self::default();
-        }
-        let count = values.len();
-        let mean = values.iter().sum::<f64>() / count as f64;
-        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64;
-        let (min, max) =
-            values.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
-        Self {
-            min: min * scale,
-            max: max * scale,
-            mean: mean * scale,
-            deviation: of_sample(variance.sqrt(), count as u64) * scale,
-            count,
-        }
-    }
-}
-
-#[derive(Default, Serialize)]
-struct Latency {
-    min: u64,
-    max: u64,
-    mean: f64,
-    stddev: f64,
-    #[serde(rename = "N")]
-    count: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Keys<String, u64>>,
-}
-
-impl Latency {
-    fn of(latency: &Histogram) -> Self {
-        Self {
-            min: latency.min().as_nanos(),
-            max: latency.max().as_nanos(),
-            mean: latency.mean(),
-            stddev: of_sample(latency.deviation(), latency.count()),
-            count: latency.count(),
-            percentile: None,
-        }
-    }
-}
-
-/// The deviation as fio has it, with one less than the count as divisor.
-fn of_sample(deviation: f64, count: u64) -> f64 {
-    if count < 2 { 0.0 } else { deviation * (count as f64 / (count - 1) as f64).sqrt() }
-}
-
-fn percentiles(latency: &Histogram) -> Option<Keys<String, u64>> {
-    let of = |percent: f64| (format!("{percent:.6}"), latency.percentile(percent).as_nanos());
-    (!latency.is_empty()).then(|| Keys(PERCENTILES.map(of).to_vec()))
-}
-
 /// Flushes.
 #[derive(Serialize)]
 struct Sync {
@@ -377,7 +210,10 @@ fn classes(latency: &Histogram, unit: Nanos, end: Nanos, ends: &[u64]) -> Keys<S
 
 #[cfg(test)]
 mod tests {
+    use engine::Clock;
     use serde_json::{Value, json};
+
+    use workload::{Arrival, Stop, Workload};
 
     use super::super::tests::{mixed, nothing, single};
     use super::*;
@@ -403,13 +239,72 @@ mod tests {
             job["job options"],
             json!({
                 "name": "mine, \"quoted\"", "filename": "./scratch.bin", "ioengine": "io_uring", "rw": "randrw",
-                "rwmixread": "67", "bs": "4k", "iodepth": "32", "numjobs": "2", "randseed": "18446744073709551615",
+                "rwmixread": "67", "rwmixwrite": "33", "bs": "4k", "iodepth": "32", "numjobs": "2", "randseed": "18446744073709551615",
                 "direct": "1", "offset": "1m", "size": "1g", "runtime": "2", "ramp_time": "500ms", "io_size": "1g",
             })
         );
         assert_eq!((&job["usr_cpu"], &job["sys_cpu"]), (&json!(2.5), &json!(7.5)));
         assert_eq!(document["assay"]["seed"], "18446744073709551615");
         assert_eq!(document["assay"]["findings"][1], "Not \"steady\".");
+    }
+
+    #[test]
+    fn what_is_global_is_the_job_s_but_for_name_and_file() {
+        let document = document(&mixed());
+        let mut expected = document["jobs"][0]["job options"].as_object().unwrap().clone();
+        expected.retain(|name, _| name != "name" && name != "filename");
+        expected["bs"] = "4096B".into();
+        assert_eq!(document["global options"], Value::Object(expected));
+        let stopped_by_time = Measurement {
+            workload: Workload { stop: Stop::after(Nanos::from_secs(3)), ..mixed().workload },
+            ..mixed()
+        };
+        let document = self::document(&stopped_by_time);
+        assert_eq!(document["global options"]["time_based"], "1");
+        assert_eq!(document["global options"].get("io_size"), None);
+    }
+
+    #[test]
+    fn what_is_zero_because_nobody_measured_it_is_told() {
+        let document = document(&mixed());
+        let job = &document["jobs"][0];
+        for key in document["assay"]["not_measured"].as_array().unwrap() {
+            let key = key.as_str().unwrap();
+            let value = job.get(key).or_else(|| job["read"].get(key)).unwrap_or_else(|| panic!("no {key}"));
+            let all = value.as_object().map_or(vec![value], |map| map.values().collect());
+            assert!(all.iter().all(|value| value.as_f64() == Some(0.0)), "{key} is {value}");
+        }
+    }
+
+    #[test]
+    fn the_whole_distribution_is_there() {
+        let document = document(&mixed());
+        let bins = document["jobs"][0]["read"]["clat_ns"]["bins"].as_object().unwrap();
+        let found: Vec<_> = bins.iter().map(|(ns, count)| (ns.as_str(), count.as_u64().unwrap())).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), 4000);
+        assert!(bins.contains_key("99840") && bins.contains_key("5013504"), "{found:?}");
+    }
+
+    #[test]
+    fn a_simulated_drive_is_a_disk_that_was_always_busy() {
+        let simulated = Measurement { clock: Clock::Virtual, ..mixed() };
+        let single = Single { target: "sim:x25-m", ..single(&simulated) };
+        let disks = |single: &Single| -> Value {
+            let document: Value = serde_json::from_str(&fio(single)).unwrap();
+            document["disk_util"].clone()
+        };
+        let disk = &disks(&single)[0];
+        assert_eq!((&disk["name"], &disk["read_ios"], &disk["util"]), (&json!("x25-m"), &json!(4000), &json!(100.0)));
+        // 3,998 reads of 100 µs, two of 5 ms; 2,000 writes of 250 µs.
+        assert_eq!(
+            (&disk["read_ticks"], &disk["write_ticks"], &disk["in_queue"]),
+            (&json!(409), &json!(500), &json!(909))
+        );
+        assert_eq!(disks(&self::single(&mixed())), json!([]), "a real drive's counters are not read");
+        let think = Arrival { think: Nanos::from_millis(1), ..Arrival::default() };
+        let paused = Measurement { workload: Workload { arrival: think, ..mixed().workload }, ..simulated.clone() };
+        assert_eq!(disks(&Single { measurement: &paused, ..single }), json!([]), "how long it was idle is not known");
     }
 
     #[test]
@@ -484,14 +379,5 @@ mod tests {
         assert_eq!(job["read"]["clat_ns"].get("percentile"), None);
         assert!(job["iodepth_level"].as_object().unwrap().values().all(|share| share == 0.0));
         assert!(!document.to_string().contains("null"), "{document}");
-    }
-
-    #[test]
-    fn amounts_are_written_as_users_of_fio_write_them() {
-        assert_eq!(
-            [512, 4096, 6000, 1 << 20, 3 << 30].map(|bytes| amount(Bytes::new(bytes))),
-            ["512", "4k", "6000", "1m", "3g"]
-        );
-        assert_eq!([10_000_000, 1_500_000, 7].map(|us| duration(Nanos::from_micros(us))), ["10", "1500ms", "7us"]);
     }
 }

@@ -1,0 +1,160 @@
+//! A file of Iometer's as a plan, in the words of a reviewer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use block::{Bytes, Nanos};
+use toml_edit::Value;
+use workload::{Workload, amount, duration};
+
+use super::{Import, Job, Step};
+use crate::plan::{Field, printable};
+
+/// The text of a plan that does what the file asks for, with comments on what it does not.
+///
+/// `layout` says whether the target is written first.
+pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
+    let file = path.file_name().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
+    let stem = path.file_stem().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
+    let mut names = Names::default();
+    let mut text = heading(import, &file);
+    text += &format!("name = {}\ntitle = {}\n", quoted(&slug(&stem)), quoted(&printable(&file)));
+    if let Some(about) = &import.description {
+        text += &format!("about = {}\n", quoted(&printable(about)));
+    }
+    text += "repeats = 1\n";
+    if layout {
+        let name = quoted(&names.unique("layout"));
+        text += &format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n");
+    }
+    for step in &import.steps {
+        text += &match step {
+            Step::Idle { time } => {
+                let name = quoted(&names.unique("idle"));
+                format!("\n[[step]]\nname = {name}\ndo = \"idle\"\ntime = \"{}\"\n", duration(*time))
+            }
+            Step::Run { jobs, sweep } => match &jobs[..] {
+                [job] => alone(job, sweep, &mut names),
+                _ => side_by_side(jobs, &mut names),
+            },
+        };
+    }
+    text
+}
+
+/// What is to be known before the plan is run.
+fn heading(import: &Import, file: &str) -> String {
+    let version = import.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
+    let mut lines = vec![
+        format!("Imported from Iometer's file {file}{version}."),
+        String::new(),
+        "To run it:".to_owned(),
+        "  assay review --plan THIS-FILE TARGET".to_owned(),
+    ];
+    if !import.notices.is_empty() {
+        lines.extend([String::new(), "What is not as Iometer has it:".to_owned()]);
+        lines.extend(import.notices.iter().map(|notice| format!("  line {}: {notice}", notice.place.line)));
+    }
+    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+}
+
+/// A job by itself: a step that measures.
+fn alone(job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) -> String {
+    let mut text = format!("\n[[step]]\nname = {}\n{}", quoted(&names.unique(&job.name)), title(&job.name));
+    let swept = |name: &str| sweep.iter().any(|(field, _)| field.name() == name);
+    for (name, value) in fields(&job.workload).iter().filter(|(name, _)| !swept(name)) {
+        text += &format!("{name} = {}\n", quoted(value));
+    }
+    for (field, values) in sweep {
+        let values: Vec<String> = values.iter().map(u64::to_string).collect();
+        text += &format!("sweep.{} = [{}]\n", field.name(), values.join(", "));
+    }
+    text
+}
+
+/// Jobs that run at the same time: a step with a table for each. What all of them have stands on the step.
+fn side_by_side(jobs: &[Job], names: &mut Names) -> String {
+    let all: Vec<Vec<(&str, String)>> = jobs.iter().map(|job| fields(&job.workload)).collect();
+    let is_shared = |field: &(&str, String)| all.iter().all(|fields| fields.contains(field));
+    let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique("side-by-side")));
+    text += &format!("title = \"{} jobs side by side\"\n", jobs.len());
+    for (name, value) in all[0].iter().filter(|field| is_shared(field)) {
+        text += &format!("{name} = {}\n", quoted(value));
+    }
+    let mut own = Names::default();
+    for (job, fields) in jobs.iter().zip(&all) {
+        text += &format!("\n[[step.job]]\nname = {}\n", quoted(&own.unique(&job.name)));
+        for (name, value) in fields.iter().filter(|field| !is_shared(field)) {
+            text += &format!("{name} = {}\n", quoted(value));
+        }
+    }
+    text
+}
+
+/// The specification's own name, for people.
+fn title(name: &str) -> String {
+    match printable(name).trim() {
+        "" => String::new(),
+        name => format!("title = {}\n", quoted(name)),
+    }
+}
+
+/// The workload in fio's words, as a plan takes them.
+pub(super) fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
+    let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
+    let fields = [
+        Some(("rw", workload.pattern.to_string())),
+        given(workload.sizes.is_none(), "bs", &|| amount(workload.block)),
+        Some(("iodepth", workload.queue_depth.to_string())),
+        Some(("numjobs", workload.workers.to_string())),
+        given(workload.pattern.is_mixed(), "rwmixread", &|| workload.read_percent.to_string()),
+        workload.size.map(|size| ("size", amount(size))),
+        given(workload.offset > Bytes::ZERO, "offset", &|| amount(workload.offset)),
+        workload.stop.time.map(|time| ("runtime", duration(time))),
+        given(workload.ramp > Nanos::ZERO, "ramp_time", &|| duration(workload.ramp)),
+    ];
+    fields.into_iter().flatten().chain(workload.options()).collect()
+}
+
+/// A text in quotes, as TOML has it.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().trim().to_owned()
+}
+
+/// The name that a plan can have in place of any text.
+fn slug(text: &str) -> String {
+    const LONGEST: usize = 56;
+    let mut name = String::new();
+    for letter in text.chars().map(|c| c.to_ascii_lowercase()) {
+        match letter {
+            'a'..='z' | '0'..='9' => name.push(letter),
+            _ if name.is_empty() || name.ends_with('-') => {}
+            _ => name.push('-'),
+        }
+    }
+    name.truncate(LONGEST);
+    match name.trim_matches('-') {
+        "" => "test".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// The names given so far, no two alike, and how often each was asked for.
+#[derive(Default)]
+struct Names {
+    given: BTreeSet<String>,
+    asked: BTreeMap<String, u32>,
+}
+
+impl Names {
+    fn unique(&mut self, text: &str) -> String {
+        let name = slug(text);
+        let asked = self.asked.entry(name.clone()).or_insert(1);
+        let mut tried = name.clone();
+        while !self.given.insert(tried.clone()) {
+            *asked += 1;
+            tried = format!("{name}-{asked}");
+        }
+        tried
+    }
+}

@@ -1,0 +1,146 @@
+//! What a file says, section by section.
+
+use super::access::{Access, Assignment, Portion};
+use super::entries::{Entry, Line, entries};
+use super::notices::Notices;
+use super::setup::Setup;
+use super::worker::Worker;
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct File<'a> {
+    pub(super) version: Option<Line<'a>>,
+    pub(super) setup: Setup,
+    pub(super) specs: Vec<Access>,
+    pub(super) workers: Vec<Worker<'a>>,
+    pub(super) managers: usize,
+}
+
+/// The part of the file in which a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Outside,
+    Setup,
+    Display,
+    Specs,
+    Managers,
+}
+
+/// The sections by the words that begin and end them.
+const SECTIONS: [(&str, &str, Section); 4] = [
+    ("TEST SETUP", "END test setup", Section::Setup),
+    ("RESULTS DISPLAY", "END results display", Section::Display),
+    ("ACCESS SPECIFICATIONS", "END access specifications", Section::Specs),
+    ("MANAGER LIST", "END manager list", Section::Managers),
+];
+
+/// Reads the file.
+pub(super) fn read<'a>(text: &'a str, notices: &mut Notices) -> File<'a> {
+    let (before, entries) = entries(text);
+    let mut file =
+        File { version: before.iter().find(|line| line.text.starts_with("Version")).copied(), ..File::default() };
+    let mut section = Section::Outside;
+    for entry in &entries {
+        if let Some((.., begins)) = SECTIONS.iter().find(|(begin, ..)| entry.is(begin)) {
+            section = *begins;
+        } else if SECTIONS.iter().any(|(_, end, _)| entry.is(end)) {
+            section = Section::Outside;
+        } else if !file.take(section, entry, notices) {
+            notices.warn(
+                "icf::unknown-key",
+                entry.key.text,
+                entry.key.place(),
+                format!("`{}` is not known here", entry.key.text),
+                "it is left out with its values",
+            );
+        }
+    }
+    file.judge_version(entries.first(), notices);
+    file
+}
+
+impl<'a> File<'a> {
+    /// Takes one key over; false where the section has none of this name.
+    fn take(&mut self, section: Section, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+        match section {
+            Section::Outside => return false,
+            // How Iometer shows what it measures is nothing to a plan.
+            Section::Display => {}
+            Section::Setup => self.setup.take(entry, notices),
+            Section::Specs => return self.take_spec(entry, notices),
+            Section::Managers => return self.take_worker(entry, notices),
+        }
+        true
+    }
+
+    fn take_spec(&mut self, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+        if entry.is("Access specification name") {
+            let line = entry.value().unwrap_or(entry.key);
+            let (name, assignment) = named(line.text);
+            self.specs.push(Access { name: name.to_owned(), place: line.place(), assignment, portions: Vec::new() });
+        } else if entry.is("size,") {
+            let Some(spec) = self.specs.last_mut() else { return false };
+            for line in &entry.values {
+                spec.portions.extend(Portion::read(line, notices));
+            }
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn take_worker(&mut self, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+        if entry.is("Manager ID") {
+            self.managers += 1;
+        } else if entry.is("Worker") && entry.key.text.len() == "Worker".len() {
+            self.workers.push(Worker::new(entry));
+        } else if !entry.is("Manager network address") && !entry.is("End ") {
+            return self.workers.last_mut().is_some_and(|worker| worker.take(entry, notices));
+        }
+        true
+    }
+
+    /// Tells where the text is no configuration at all, or older than what is read here.
+    fn judge_version(&self, first: Option<&Entry>, notices: &mut Notices) {
+        if self.specs.is_empty() {
+            let place = self.version.or(first.map(|entry| entry.key)).map_or_else(nowhere, |line| line.place());
+            notices.refuse(
+                "icf::no-specification",
+                "ACCESS SPECIFICATIONS",
+                place,
+                "there is no access specification".to_owned(),
+                "save one with Iometer's \"Save Test Configuration File\", access specifications included",
+            );
+        }
+        let Some(version) = self.version else { return };
+        let year = version.words().nth(1).and_then(|word| word.split('.').next()).and_then(|year| year.parse().ok());
+        if year.is_some_and(|year: u32| (1900..1998).contains(&year)) {
+            notices.warn(
+                "icf::version",
+                "Version",
+                version.place(),
+                format!("`{}` is older than the format that is read here", version.text),
+                "look at the plan before it is run",
+            );
+        }
+    }
+}
+
+/// The place of what is not there at all.
+fn nowhere() -> crate::import::Place {
+    crate::import::Place { source: 0, span: 0..0, line: 1 }
+}
+
+/// An access specification's name, and who has it by default.
+fn named(text: &str) -> (&str, Assignment) {
+    let Some((name, word)) = text.rsplit_once(',') else { return (text, Assignment::None) };
+    let assignment = match word.trim().to_ascii_uppercase().as_str() {
+        "NONE" | "0" => Assignment::None,
+        "ALL" | "1" | "DISK" | "2" => Assignment::Disk,
+        "NET" | "3" => Assignment::Network,
+        // Some write the heading again where the assignment belongs.
+        "DEFAULT ASSIGNMENT" => Assignment::None,
+        _ => return (text, Assignment::None),
+    };
+    (name.trim(), assignment)
+}

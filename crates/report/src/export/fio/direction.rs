@@ -1,0 +1,195 @@
+//! The requests of one kind in fio's words.
+
+use std::collections::BTreeMap;
+
+use engine::{Flow, Measurement, TICK, Tick};
+use serde::Serialize;
+use stats::Histogram;
+
+use super::{Keys, Single};
+
+/// The percentiles that fio prints unless told otherwise.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+/// The requests of one kind.
+#[derive(Serialize)]
+pub(super) struct Direction {
+    io_bytes: u64,
+    io_kbytes: u64,
+    bw_bytes: u64,
+    bw: u64,
+    iops: f64,
+    runtime: u64,
+    total_ios: u64,
+    short_ios: u64,
+    drop_ios: u64,
+    slat_ns: Latency,
+    clat_ns: Latency,
+    lat_ns: Latency,
+    bw_min: u64,
+    bw_max: u64,
+    bw_agg: f64,
+    bw_mean: f64,
+    bw_dev: f64,
+    bw_samples: usize,
+    iops_min: u64,
+    iops_max: u64,
+    iops_mean: f64,
+    iops_stddev: f64,
+    iops_samples: usize,
+}
+
+impl Direction {
+    pub(super) fn of(single: &Single, flow: &Flow, completed: impl Fn(&Tick) -> u64) -> Self {
+        let Measurement { elapsed, series, .. } = single.measurement;
+        let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
+        let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
+        let mean = if flow.requests > 0 { flow.bytes.get() as f64 / flow.requests as f64 } else { 0.0 };
+        let kib_per_request = mean / 1024.0;
+        let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
+        let bytes = flow.bytes.get();
+        let bw_bytes = single.per_second(bytes) as u64;
+        // Tools divide by it, so a run of less than a millisecond counts as one.
+        let runtime = if flow.requests > 0 { (elapsed.as_nanos() / 1_000_000).max(1) } else { 0 };
+        Self {
+            io_bytes: bytes,
+            io_kbytes: bytes / 1024,
+            bw_bytes,
+            bw: bw_bytes / 1024,
+            iops: single.per_second(flow.requests),
+            runtime,
+            total_ios: flow.requests,
+            short_ios: 0,
+            drop_ios: 0,
+            slat_ns: Latency::default(),
+            clat_ns: Latency::in_full(&flow.latency),
+            lat_ns: Latency::of(&flow.latency),
+            bw_min: bw.min as u64,
+            bw_max: bw.max as u64,
+            bw_agg: if bw.count > 0 { 100.0 } else { 0.0 },
+            bw_mean: bw.mean,
+            bw_dev: bw.deviation,
+            bw_samples: bw.count,
+            iops_min: iops.min as u64,
+            iops_max: iops.max as u64,
+            iops_mean: iops.mean,
+            iops_stddev: iops.deviation,
+            iops_samples: iops.count,
+        }
+    }
+}
+
+/// Samples a second apart; all zero where there are none, as fio has it.
+#[derive(Default)]
+struct Samples {
+    min: f64,
+    max: f64,
+    mean: f64,
+    deviation: f64,
+    count: usize,
+}
+
+impl Samples {
+    /// Of `values`, each times `scale`.
+    fn of(values: &[f64], scale: f64) -> Self {
+        if values.is_empty() {
+            return Self::default();
+        }
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64;
+        let (min, max) =
+            values.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+        Self {
+            min: min * scale,
+            max: max * scale,
+            mean: mean * scale,
+            deviation: of_sample(variance.sqrt(), count as u64) * scale,
+            count,
+        }
+    }
+}
+
+/// How long requests took, in nanoseconds; all zero where none was timed, as fio has it.
+#[derive(Default, Serialize)]
+pub(super) struct Latency {
+    min: u64,
+    max: u64,
+    mean: f64,
+    stddev: f64,
+    #[serde(rename = "N")]
+    count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentile: Option<Keys<String, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Keys<String, u64>>,
+}
+
+impl Latency {
+    pub(super) fn of(latency: &Histogram) -> Self {
+        Self {
+            min: latency.min().as_nanos(),
+            max: latency.max().as_nanos(),
+            mean: latency.mean(),
+            stddev: of_sample(latency.deviation(), latency.count()),
+            count: latency.count(),
+            percentile: None,
+            bins: None,
+        }
+    }
+
+    /// With percentiles and the whole distribution, where there is one.
+    fn in_full(latency: &Histogram) -> Self {
+        Self { percentile: percentiles(latency), bins: bins(latency), ..Self::of(latency) }
+    }
+}
+
+/// The deviation as fio has it, with one less than the count as divisor.
+fn of_sample(deviation: f64, count: u64) -> f64 {
+    if count < 2 { 0.0 } else { deviation * (count as f64 / (count - 1) as f64).sqrt() }
+}
+
+fn percentiles(latency: &Histogram) -> Option<Keys<String, u64>> {
+    let of = |percent: f64| (format!("{percent:.6}"), latency.percentile(percent).as_nanos());
+    (!latency.is_empty()).then(|| Keys(PERCENTILES.map(of).to_vec()))
+}
+
+/// The distribution in fio's classes, each by the latency in its middle.
+fn bins(latency: &Histogram) -> Option<Keys<String, u64>> {
+    let mut classes = BTreeMap::new();
+    for (each, count) in latency.bins() {
+        *classes.entry(middle(each.as_nanos())).or_insert(0) += count;
+    }
+    (!latency.is_empty()).then(|| Keys(classes.into_iter().map(|(ns, count)| (ns.to_string(), count)).collect()))
+}
+
+/// The middle of fio's class of this latency: 64 classes to each power of two, and one to each nanosecond below 128.
+///
+/// Source: fio 3.33, `stat.c`, `plat_val_to_idx` and `plat_idx_to_val`.
+fn middle(ns: u64) -> u64 {
+    let shift = ns.checked_ilog2().unwrap_or(0).saturating_sub(6);
+    (ns >> shift << shift) + (1 << shift >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_fio_s() {
+        // Keys that fio 3.33 printed, and the ends of their classes.
+        let table = [
+            (0, 0),
+            (127, 127),
+            (128, 129),
+            (65_024, 65_280),
+            (65_535, 65_280),
+            (67_000, 67_072),
+            (2_624_724, 2_637_824),
+        ];
+        for (ns, class) in table {
+            assert_eq!(middle(ns), class, "{ns} ns");
+        }
+        assert_eq!(middle(u64::MAX), u64::MAX - (1 << 56) + 1, "the last class does not overflow");
+    }
+}
