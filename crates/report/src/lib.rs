@@ -24,4 +24,4 @@ mod timeline;
 
 pub use conditions::date;
 pub use page::html;
-pub use summary::summary;
+pub use summary::{summary, wrapped};

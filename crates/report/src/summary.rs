@@ -161,7 +161,7 @@ fn change(row: &KeyFigure, color: bool) -> Cell {
 }
 
 /// `text` broken between words so that no line is longer than `width` characters.
-pub(crate) fn wrapped(text: &str, width: u16) -> Vec<String> {
+pub fn wrapped(text: &str, width: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in bound(text).split(' ') {
         let last = lines.last_mut().expect("there is always a line");

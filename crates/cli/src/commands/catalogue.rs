@@ -6,7 +6,9 @@ use drive::preset::Preset;
 use drive::smart::Smart;
 use lab::plan::{self, Action, Length, Plan, catalog, profile};
 
-use super::history::say;
+use report::wrapped;
+
+use super::history::{say, width};
 use crate::failure::Failure;
 
 /// What was asked of `assay drives`.
@@ -51,7 +53,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
     match &arguments.which {
         None => {
             let lines: String =
-                Preset::all().map(|preset| format!("sim:{:<15} {}\n", preset.name, preset.title)).collect();
+                Preset::all().map(|preset| entry(&format!("sim:{}", preset.name), 20, &preset.title)).collect();
             say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
         }
         Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
@@ -86,7 +88,7 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             let mut lines = String::new();
             for (name, text) in catalog::builtin() {
                 let plan = read(&format!("plans/{name}.toml"), text)?;
-                lines += &format!("{name:<10} {}\n", plan.title);
+                lines += &entry(name, 14, &plan.title);
             }
             say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` follows it.\n"))
         }
@@ -104,17 +106,18 @@ pub fn profiles() -> Result<(), Failure> {
     for profile in profile::all() {
         let fields: Vec<String> =
             profile.fields.iter().map(|(field, text)| format!("{}={text}", field.name())).collect();
-        lines += &format!(
-            "{:<16} {}\n{:16} {}\n{:16} Source: {}\n\n",
-            profile.name,
-            profile.title,
-            "",
-            fields.join(" "),
-            "",
-            profile.source
-        );
+        lines += &entry(profile.name, 20, &profile.title);
+        lines += &entry("", 20, &fields.join(" "));
+        lines += &(entry("", 20, &format!("Source: {}", profile.source)) + "\n");
     }
     say(&format!("{lines}`assay run --profile NAME` runs one; in a plan it is `profile = \"NAME\"`.\n"))
+}
+
+/// A name in so many columns, and what it is beside it, within the width of the terminal.
+fn entry(name: &str, columns: usize, text: &str) -> String {
+    let lines = wrapped(text, width().saturating_sub(columns as u16));
+    let first = std::iter::once(name).chain(std::iter::repeat(""));
+    first.zip(lines).map(|(name, line)| format!("{name:<columns$}{line}\n")).collect()
 }
 
 fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {

@@ -100,8 +100,7 @@ pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
 
 /// Prints the table of key figures.
 pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure> {
-    let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(120);
-    say(&report::summary(outcome, width, color(is_terminal)))
+    say(&report::summary(outcome, width(), color(is_terminal)))
 }
 
 /// Writes the report into `folder`; where it is.
@@ -132,6 +131,12 @@ fn file_name(run: &Run) -> String {
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let target = words.join("-");
     format!("{}-{}-{}.html", run.plan, &target[..target.len().min(TARGET_MAX)], run.id)
+}
+
+/// How wide what is printed may be: as the terminal is, within reason; 80 columns where there is none.
+pub fn width() -> u16 {
+    let is_terminal = std::io::stdout().is_terminal();
+    comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(120)
 }
 
 /// Prints to standard output. A reader that has gone away is no error.
