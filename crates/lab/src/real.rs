@@ -11,8 +11,6 @@ use crate::{Environment, LabError};
 const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
     file system answers reads of them without asking the drive. Fill the file first.";
 
-/// What is to be said of what was cut short.
-
 /// A file or a block device.
 pub struct Real {
     target: Target,
