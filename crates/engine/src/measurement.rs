@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::Workload;
 
-use crate::Handover;
+use crate::{Failures, Handover, Verified};
 
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
@@ -47,6 +47,10 @@ pub struct Measurement {
     pub series: Vec<Tick>,
     /// The host's processor time, that for jobs beside this one included; none on a virtual clock.
     pub cpu: Option<Cpu>,
+    /// Requests that failed, which are counted nowhere else; those of the time that is not counted included.
+    pub failures: Failures,
+    /// What came of checking written data; none where it was not asked for.
+    pub verified: Option<Verified>,
     /// What the simulated drive did meanwhile, for jobs beside this one too; none on a real one.
     pub drive: Option<Counters>,
 }
@@ -190,6 +194,8 @@ impl Measurement {
             flush: Flow::default(),
             series: Vec::new(),
             cpu: None,
+            failures: Failures::default(),
+            verified: None,
             drive: None,
         }
     }
@@ -224,6 +230,7 @@ impl Measurement {
             mine.merge(theirs);
         }
         self.elapsed = self.elapsed.max(other.elapsed);
+        self.merge_doubts(other);
         if let Some(cpu) = other.cpu {
             self.cpu.get_or_insert_default().add(cpu);
         }
@@ -237,6 +244,7 @@ impl Measurement {
         self.flush.merge(&next.flush);
         self.series.extend(&next.series);
         self.elapsed += next.elapsed;
+        self.merge_doubts(next);
         if let Some(next) = next.cpu {
             self.cpu.get_or_insert_default().add(next);
         }
@@ -244,6 +252,25 @@ impl Measurement {
             (Some(mine), Some(next)) => Some(mine + next),
             (mine, next) => mine.or(next),
         };
+    }
+
+    /// Adds what failed and what was checked elsewhere, apart from all figures.
+    pub(crate) fn merge_doubts(&mut self, other: &Self) {
+        self.failures.merge(&other.failures);
+        if let Some(verified) = &other.verified {
+            self.verified.get_or_insert_default().merge(verified);
+        }
+    }
+
+    /// Whether requests failed or data was damaged, so that what was asked was not done in full.
+    pub fn is_impaired(&self) -> bool {
+        !self.failures.is_empty() || self.verified.as_ref().is_some_and(|verified| verified.damaged > 0)
+    }
+
+    /// Doubts about the target: what failed, and what it did not keep.
+    pub fn target_findings(&self) -> Vec<String> {
+        let verified = self.verified.iter().flat_map(Verified::findings);
+        self.failures.finding().into_iter().chain(verified).collect()
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.

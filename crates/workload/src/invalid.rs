@@ -71,7 +71,9 @@ pub enum Invalid {
          bssplit, percentage_random, and a blockalign or a gap that is no multiple of bs, or leave out verify"
     )]
     VerifiedParts,
-    #[error("verify makes every block differ from all others, so that none is repeated; give verify or dedupe_percentage")]
+    #[error(
+        "verify makes every block differ from all others, so that none is repeated; give verify or dedupe_percentage"
+    )]
     VerifiedDuplicates,
     #[error(
         "how much was written in a time cannot be known afterwards, so that verify_only takes no runtime; write with \

@@ -502,6 +502,32 @@ mod tests {
     }
 
     #[test]
+    fn workers_whose_data_is_checked_have_a_part_and_a_share_each() {
+        let verify = Verify { stamps: true, ..Verify::default() };
+        let workload = Workload {
+            pattern: Pattern::RandWrite,
+            workers: 3,
+            offset: Bytes::from_kib(4),
+            verify,
+            stop: Stop::after_bytes(Bytes::from_kib(100)),
+            ..Workload::default()
+        };
+        let parts: Vec<_> = (0..3).map(|worker| workload.part(worker, Bytes::from_kib(48)).unwrap()).collect();
+        let part = |start: u64| (Bytes::from_kib(start), Bytes::from_kib(12));
+        assert_eq!(parts, [part(4), part(16), part(28)]);
+        assert_eq!(workload.requests_each(), 8);
+        let mut stream = crate::Stream::new(&workload, 1, Bytes::from_kib(48), block::Seed::new(7)).unwrap();
+        for _ in 0..1000 {
+            let request = stream.next_request();
+            let (start, length) = parts[1];
+            assert!(request.lba.offset() >= start && request.end().offset() <= start + length);
+        }
+        let plain = Workload { verify: Verify::default(), ..workload };
+        assert_eq!(plain.part(2, Bytes::from_kib(48)).unwrap(), (Bytes::from_kib(4), Bytes::from_kib(44)));
+        assert_eq!(plain.requests_each(), u64::MAX);
+    }
+
+    #[test]
     fn nonsense_is_refused_by_name() {
         let capacity = Bytes::from_gib(1);
         let cases = [
@@ -528,7 +554,26 @@ mod tests {
                 "not both",
             ),
         ];
-        for (workload, words) in cases {
+        let verified = |workload: Workload| {
+            let verify = Verify { stamps: true, ..workload.verify };
+            Workload { pattern: Pattern::RandWrite, verify, ..workload }
+        };
+        let only = Verify { only: true, ..Verify::default() };
+        let verified = [
+            (Workload { pattern: Pattern::Read, ..verified(ten_seconds()) }, "writes nothing"),
+            (verified(Workload { sizes: Some("4k/50:8k/50".parse().unwrap()), ..ten_seconds() }), "of one size"),
+            (verified(Workload { random_percent: 50, ..ten_seconds() }), "of one size"),
+            (verified(Workload { align: Some(Bytes::new(512)), ..ten_seconds() }), "no multiple of bs"),
+            (verified(Workload { duplicates: 5, ..ten_seconds() }), "verify or dedupe_percentage"),
+            (verified(Workload { verify: only, ..ten_seconds() }), "takes no runtime"),
+            (Workload { verify: only, ..ten_seconds() }, "details of verify"),
+            (
+                verified(Workload { stop: Stop::after_bytes(Bytes::from_kib(4)), workers: 2, ..ten_seconds() }),
+                "before its first request",
+            ),
+            (Workload { duplicates: 101, ..ten_seconds() }, "101 %"),
+        ];
+        for (workload, words) in cases.into_iter().chain(verified) {
             let said = workload.span(capacity).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");
         }

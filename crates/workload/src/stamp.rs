@@ -170,10 +170,11 @@ impl Stamp {
     /// What is there instead.
     pub fn check_latest(&self, block: &[u8], at: Bytes) -> Result<(), Damage> {
         let sectors = block.chunks_exact(SECTOR.get() as usize).enumerate();
-        let latest = sectors.filter_map(|(index, sector)| match self.known(sector, at + SECTOR.times(index as u64), 0) {
-            Found::OfWrite(generation) => Some(generation),
-            _ => None,
-        });
+        let latest =
+            sectors.filter_map(|(index, sector)| match self.known(sector, at + SECTOR.times(index as u64), 0) {
+                Found::OfWrite(generation) => Some(generation),
+                _ => None,
+            });
         self.check(block, at, latest.max().unwrap_or(0))
     }
 
