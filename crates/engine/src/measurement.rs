@@ -64,6 +64,8 @@ pub struct Flow {
     pub bytes: Bytes,
     /// How long each took, from submission to completion; from when it came where requests come at a rate.
     pub latency: Histogram,
+    /// How long each took from submission to completion; none where `latency` says just that.
+    pub service: Option<Box<Histogram>>,
 }
 
 impl Flow {
@@ -75,11 +77,19 @@ impl Flow {
         self.latency.record(latency);
     }
 
+    /// Adds how long a request that came before it was submitted took from then on.
+    pub fn record_service(&mut self, latency: Nanos) {
+        self.service.get_or_insert_default().record(latency);
+    }
+
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.requests += other.requests;
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
+        if let Some(service) = &other.service {
+            self.service.get_or_insert_default().merge(service);
+        }
     }
 }
 
@@ -217,6 +227,17 @@ impl Measurement {
         self.elapsed = self.elapsed.max(at);
     }
 
+    /// Adds how long a request took from submission, where its latency counts from when it came.
+    pub fn record_service(&mut self, op: Op, latency: Nanos) {
+        match op {
+            Op::Read => self.read.record_service(latency),
+            Op::Write => self.write.record_service(latency),
+            Op::Trim => self.trim.record_service(latency),
+            // A flush comes when it is submitted.
+            Op::Flush => {}
+        }
+    }
+
     /// Adds what another worker measured at the same time.
     pub fn merge(&mut self, other: &Self) {
         self.read.merge(&other.read);
@@ -305,6 +326,16 @@ impl Measurement {
         all.merge(&self.write.latency);
         all.merge(&self.trim.latency);
         all
+    }
+
+    /// The same from submission; none where that is what the latencies are.
+    pub fn service(&self) -> Option<Histogram> {
+        let mut flows = [&self.read, &self.write, &self.trim].into_iter().filter_map(|flow| flow.service.as_deref());
+        let first = flows.next()?.clone();
+        Some(flows.fold(first, |mut all, service| {
+            all.merge(service);
+            all
+        }))
     }
 
     /// Requests a second; zero when no time has passed.

@@ -27,6 +27,11 @@ pub enum VirtualError {
         /// How long it ran.
         time: Nanos,
     },
+    /// Written data is to be checked, and there is none.
+    #[error(
+        "a simulated drive holds no data that verify could check; leave verify out, or choose a file or a block device"
+    )]
+    HoldsNoData,
     /// The drive came to the end of its life.
     #[error("the drive is worn out and read-only after {written} written to it; start over with a fresh one")]
     WornOut {
@@ -117,10 +122,18 @@ impl Run {
         let mut flights = Vec::new();
         let mut all = Vec::with_capacity(jobs.len());
         for (number, job) in (0..).zip(jobs) {
+            if job.workload.verify.stamps {
+                return Err(VirtualError::HoldsNoData.of(job));
+            }
             let mut running = Running::new(job, began);
             for worker in 0..job.workload.workers {
                 let first = flights.len() as u32;
-                let idle = Flight { owner: Owner { job: number, worker }, since: began, request: Request::FLUSH };
+                let idle = Flight {
+                    owner: Owner { job: number, worker },
+                    since: began,
+                    submitted: began,
+                    request: Request::FLUSH,
+                };
                 let of = |invalid| VirtualError::Invalid(invalid).of(job);
                 running.workers.push(Worker::new(job, worker, first, capacity, began).map_err(of)?);
                 flights.resize(flights.len() + job.workload.queue_depth as usize, idle);

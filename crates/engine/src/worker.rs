@@ -127,6 +127,8 @@ pub(crate) struct Worker<'r> {
     pace: Pace,
     /// The time that each tag's latency counts from, and what it does.
     flights: Vec<(Nanos, Request)>,
+    /// When each tag was submitted, where its latency counts from another time; empty elsewhere.
+    submitted: Vec<Nanos>,
     in_flight: u32,
     requests_left: u64,
     /// What every block should hold; none where nobody looks.
@@ -161,6 +163,7 @@ impl<'r> Worker<'r> {
             peeked: None,
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
+            submitted: if workload.arrival.is_open() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             in_flight: 0,
             requests_left,
             ledger,
@@ -333,6 +336,9 @@ impl<'r> Worker<'r> {
             return Ok(false);
         }
         self.requests_left -= u64::from(request.op != Op::Flush);
+        if let Some(submitted) = self.submitted.get_mut(tag.0 as usize) {
+            *submitted = now;
+        }
         self.launch(tag, request, since)?;
         Ok(true)
     }
@@ -361,6 +367,9 @@ impl<'r> Worker<'r> {
             let from = self.shared.counted_from;
             self.measurement.record(op, length, within.since(from), now.since(since));
             self.measurement.elapsed = now.since(from);
+            if let Some(submitted) = self.submitted.get(done.tag.0 as usize) {
+                self.measurement.record_service(op, now.since(*submitted));
+            }
         }
         Ok(())
     }
