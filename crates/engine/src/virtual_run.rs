@@ -323,6 +323,7 @@ mod tests {
             let workload =
                 Workload { queue_depth: depth, stop: Stop::after(Nanos::from_secs(1)), ..Workload::default() };
             let measurement = measure(workload, 4);
+            assert_eq!(measurement.service(), None, "a closed loop has one latency");
             assert!((measurement.iops() / iops - 1.0).abs() < 0.001, "depth {depth}: {} IOPS", measurement.iops());
             let mean = measurement.read.latency.mean() / 1e3;
             assert!((mean / latency - 1.0).abs() < 0.01, "depth {depth}: {mean} µs");
@@ -376,6 +377,20 @@ mod tests {
         assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100 * 1000 - 50 * 999));
         let mean = measurement.read.latency.mean() / 1e3;
         assert!((mean - (100.0 + 50.0 * 999.0 / 2.0)).abs() < 1.0, "{mean} µs");
+        // From submission it is the time of the four in flight, but for the first of them.
+        let service = measurement.service().unwrap();
+        assert_eq!((service.count(), service.max()), (1000, Nanos::from_micros(400)));
+        assert!((service.percentile(50.0).as_micros_f64() / 400.0 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_drive_without_data_cannot_be_asked_to_check_it() {
+        let verify = workload::Verify { stamps: true, ..workload::Verify::default() };
+        let workload =
+            Workload { pattern: Pattern::RandWrite, verify, stop: Stop::after_requests(1), ..Workload::default() };
+        let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
+        assert_eq!(error, VirtualError::HoldsNoData);
+        assert!(error.to_string().contains("a simulated drive holds no data"), "{error}");
     }
 
     /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).
