@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use block::{Bytes, parse_bytes};
 use clap::ValueEnum;
 use drive::preset::Preset;
-use engine::{Access, IoEngine, Submission, Target};
+use engine::{Access, IoEngine, OnError, Submission, Target};
 use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -55,6 +55,10 @@ pub struct RealOptions {
     /// Whether workers share those processors or get one each, in turn
     #[arg(long = "cpus_allowed_policy", visible_alias = "cpus-allowed-policy", value_enum, default_value_t = Policy::Shared)]
     pub cpus_allowed_policy: Policy,
+
+    /// Whether the first failed request ends a run (stop), or failures are counted and the run goes on (count)
+    #[arg(long = "on-error", visible_alias = "on_error", value_name = "stop|count", default_value = "stop")]
+    pub on_error: OnError,
 
     /// Use an existing file that assay did not create; its contents are lost
     #[arg(long)]
@@ -184,6 +188,9 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
              drive do not pass the kernel",
         ));
     }
+    if options.on_error != OnError::Stop {
+        return Err(Failure::usage("--on-error is for files and devices; requests to a simulated drive do not fail"));
+    }
     let preset = preset(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
@@ -205,6 +212,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
 fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
     let access = Access {
         submission: options.submission(),
+        on_error: options.on_error,
         size: options.size,
         direct: options.is_direct(),
         keep_cache: options.invalidate == 0,

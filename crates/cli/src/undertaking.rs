@@ -125,6 +125,25 @@ impl Undertaking<'_> {
     }
 }
 
+/// Says that what was asked of a finished run was not done in full, because requests failed or data was damaged.
+///
+/// # Errors
+/// With how many; the figures are kept, and marked.
+pub fn judge(store: &Store, run: RunId) -> Result<(), Failure> {
+    let (mut failed, mut damaged) = (0, 0);
+    for stored in store.measured(run)? {
+        failed += stored.measurement.failures.total();
+        damaged += stored.measurement.verified.map_or(0, |verified| verified.damaged);
+    }
+    let told = |count: u64, noun: &str, verb: &str| (count > 0).then(|| format!("{count} {noun} {verb}"));
+    let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "did not hold what was written to them")];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed(format!("{} in run {run}; its figures are kept, and marked by a finding", all.join(", and "))))
+}
+
 /// Enters that the run failed, as far as that can be done.
 fn broken(store: &mut Store, run: RunId, reason: LabError) -> Broken {
     let untold = store.finish(run, State::Failed, Some(&reason.to_string()), now_ms()).err();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use block::{Bytes, Nanos, Op};
 use rustix::io::Errno;
 use thiserror::Error;
-use workload::Invalid;
+use workload::{Damage, Invalid};
 
 use crate::Job;
 
@@ -90,6 +90,11 @@ pub enum RealError {
         "the requests in flight need {needed} of memory, but {available} is available; lower bs, iodepth or numjobs"
     )]
     Memory { needed: Bytes, available: Bytes },
+    #[error(
+        "verify remembers the last write of every block, which needs {needed} of memory, but {available} is available; \
+         give a larger bs or a smaller size"
+    )]
+    LedgerMemory { needed: Bytes, available: Bytes },
     #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
     Threads { workers: u32, errno: Errno },
     #[error(
@@ -113,6 +118,10 @@ pub enum RealError {
         offset.get(), path.display(), moved.get()
     )]
     Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
+    #[error("{} does not keep its data (verify_fatal): {damage}", path.display())]
+    Damaged { path: PathBuf, damage: Damage },
+    #[error("all requests failed: {words}")]
+    AllFailed { words: String },
     #[error("{} does not support trim; leave trims out, or use another drive or file system", path.display())]
     TrimUnsupported { path: PathBuf },
     #[error(

@@ -3,12 +3,15 @@
 //! Both give the same [`Measurement`].
 
 mod block_device;
+mod content;
 mod discard;
 mod error;
+mod failures;
 mod guard;
 mod handover;
 mod job;
 mod kernel;
+mod ledger;
 mod measurement;
 mod mounts;
 mod pace;
@@ -18,13 +21,16 @@ mod signature;
 mod target;
 mod threads;
 mod uring;
+mod verified;
 mod virtual_run;
 mod worker;
 
 pub use error::{RealError, TargetError};
+pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, IoEngine, Method, Submission};
 pub use job::Job;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
 pub use real::{Progress, run_real, run_real_together};
 pub use target::{Access, Purged, Target};
+pub use verified::Verified;
 pub use virtual_run::{VirtualError, run_virtual, run_virtual_together};

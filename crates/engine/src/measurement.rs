@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::Workload;
 
-use crate::Handover;
+use crate::{Failures, Handover, Verified};
 
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
@@ -50,6 +50,10 @@ pub struct Measurement {
     pub series: Vec<Tick>,
     /// The host's processor time, that for jobs beside this one included; none on a virtual clock.
     pub cpu: Option<Cpu>,
+    /// Requests that failed, which are counted nowhere else; those of the time that is not counted included.
+    pub failures: Failures,
+    /// What came of checking written data; none where it was not asked for.
+    pub verified: Option<Verified>,
     /// What the simulated drive did meanwhile, for jobs beside this one too; none on a real one.
     pub drive: Option<Counters>,
 }
@@ -63,6 +67,8 @@ pub struct Flow {
     pub bytes: Bytes,
     /// How long each took, from submission to completion; from when it came where requests come at a rate.
     pub latency: Histogram,
+    /// How long each took from submission to completion; none where `latency` says just that.
+    pub service: Option<Box<Histogram>>,
 }
 
 impl Flow {
@@ -74,11 +80,19 @@ impl Flow {
         self.latency.record(latency);
     }
 
+    /// Adds how long a request that came before it was submitted took from then on.
+    pub fn record_service(&mut self, latency: Nanos) {
+        self.service.get_or_insert_default().record(latency);
+    }
+
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.requests += other.requests;
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
+        if let Some(service) = &other.service {
+            self.service.get_or_insert_default().merge(service);
+        }
     }
 }
 
@@ -193,6 +207,8 @@ impl Measurement {
             flush: Flow::default(),
             series: Vec::new(),
             cpu: None,
+            failures: Failures::default(),
+            verified: None,
             drive: None,
         }
     }
@@ -214,6 +230,17 @@ impl Measurement {
         self.elapsed = self.elapsed.max(at);
     }
 
+    /// Adds how long a request took from submission, where its latency counts from when it came.
+    pub fn record_service(&mut self, op: Op, latency: Nanos) {
+        match op {
+            Op::Read => self.read.record_service(latency),
+            Op::Write => self.write.record_service(latency),
+            Op::Trim => self.trim.record_service(latency),
+            // A flush comes when it is submitted.
+            Op::Flush => {}
+        }
+    }
+
     /// Adds what another worker measured at the same time.
     pub fn merge(&mut self, other: &Self) {
         self.read.merge(&other.read);
@@ -227,6 +254,7 @@ impl Measurement {
             mine.merge(theirs);
         }
         self.elapsed = self.elapsed.max(other.elapsed);
+        self.merge_doubts(other);
         if let Some(cpu) = other.cpu {
             self.cpu.get_or_insert_default().add(cpu);
         }
@@ -240,6 +268,7 @@ impl Measurement {
         self.flush.merge(&next.flush);
         self.series.extend(&next.series);
         self.elapsed += next.elapsed;
+        self.merge_doubts(next);
         if let Some(next) = next.cpu {
             self.cpu.get_or_insert_default().add(next);
         }
@@ -247,6 +276,25 @@ impl Measurement {
             (Some(mine), Some(next)) => Some(mine + next),
             (mine, next) => mine.or(next),
         };
+    }
+
+    /// Adds what failed and what was checked elsewhere, apart from all figures.
+    pub(crate) fn merge_doubts(&mut self, other: &Self) {
+        self.failures.merge(&other.failures);
+        if let Some(verified) = &other.verified {
+            self.verified.get_or_insert_default().merge(verified);
+        }
+    }
+
+    /// Whether requests failed or data was damaged, so that what was asked was not done in full.
+    pub fn is_impaired(&self) -> bool {
+        !self.failures.is_empty() || self.verified.as_ref().is_some_and(|verified| verified.damaged > 0)
+    }
+
+    /// Doubts about the target: what failed, and what it did not keep.
+    pub fn target_findings(&self) -> Vec<String> {
+        let verified = self.verified.iter().flat_map(Verified::findings);
+        self.failures.finding().into_iter().chain(verified).collect()
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
@@ -280,6 +328,16 @@ impl Measurement {
         all.merge(&self.write.latency);
         all.merge(&self.trim.latency);
         all
+    }
+
+    /// The same from submission; none where that is what the latencies are.
+    pub fn service(&self) -> Option<Histogram> {
+        let mut flows = [&self.read, &self.write, &self.trim].into_iter().filter_map(|flow| flow.service.as_deref());
+        let first = flows.next()?.clone();
+        Some(flows.fold(first, |mut all, service| {
+            all.merge(service);
+            all
+        }))
     }
 
     /// Requests a second; zero when no time has passed.

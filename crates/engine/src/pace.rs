@@ -38,7 +38,8 @@ impl Pace {
         match &mut self.arrivals {
             Some(arrivals) => std::mem::replace(&mut self.next, self.began + arrivals.next_arrival()),
             None => {
-                self.left -= 1;
+                // Without a pause there are no bursts.
+                self.left -= u32::from(self.think > Nanos::ZERO);
                 now
             }
         }

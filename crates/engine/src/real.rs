@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Seed};
 use rustix::io::Errno;
-use workload::{Pattern, Workload};
+use workload::{Invalid, Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Cpu, Job, Measurement, RealError, Target, kernel};
+use crate::{Clock, Cpu, Job, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -80,7 +80,7 @@ pub fn run_real_together(
     jobs.iter().try_for_each(|job| check(target, job.workload).map_err(|error| error.of(job)))?;
     let workers = jobs.iter().map(|job| job.workload.workers).sum();
     check_workers(workers)?;
-    check_memory(jobs)?;
+    check_memory(jobs, target)?;
     if !target.direct() && !target.keeps_cache() {
         target.drop_cache();
     }
@@ -89,16 +89,27 @@ pub fn run_real_together(
     let run = Run { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = thread::scope(|scope| {
         let (sender, receiver) = channel();
+        let mut threads = Vec::new();
         for (job, index) in run.workers() {
             let (sender, run) = (sender.clone(), &run);
             let spawned = thread::Builder::new().name(format!("worker {index}"));
-            if let Err(error) = spawned.spawn_scoped(scope, move || run.work(job, index, sender)) {
-                start.open(None);
-                return Err(RealError::Threads { workers, errno: errno(&error) });
+            match spawned.spawn_scoped(scope, move || run.work(job, index, sender)) {
+                Ok(thread) => threads.push((job, thread)),
+                Err(error) => {
+                    start.open(None);
+                    return Err(RealError::Threads { workers, errno: errno(&error) });
+                }
             }
         }
         drop(sender);
-        run.coordinate(&receiver)
+        let mut counts = run.coordinate(&receiver)?;
+        for (job, thread) in threads {
+            let ended = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            if let Some(read_back) = ended {
+                counts[job].measurement.merge_doubts(&read_back.map_err(|error| error.of(&jobs[job]))?);
+            }
+        }
+        Ok(counts)
     })?;
     counts.into_iter().zip(jobs).map(|(count, job)| count.measured().map_err(|error| error.of(job))).collect()
 }
@@ -116,7 +127,7 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     if !workload.offset.is_multiple_of(unit) {
         return Err(RealError::UnalignedOffset { found: workload.offset, unit });
     }
-    if workload.pattern.changes_data() && !target.is_writable() {
+    if workload.changes_data() && !target.is_writable() {
         return Err(RealError::ReadOnly { path: target.path().to_owned() });
     }
     let block = workload.block_max();
@@ -131,7 +142,12 @@ const fn trims(workload: &Workload) -> bool {
 }
 
 /// Whether there is room for all requests that move data.
-fn check_memory(jobs: &[Job]) -> Result<(), RealError> {
+fn check_memory(jobs: &[Job], target: &Target) -> Result<(), RealError> {
+    let ledgers = jobs.iter().map(|job| ledger::memory(job.workload, target.capacity()));
+    let ledgers: Bytes = ledgers.sum::<Result<Bytes, Invalid>>()?;
+    if ledgers > memory_available() {
+        return Err(ledger_error(ledgers));
+    }
     let needed = jobs.iter().map(|job| job.workload).filter(|workload| !trims(workload)).map(buffers).sum();
     let available = memory_available();
     if needed > available { Err(RealError::Memory { needed, available }) } else { Ok(()) }
@@ -155,6 +171,11 @@ fn buffers(workload: &Workload) -> Bytes {
 /// More memory is asked for than there is.
 pub(crate) fn memory_error(workload: &Workload) -> RealError {
     RealError::Memory { needed: buffers(workload), available: memory_available() }
+}
+
+/// There is no room to remember what every block should hold.
+pub(crate) fn ledger_error(needed: Bytes) -> RealError {
+    RealError::LedgerMemory { needed, available: memory_available() }
 }
 
 /// The kernel refuses a ring, or to go on with it.
@@ -224,26 +245,28 @@ impl Run<'_> {
         self.shared.iter().for_each(|shared| shared.over.store(true, Ordering::Relaxed));
     }
 
-    /// The life of a worker. Nobody listens any more only when the run is being given up.
-    fn work(&self, job: usize, index: u32, news: Sender<News>) {
+    /// The life of a worker. Nobody listens any more only when the run is being given up. Where written data is to be
+    /// checked that is done once all that is measured has ended, and gives what was found.
+    fn work(&self, job: usize, index: u32, news: Sender<News>) -> Option<Result<Measurement, RealError>> {
         let blame = |error: RealError| error.of(&self.jobs[job]);
         let mut worker = match Worker::new(&self.shared[job], index) {
             Ok(worker) => worker,
             Err(error) => {
                 let _ = news.send(News::Ended(job, Err(blame(error))));
-                return;
+                return None;
             }
         };
         let _ = news.send(News::Ready);
-        let Some(began) = self.start.wait() else { return };
+        let began = self.start.wait()?;
         let ended = worker.run(began);
+        let is_whole = ended.is_ok();
         if ended.is_err() {
             self.give_up();
         }
         let _ = news.send(News::Ended(job, ended.map(Box::new).map_err(blame)));
         // Who still holds it is still running: the coordinator must not wait for those that have ended.
         drop(news);
-        self.end.wait();
+        self.end.wait().filter(|_| is_whole).and_then(|began| worker.verify(began))
     }
 
     /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
@@ -283,7 +306,12 @@ impl Run<'_> {
             let now = elapsed();
             counts.iter_mut().for_each(|count| count.begin(now));
         }
-        self.end.open(None);
+        let target = self.shared[0].target;
+        if !target.direct() && self.jobs.iter().any(|job| job.workload.verify.stamps) {
+            // What is read back is to come from the drive.
+            target.drop_cache();
+        }
+        self.end.open(failure.is_none().then_some(began));
         (self.watch)(self.progress(began));
         failure.map_or(Ok(counts), Err)
     }
@@ -344,6 +372,9 @@ impl Count {
     fn measured(self) -> Result<Measurement, RealError> {
         let (time, ramp) = (self.ended, self.measurement.workload.ramp);
         match self.measurement.requests() {
+            0 if !self.measurement.failures.is_empty() => {
+                Err(RealError::AllFailed { words: self.measurement.failures.words() })
+            }
             0 if ramp > time => Err(RealError::OverInRamp { time, ramp }),
             0 => Err(RealError::NothingCompleted { time }),
             _ => Ok(self.measurement),

@@ -23,6 +23,7 @@ pub(crate) struct Flight {
     pub owner: Owner,
     /// The time that its latency counts from.
     pub since: Nanos,
+    pub submitted: Nanos,
     pub request: Request,
 }
 
@@ -35,6 +36,8 @@ pub(crate) struct Running {
     pub deadline: Nanos,
     /// Whether that one has been seen.
     ended: bool,
+    /// Whether requests come at a rate, so that some wait to be submitted.
+    is_open: bool,
     bytes_left: u64,
     pub in_flight: u64,
     pub measurement: Measurement,
@@ -52,6 +55,7 @@ impl Running {
             counted_from,
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| counted_from + time),
             ended: false,
+            is_open: workload.arrival.is_open(),
             bytes_left: workload.stop.bytes.map_or(u64::MAX, |bytes| bytes.get()),
             in_flight: 0,
             measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
@@ -76,7 +80,7 @@ impl Running {
         worker.left -= u64::from(request.op != Op::Flush);
         self.bytes_left -= bytes;
         self.in_flight += 1;
-        (flight.since, flight.request) = (since, request);
+        (flight.since, flight.submitted, flight.request) = (since, now, request);
         drive.submit(now, tag, request);
         true
     }
@@ -84,7 +88,7 @@ impl Running {
     /// Counts what was completed at `at`.
     #[inline]
     pub fn finish(&mut self, at: Nanos, flight: &Flight) {
-        let Flight { since, request, .. } = *flight;
+        let Flight { since, submitted, request, .. } = *flight;
         assert!(at >= since, "completed at {at}, before it was submitted at {since}");
         self.in_flight -= 1;
         if at > self.counted_from && !self.ended {
@@ -93,6 +97,9 @@ impl Running {
             let within = at.min(self.deadline - Nanos::from_nanos(1));
             self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
             self.measurement.elapsed = at - self.counted_from;
+            if self.is_open {
+                self.measurement.record_service(request.op, at - submitted);
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
 use crate::mounts::filesystem_of;
-use crate::{Submission, TargetError, guard, kernel};
+use crate::{OnError, Submission, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -36,6 +36,8 @@ pub struct Access {
     pub keep_cache: bool,
     /// How requests are handed to the kernel.
     pub submission: Submission,
+    /// What a failed request means for a run.
+    pub on_error: OnError,
     /// Whether anything will change data.
     pub writes: bool,
     /// Whether to create a file that does not exist although nothing asks to write: it can then be
@@ -58,6 +60,7 @@ pub struct Target {
     direct: bool,
     keep_cache: bool,
     submission: Submission,
+    on_error: OnError,
     writable: bool,
     /// Set from outside when runs are to end early.
     stop: Arc<AtomicBool>,
@@ -166,6 +169,11 @@ impl Target {
         &self.submission
     }
 
+    /// Whether a run goes on when a request fails.
+    pub(crate) fn counts_failures(&self) -> bool {
+        self.on_error == OnError::Count
+    }
+
     /// Whether it may be written.
     pub fn is_writable(&self) -> bool {
         self.writable
@@ -261,10 +269,10 @@ impl Target {
         if capacity < block {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
-        let Access { direct, keep_cache, writes: writable, .. } = *access;
+        let Access { direct, keep_cache, on_error, writes: writable, .. } = *access;
         let (submission, change) = (access.submission.clone(), Change::Nothing);
         let stop = Arc::default();
-        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, writable, stop, change })
+        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, on_error, writable, stop, change })
     }
 }
 

@@ -11,8 +11,11 @@ use std::time::Duration;
 use block::{Bytes, Op, Request, Tag};
 use rustix::fs::FallocateFlags;
 use rustix::io::{Errno, ReadWriteFlags};
+use workload::Damage;
 
-use crate::uring::{Buffers, Content, Done, SetupError};
+use crate::content::Content;
+use crate::ledger::Mark;
+use crate::uring::{Buffers, Done, SetupError};
 
 /// The most threads of one worker. A queue that is deeper waits for them.
 const THREADS_MAX: u32 = 256;
@@ -21,16 +24,23 @@ const THREADS_MAX: u32 = 256;
 ///
 /// A queue of one needs no other thread: the worker makes the request itself.
 pub(crate) struct Threads {
-    own: Option<(Carrier, VecDeque<(Tag, Request)>)>,
+    own: Option<(Carrier, VecDeque<Work>)>,
     waiting: Arc<Waiting>,
-    done: Receiver<Done>,
+    done: Receiver<Carried>,
+    /// What is wrong with the data of reads that are completed and not yet asked about.
+    damaged: Vec<(Tag, Damage)>,
     threads: Vec<JoinHandle<()>>,
 }
+
+/// A request, and by what its data is known.
+type Work = (Tag, Request, Mark);
+/// What came of it, and what is wrong with its data.
+type Carried = (Done, Option<Damage>);
 
 /// What has been pushed and not yet been taken by a thread.
 #[derive(Default)]
 struct Waiting {
-    requests: Mutex<(VecDeque<(Tag, Request)>, bool)>,
+    requests: Mutex<(VecDeque<Work>, bool)>,
     changed: Condvar,
 }
 
@@ -52,7 +62,7 @@ impl Threads {
         };
         let waiting = Arc::new(Waiting::default());
         let (sender, done) = channel();
-        let mut queue = Self { own: None, waiting, done, threads: Vec::new() };
+        let mut queue = Self { own: None, waiting, done, damaged: Vec::new(), threads: Vec::new() };
         if depth == 1 {
             queue.own = Some((carrier(0)?, VecDeque::new()));
             return Ok(queue);
@@ -66,12 +76,12 @@ impl Threads {
         Ok(queue)
     }
 
-    /// Sends a request on its way.
-    pub fn push(&mut self, tag: Tag, request: Request) {
+    /// Sends a request on its way. What is written carries the mark, and what is read is to.
+    pub fn push(&mut self, tag: Tag, request: Request, mark: Mark) {
         match &mut self.own {
-            Some((_, requests)) => requests.push_back((tag, request)),
+            Some((_, requests)) => requests.push_back((tag, request, mark)),
             None => {
-                self.waiting.lock().0.push_back((tag, request));
+                self.waiting.lock().0.push_back((tag, request, mark));
                 self.waiting.changed.notify_one();
             }
         }
@@ -80,11 +90,30 @@ impl Threads {
     /// Adds to `done` what has been completed: at least one request.
     pub fn wait(&mut self, done: &mut Vec<Done>) {
         if let Some((carrier, requests)) = &mut self.own {
-            let (tag, request) = requests.pop_front().expect("a worker waits only for what it has pushed");
-            return done.push(Done { tag, result: carrier.carry(request) });
+            let work = requests.pop_front().expect("a worker waits only for what it has pushed");
+            let carried = carrier.carry_and_check(work);
+            return self.take(carried, done);
         }
-        done.push(self.done.recv().expect("the threads end only with the queue"));
-        done.extend(self.done.try_iter());
+        let first = self.done.recv().expect("the threads end only with the queue");
+        self.take(first, done);
+        self.take_rest(done);
+    }
+
+    /// What is wrong with the data of this read, which is completed.
+    pub fn damage(&mut self, tag: Tag) -> Option<Damage> {
+        let place = self.damaged.iter().position(|(other, _)| *other == tag)?;
+        Some(self.damaged.swap_remove(place).1)
+    }
+
+    fn take(&mut self, (carried, damage): Carried, done: &mut Vec<Done>) {
+        self.damaged.extend(damage.map(|damage| (carried.tag, damage)));
+        done.push(carried);
+    }
+
+    fn take_rest(&mut self, done: &mut Vec<Done>) {
+        while let Ok(carried) = self.done.try_recv() {
+            self.take(carried, done);
+        }
     }
 
     /// The same, but within `patience` if nothing is completed before.
@@ -94,8 +123,8 @@ impl Threads {
             Some(_) => self.wait(done),
             None => match self.done.recv_timeout(patience) {
                 Ok(first) => {
-                    done.push(first);
-                    done.extend(self.done.try_iter());
+                    self.take(first, done);
+                    self.take_rest(done);
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             },
@@ -119,12 +148,12 @@ impl Drop for Threads {
 }
 
 impl Waiting {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (VecDeque<(Tag, Request)>, bool)> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (VecDeque<Work>, bool)> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next request, as soon as there is one; none when there will be no more.
-    fn take(&self) -> Option<(Tag, Request)> {
+    fn take(&self) -> Option<Work> {
         let idle = |(requests, over): &mut (VecDeque<_>, bool)| requests.is_empty() && !*over;
         let requests = self.changed.wait_while(self.lock(), idle);
         requests.unwrap_or_else(PoisonError::into_inner).0.pop_front()
@@ -139,17 +168,24 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn work(mut self, waiting: &Waiting, done: &Sender<Done>) {
-        while let Some((tag, request)) = waiting.take() {
-            let result = self.carry(request);
-            if done.send(Done { tag, result }).is_err() {
+    fn work(mut self, waiting: &Waiting, done: &Sender<Carried>) {
+        while let Some(work) = waiting.take() {
+            if done.send(self.carry_and_check(work)).is_err() {
                 return;
             }
         }
     }
 
+    fn carry_and_check(&mut self, (tag, request, mark): Work) -> Carried {
+        let result = self.carry(request, mark);
+        let whole = result.is_ok_and(|moved| Bytes::new(u64::from(moved)) == request.bytes());
+        let checks = whole && request.op == Op::Read && mark != Mark::None;
+        let damage = if checks { self.buffer.damage(Tag(0), request, mark) } else { None };
+        (Done { tag, result }, damage)
+    }
+
     /// Carries out a request; the bytes that it moved.
-    fn carry(&mut self, request: Request) -> Result<u32, Errno> {
+    fn carry(&mut self, request: Request, mark: Mark) -> Result<u32, Errno> {
         let (file, offset) = (self.file.as_fd(), request.lba.offset().get());
         match request.op {
             Op::Read => {
@@ -157,7 +193,7 @@ impl Carrier {
                 retried(|| rustix::io::preadv2(file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::empty()))
             }
             Op::Write => {
-                self.buffer.refresh(Tag(0), request.bytes());
+                self.buffer.refresh(Tag(0), request, mark);
                 let flags = if request.durable { ReadWriteFlags::DSYNC } else { ReadWriteFlags::empty() };
                 let buffer = self.buffer.bytes(request.bytes());
                 retried(|| rustix::io::pwritev2(file, &[IoSlice::new(buffer)], offset, flags))
@@ -189,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0 };
+    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0, duplicates: 0, stamp: None };
 
     #[test]
     fn what_threads_write_they_read_and_no_two_pages_are_alike() {
@@ -199,7 +235,7 @@ mod tests {
             let mut done = Vec::new();
             for op in [Op::Write, Op::Read] {
                 for place in 0..8 {
-                    queue.push(Tag(place % depth), Request::new(op, Lba::new(u64::from(place) * 16), 16));
+                    queue.push(Tag(place % depth), Request::new(op, Lba::new(u64::from(place) * 16), 16), Mark::None);
                 }
                 while done.len() % 8 != 0 || done.is_empty() {
                     queue.wait(&mut done);
@@ -228,14 +264,14 @@ mod tests {
         let trim = Request::new(Op::Trim, Lba::new(0), 8);
         let beyond = Request::new(Op::Read, Lba::new(1 << 40), 8);
         for request in [Request::FLUSH, trim, beyond] {
-            queue.push(Tag(0), request);
+            queue.push(Tag(0), request, Mark::None);
             queue.wait(&mut done);
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
         assert_eq!(moved, [Ok(0), Ok(0), Ok(0)]);
         let directory = std::fs::File::open("/").unwrap();
         let mut queue = Threads::new(directory.as_fd(), 1, Bytes::from_kib(4), None, false).unwrap();
-        queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+        queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), Mark::None);
         queue.wait(&mut done);
         assert_eq!(done[3].result, Err(Errno::ISDIR));
     }

@@ -6,11 +6,15 @@ use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-use block::{Bytes, Op, Request, Seed, Tag};
+use block::{Bytes, Op, Request, Tag};
 use io_uring::squeue::Entry;
 use io_uring::{IoUring, opcode, types};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
+use workload::{Damage, Stamp};
+
+use crate::content::{Content, Fresh, Page};
+use crate::ledger::Mark;
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
 pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
@@ -46,25 +50,6 @@ pub(crate) enum SetupError {
     Memory,
     /// The kernel refused.
     Kernel(Errno),
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Content {
-    /// What it follows from.
-    pub seed: Seed,
-    /// What compression can take away of it, in percent.
-    pub compressible: u8,
-}
-
-/// What of a buffer is new in every write, so that no two writes are alike.
-struct Fresh {
-    seed: Seed,
-    /// Writes so far.
-    writes: u64,
-    /// All random words of a page, of which there are so many; none for the first word alone. What does not
-    /// compress by itself needs no more; what does would compress further beside others like it.
-    random: Option<u64>,
 }
 
 /// What a ring is to be like.
@@ -109,7 +94,7 @@ impl<'f> Ring<'f> {
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
         let ring = set_up(depth, setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
         ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|error| SetupError::Kernel(errno(&error)))?;
-        let slices = buffers.slices(depth, block);
+        let slices = buffers.memory.slices(depth, block);
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
@@ -122,12 +107,13 @@ impl<'f> Ring<'f> {
         self.registered
     }
 
-    /// Makes a request ready: the next wait sends it on its way, in one call with all others.
-    pub fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    /// Makes a request ready: the next wait sends it on its way, in one call with all others. What is written carries
+    /// the `mark`.
+    pub fn push(&mut self, tag: Tag, request: Request, mark: Mark) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
         assert!(request.op == Op::Trim || request.bytes() <= self.block, "every buffer holds one block");
         if request.op == Op::Write {
-            self.buffers.refresh(tag, request.bytes());
+            self.buffers.refresh(tag, request, mark);
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
         if self.ring.submission().is_full() {
@@ -141,9 +127,14 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
+    /// What is wrong with the data that this read, which is completed, has brought.
+    pub fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+        self.buffers.damage(tag, request, mark)
+    }
+
     fn entry(&self, tag: Tag, request: Request) -> Entry {
         let (offset, length) = (request.lba.offset().get(), request.bytes().get() as u32);
-        let (buffer, index) = (self.buffers.at(tag), tag.0 as u16);
+        let (buffer, index) = (self.buffers.memory.at(tag), tag.0 as u16);
         let flags = if request.durable { libc::RWF_DSYNC } else { 0 };
         match (request.op, self.registered) {
             (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, length, index).offset(offset).build(),
@@ -242,7 +233,7 @@ impl Drop for Ring<'_> {
         while self.in_flight > 0 {
             if self.wait(&mut done).is_err() {
                 // Lost requests may still use the buffers: better to leak them than to reuse them.
-                std::mem::forget(std::mem::take(&mut self.buffers.pages));
+                std::mem::forget(std::mem::take(&mut self.buffers.memory.pages));
                 return;
             }
             done.clear();
@@ -271,42 +262,26 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// Of the 512 words of a page, how many are random where so much can be compressed away; the others are zero.
-const fn random_words(compressible: u8) -> u64 {
-    (512 * (100 - compressible as u64) + 50) / 100
-}
-
-#[derive(Clone)]
-#[repr(C, align(4096))]
-struct Page([u64; 512]);
-
-impl Page {
-    /// Makes `random` of the words random, the first of them number `first` of `seed`'s, and leaves the others.
-    ///
-    /// They are spread evenly over the page's eight sectors, so that requests of one sector compress like those of
-    /// many, and stand first in each.
-    fn fill(&mut self, seed: Seed, first: u64, random: u64) {
-        for (sector, words) in (0..8).zip(self.0.chunks_exact_mut(64)) {
-            let count = (sector + 1) * random / 8 - sector * random / 8;
-            let numbers = (first + 64 * sector..).map(|index| seed.number(index).get());
-            words[..count as usize].iter_mut().zip(numbers).for_each(|(word, number)| *word = number);
-        }
-    }
+/// One block a tag with what belongs in it.
+pub(crate) struct Buffers {
+    memory: Memory,
+    /// What is new in every write: none where all that is written is zeroes.
+    fresh: Option<Fresh>,
+    /// By what written blocks are known again.
+    stamp: Option<Stamp>,
 }
 
 /// Memory of one block a tag, each starting a page of its own.
-pub(crate) struct Buffers {
+struct Memory {
     /// Owns the memory; after `new` it is reached by `first` alone.
     pages: Vec<Page>,
     first: *mut Page,
     /// Pages a tag.
     each: usize,
-    /// What is new in every write: none where all that is written is zeroes.
-    fresh: Option<Fresh>,
 }
 
 // SAFETY: the pointer is into memory that the struct itself owns, and nothing else reaches it.
-unsafe impl Send for Buffers {}
+unsafe impl Send for Memory {}
 
 impl Buffers {
     /// Buffers for `depth` tags, filled with what follows from `content`; none if there is not enough memory.
@@ -315,19 +290,43 @@ impl Buffers {
         let count = each.checked_mul(depth as usize)?;
         let mut pages = Vec::new();
         pages.try_reserve_exact(count).ok()?;
-        pages.resize(count, Page([0; 512]));
-        if let Some(Content { seed, compressible }) = content {
-            let random = random_words(compressible);
-            pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| page.fill(seed, first, random));
+        pages.resize(count, Page::ZERO);
+        if let Some(content) = content {
+            pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| content.fill(page, first));
         }
-        let fresh = content.filter(|content| random_words(content.compressible) > 0).map(|content| Fresh {
-            seed: content.seed.split("stamps"),
-            writes: 0,
-            random: (content.compressible > 0).then_some(random_words(content.compressible)),
-        });
-        Some(Self { first: pages.as_mut_ptr(), pages, each, fresh })
+        let (fresh, stamp) = (content.and_then(Fresh::new), content.and_then(|content| content.stamp));
+        Some(Self { memory: Memory { first: pages.as_mut_ptr(), pages, each }, fresh, stamp })
     }
 
+    /// The first `length` of the only buffer that there is.
+    pub fn bytes(&mut self, length: Bytes) -> &mut [u8] {
+        self.memory.bytes(Tag(0), length)
+    }
+
+    /// Makes the data of a write new, and known again by its mark.
+    pub fn refresh(&mut self, tag: Tag, request: Request, mark: Mark) {
+        if let Some(fresh) = &mut self.fresh {
+            let used = request.bytes().round_up(PAGE).div(PAGE) as usize;
+            fresh.renew(&mut self.memory.of(tag)[..used]);
+        }
+        if let (Some(stamp), Mark::Write(generation)) = (self.stamp, mark) {
+            stamp.seal(self.memory.bytes(tag, request.bytes()), request.lba.offset(), generation.into());
+        }
+    }
+
+    /// What is wrong with the data that a read brought.
+    pub fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+        let (stamp, at) = (self.stamp?, request.lba.offset());
+        let block = self.memory.bytes(tag, request.bytes());
+        match mark {
+            Mark::None => None,
+            Mark::Write(generation) => stamp.check(block, at, generation.into()).err(),
+            Mark::Latest => stamp.check_latest(block, at).err(),
+        }
+    }
+}
+
+impl Memory {
     /// Where the buffer of `tag` begins.
     fn at(&self, tag: Tag) -> *mut u8 {
         self.first.wrapping_add(tag.0 as usize * self.each).cast()
@@ -338,29 +337,21 @@ impl Buffers {
         (0..depth).map(slice).collect()
     }
 
-    /// The first `length` of the only buffer that there is.
-    pub fn bytes(&mut self, length: Bytes) -> &mut [u8] {
-        assert!(length.get() as usize <= self.pages.len() * size_of::<Page>(), "{length} are more than the buffer has");
+    /// The pages of the buffer of `tag`, which no request in flight uses.
+    fn of(&mut self, tag: Tag) -> &mut [Page] {
+        let first = tag.0 as usize * self.each;
+        assert!(first + self.each <= self.pages.len(), "tag {} has no buffer", tag.0);
         // SAFETY: a page is plain numbers, all of whose bytes are set, and the assertion keeps to those that there are.
-        unsafe { std::slice::from_raw_parts_mut(self.first.cast(), length.get() as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_add(first), self.each) }
     }
 
-    /// Makes every page of a write differ from all that was written before, so that nothing can be deduplicated: all
-    /// of its random words, or its first alone.
-    pub fn refresh(&mut self, tag: Tag, length: Bytes) {
-        let Some(fresh) = &mut self.fresh else { return };
-        fresh.writes += 1;
-        let (mark, random) = (fresh.seed.number(fresh.writes), fresh.random);
-        let pages = length.round_up(PAGE).div(PAGE) as usize;
-        for index in 0..pages.min(self.each) {
-            let page = self.first.wrapping_add(tag.0 as usize * self.each + index);
-            // SAFETY: the caller has checked the tag, so this is one of `pages`, and no request of this tag is in flight.
-            let page = unsafe { &mut *page };
-            match random {
-                Some(random) => page.fill(mark, 512 * index as u64, random),
-                None => page.0[0] = mark.get().wrapping_add(index as u64),
-            }
-        }
+    /// The first `length` of the buffer of `tag`, which no request in flight uses.
+    fn bytes(&mut self, tag: Tag, length: Bytes) -> &mut [u8] {
+        let pages = self.of(tag);
+        let length = length.get() as usize;
+        assert!(length <= size_of_val(pages), "{length} B are more than the buffer has");
+        // SAFETY: a page is plain numbers, and the assertion keeps to those of the slice, which is borrowed for as long.
+        unsafe { std::slice::from_raw_parts_mut(pages.as_mut_ptr().cast(), length) }
     }
 }
 
@@ -369,11 +360,11 @@ mod tests {
     use std::os::fd::AsFd;
     use std::os::unix::fs::FileExt;
 
-    use block::Lba;
+    use block::{Lba, Seed};
 
     use super::*;
 
-    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0 };
+    const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0, duplicates: 0, stamp: None };
     const SETUP: Setup = Setup { deferred: true, hipri: false, sqthread_poll: false, data_flushes: false };
 
     fn write(at: u64, sectors: u32) -> Request {
@@ -386,7 +377,7 @@ mod tests {
         let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(CONTENT), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16)).unwrap();
+            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16), Mark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
@@ -404,27 +395,13 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_zeroes_is_what_was_asked_for_in_every_page_and_nearly_in_every_sector() {
-        for compressible in [0, 1, 46, 50, 99, 100] {
-            let random = random_words(compressible);
-            let mut page = Page([0; 512]);
-            page.fill(Seed::new(7), 0, random);
-            let words = |sector: &[u64]| sector.iter().filter(|&&word| word != 0).count() as u64;
-            let counts: Vec<u64> = page.0.chunks(64).map(words).collect();
-            assert_eq!(counts.iter().sum::<u64>(), random);
-            assert!((random as f64 / 512.0 - f64::from(100 - compressible) / 100.0).abs() <= 0.5 / 512.0);
-            assert!(counts.iter().all(|&count| count.abs_diff(random / 8) <= 1), "{compressible} %: {counts:?}");
-        }
-    }
-
-    #[test]
     fn what_compresses_shares_nothing_with_what_was_written_before() {
         let file = tempfile::tempfile().unwrap();
         let content = Content { compressible: 50, ..CONTENT };
         let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.push(Tag(0), write(place * 16, 16)).unwrap();
+            ring.push(Tag(0), write(place * 16, 16), Mark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let mut bytes = vec![0; 65_536];
@@ -444,7 +421,7 @@ mod tests {
                 .unwrap();
         let mut done = Vec::new();
         for request in [write(0, 128), Request { durable: true, ..write(128, 1) }, Request::FLUSH] {
-            ring.push(Tag(0), request).unwrap();
+            ring.push(Tag(0), request, Mark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
@@ -467,7 +444,7 @@ mod tests {
     fn a_dropped_queue_has_finished_what_it_began() {
         let file = tempfile::tempfile().unwrap();
         let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
-        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8)).unwrap());
+        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8), Mark::None).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);
     }
@@ -476,7 +453,7 @@ mod tests {
     fn a_failed_request_gives_the_kernels_reason() {
         let directory = std::fs::File::open("/").unwrap();
         let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None, SETUP).unwrap();
-        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8)).unwrap();
+        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), Mark::None).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done).unwrap();
         assert_eq!(done[0].result, Err(Errno::ISDIR));

@@ -27,6 +27,11 @@ pub enum VirtualError {
         /// How long it ran.
         time: Nanos,
     },
+    /// Written data is to be checked, and there is none.
+    #[error(
+        "a simulated drive holds no data that verify could check; leave verify out, or choose a file or a block device"
+    )]
+    HoldsNoData,
     /// The drive came to the end of its life.
     #[error("the drive is worn out and read-only after {written} written to it; start over with a fresh one")]
     WornOut {
@@ -117,10 +122,18 @@ impl Run {
         let mut flights = Vec::new();
         let mut all = Vec::with_capacity(jobs.len());
         for (number, job) in (0..).zip(jobs) {
+            if job.workload.verify.stamps {
+                return Err(VirtualError::HoldsNoData.of(job));
+            }
             let mut running = Running::new(job, began);
             for worker in 0..job.workload.workers {
                 let first = flights.len() as u32;
-                let idle = Flight { owner: Owner { job: number, worker }, since: began, request: Request::FLUSH };
+                let idle = Flight {
+                    owner: Owner { job: number, worker },
+                    since: began,
+                    submitted: began,
+                    request: Request::FLUSH,
+                };
                 let of = |invalid| VirtualError::Invalid(invalid).of(job);
                 running.workers.push(Worker::new(job, worker, first, capacity, began).map_err(of)?);
                 flights.resize(flights.len() + job.workload.queue_depth as usize, idle);
@@ -310,6 +323,7 @@ mod tests {
             let workload =
                 Workload { queue_depth: depth, stop: Stop::after(Nanos::from_secs(1)), ..Workload::default() };
             let measurement = measure(workload, 4);
+            assert_eq!(measurement.service(), None, "a closed loop has one latency");
             assert!((measurement.iops() / iops - 1.0).abs() < 0.001, "depth {depth}: {} IOPS", measurement.iops());
             let mean = measurement.read.latency.mean() / 1e3;
             assert!((mean / latency - 1.0).abs() < 0.01, "depth {depth}: {mean} µs");
@@ -363,6 +377,20 @@ mod tests {
         assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100 * 1000 - 50 * 999));
         let mean = measurement.read.latency.mean() / 1e3;
         assert!((mean - (100.0 + 50.0 * 999.0 / 2.0)).abs() < 1.0, "{mean} µs");
+        // From submission it is the time of the four in flight, but for the first of them.
+        let service = measurement.service().unwrap();
+        assert_eq!((service.count(), service.max()), (1000, Nanos::from_micros(400)));
+        assert!((service.percentile(50.0).as_micros_f64() / 400.0 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_drive_without_data_cannot_be_asked_to_check_it() {
+        let verify = workload::Verify { stamps: true, ..workload::Verify::default() };
+        let workload =
+            Workload { pattern: Pattern::RandWrite, verify, stop: Stop::after_requests(1), ..Workload::default() };
+        let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
+        assert_eq!(error, VirtualError::HoldsNoData);
+        assert!(error.to_string().contains("a simulated drive holds no data"), "{error}");
     }
 
     /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use block::{Bytes, Nanos, Op, Request, Seed, Tag};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
-use workload::{Pattern, Stream, Workload};
+use workload::{Damage, Pattern, Stream, Workload};
 
+use crate::content::Content;
 use crate::discard::Discards;
 use crate::handover::{Method, first_granted};
+use crate::ledger::{Ledger, Mark};
 use crate::pace::Pace;
 use crate::real::uring_error;
 use crate::threads::Threads;
-use crate::uring::{Content, Done, Ring, Setup, SetupError};
+use crate::uring::{Done, Ring, Setup, SetupError};
 use crate::{Clock, Cpu, Handover, Measurement, RealError, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
@@ -75,13 +77,23 @@ enum Queue<'r> {
 }
 
 impl Queue<'_> {
-    fn push(&mut self, tag: Tag, request: Request) -> Result<(), Errno> {
+    /// Sends a request on its way: what is written carries the mark, what is read is to.
+    fn push(&mut self, tag: Tag, request: Request, mark: Mark) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => return ring.push(tag, request),
-            Self::Threads(threads) => threads.push(tag, request),
+            Self::Ring(ring) => return ring.push(tag, request, mark),
+            Self::Threads(threads) => threads.push(tag, request, mark),
             Self::Discards(discards) => discards.push(tag, request),
         }
         Ok(())
+    }
+
+    /// What is wrong with the data of a read that was pushed with this mark and is completed.
+    fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+        match self {
+            Self::Ring(ring) => ring.damage(tag, request, mark),
+            Self::Threads(threads) => threads.damage(tag),
+            Self::Discards(_) => None,
+        }
     }
 
     fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
@@ -115,8 +127,12 @@ pub(crate) struct Worker<'r> {
     pace: Pace,
     /// The time that each tag's latency counts from, and what it does.
     flights: Vec<(Nanos, Request)>,
+    /// When each tag was submitted, where its latency counts from another time; empty elsewhere.
+    submitted: Vec<Nanos>,
     in_flight: u32,
     requests_left: u64,
+    /// What every block should hold; none where nobody looks.
+    ledger: Option<Box<Ledger>>,
     /// How the queue hands requests over.
     handover: Option<Handover>,
     measurement: Measurement,
@@ -135,6 +151,11 @@ impl<'r> Worker<'r> {
             Pattern::Trim | Pattern::RandTrim if target.is_device() => (Queue::Discards(Discards::new(target)), None),
             _ => queue(shared, index)?,
         };
+        let requests_left = workload.requests_each();
+        let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
+        if let Some(ledger) = ledger.as_mut().filter(|_| workload.verify.only) {
+            recall(ledger, stream.clone(), requests_left);
+        }
         Ok(Self {
             shared,
             queue,
@@ -142,8 +163,10 @@ impl<'r> Worker<'r> {
             peeked: None,
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
+            submitted: if workload.arrival.is_open() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             in_flight: 0,
-            requests_left: workload.stop.requests.unwrap_or(u64::MAX),
+            requests_left,
+            ledger,
             handover,
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
@@ -154,14 +177,60 @@ impl<'r> Worker<'r> {
     /// The worker is left to be dropped apart, which takes processor time of its own.
     pub fn run(&mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
-        if self.shared.workload.arrival.is_closed() {
+        if self.shared.workload.verify.only {
+            self.read_back(now)?;
+        } else if self.shared.workload.arrival.is_closed() && self.ledger.is_none() {
             self.closed(now)?;
         } else {
             self.paced(now)?;
         }
         self.measurement.cpu = Some(Cpu { handover: self.handover, ..Cpu::default() });
+        Ok(self.take_measurement())
+    }
+
+    /// What has been measured since this was last asked.
+    fn take_measurement(&mut self) -> Measurement {
         let nothing = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
-        Ok(std::mem::replace(&mut self.measurement, nothing))
+        std::mem::replace(&mut self.measurement, nothing)
+    }
+
+    /// Reads back all that was written, if it is to be checked and was not read just now; what was found, whose figures
+    /// are no part of the measurement.
+    pub fn verify(&mut self, began: Instant) -> Option<Result<Measurement, RealError>> {
+        let wanted = self.shared.workload.verify;
+        self.ledger.as_ref().filter(|_| wanted.read_back && !wanted.only)?;
+        let done = self.read_back(|| Nanos::from_std(began.elapsed()));
+        Some(done.map(|()| self.take_measurement()))
+    }
+
+    /// Reads every block whose content is known, in order.
+    fn read_back(&mut self, now: impl Fn() -> Nanos) -> Result<(), RealError> {
+        let mut free: Vec<Tag> = (0..self.flights.len() as u32).rev().map(Tag).collect();
+        let mut done = Vec::with_capacity(self.flights.len());
+        let mut next = 0;
+        loop {
+            let stopped = self.shared.over.load(Ordering::Relaxed) || self.shared.target.is_stopped();
+            while let Some(&tag) = free.last().filter(|_| !stopped)
+                && let Some((after, read)) = self.ledger.as_ref().and_then(|ledger| ledger.next_known(next))
+            {
+                (next, _) = (after, free.pop());
+                self.launch(tag, read, now())?;
+            }
+            if self.in_flight == 0 {
+                break;
+            }
+            self.queue.wait(&mut done).map_err(uring_error)?;
+            let now = now();
+            self.count(&done);
+            for done in done.drain(..) {
+                self.finish(done, now)?;
+                free.push(done.tag);
+            }
+        }
+        let ledger = self.ledger.as_ref().expect("only what was entered is read back");
+        let unread = std::iter::successors(ledger.next_known(next), |(next, _)| ledger.next_known(*next)).count();
+        self.measurement.verified.get_or_insert_default().unread += unread as u64;
+        Ok(())
     }
 
     /// Keeps the queue full.
@@ -218,10 +287,15 @@ impl<'r> Worker<'r> {
         Ok(())
     }
 
-    /// Submits what is due; when more will be, if that is not for a completion to bring about.
+    /// Submits what is due; when more will be, if that is not for a completion to bring about. Where data is checked,
+    /// no block has two requests in flight: the second of them, and what comes after it, waits for the first.
     fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
         while let Some(&tag) = free.last() {
-            let (is_flush, now) = (self.peek().op == Op::Flush, now());
+            let (request, now) = (self.peek(), now());
+            let is_flush = request.op == Op::Flush;
+            if self.ledger.as_mut().is_some_and(|ledger| ledger.is_busy(request)) {
+                return Ok(None);
+            }
             let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
@@ -262,24 +336,30 @@ impl<'r> Worker<'r> {
             return Ok(false);
         }
         self.requests_left -= u64::from(request.op != Op::Flush);
+        if let Some(submitted) = self.submitted.get_mut(tag.0 as usize) {
+            *submitted = now;
+        }
+        self.launch(tag, request, since)?;
+        Ok(true)
+    }
+
+    fn launch(&mut self, tag: Tag, request: Request, since: Nanos) -> Result<(), RealError> {
+        let mark = self.ledger.as_mut().map_or(Mark::None, |ledger| ledger.begin(request));
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
-        self.queue.push(tag, request).map_err(uring_error)?;
-        Ok(true)
+        self.queue.push(tag, request, mark).map_err(uring_error)
     }
 
     fn finish(&mut self, done: Done, now: Nanos) -> Result<(), RealError> {
         let (since, request) = self.flights[done.tag.0 as usize];
         self.in_flight -= 1;
-        let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
-        let path = || self.shared.target.path().to_owned();
+        let (op, length) = (request.op, request.bytes());
         match done.result {
             Ok(moved) if op == Op::Trim || Bytes::new(u64::from(moved)) == length => {}
-            Ok(moved) => {
-                return Err(RealError::Short { op, offset, length, path: path(), moved: Bytes::new(u64::from(moved)) });
-            }
-            Err(Errno::OPNOTSUPP) if op == Op::Trim => return Err(RealError::TrimUnsupported { path: path() }),
-            Err(errno) => return Err(RealError::Io { op, offset, length, path: path(), errno }),
+            result => return self.fail(request, result),
+        }
+        if self.ledger.is_some() {
+            self.check(done.tag, request)?;
         }
         if self.shared.counts(now) {
             // What ends at or after the deadline belongs to the last interval of the series, not to one of its own.
@@ -287,8 +367,58 @@ impl<'r> Worker<'r> {
             let from = self.shared.counted_from;
             self.measurement.record(op, length, within.since(from), now.since(since));
             self.measurement.elapsed = now.since(from);
+            if let Some(submitted) = self.submitted.get(done.tag.0 as usize) {
+                self.measurement.record_service(op, now.since(*submitted));
+            }
         }
         Ok(())
+    }
+
+    /// Ends the run with the reason for which a request failed, or counts it.
+    #[cold]
+    fn fail(&mut self, request: Request, result: Result<u32, Errno>) -> Result<(), RealError> {
+        let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
+        let path = || self.shared.target.path().to_owned();
+        if result == Err(Errno::OPNOTSUPP) && op == Op::Trim {
+            return Err(RealError::TrimUnsupported { path: path() });
+        }
+        if self.shared.target.counts_failures() {
+            if let Some(ledger) = &mut self.ledger {
+                ledger.end(request, op == Op::Write);
+            }
+            self.measurement.failures.record(op, result.err());
+            return Ok(());
+        }
+        let moved = |moved: u32| Bytes::new(u64::from(moved));
+        Err(match result {
+            Ok(bytes) => RealError::Short { op, offset, length, path: path(), moved: moved(bytes) },
+            Err(errno) => RealError::Io { op, offset, length, path: path(), errno },
+        })
+    }
+
+    /// Looks at what a read has brought, and lets the next request have the block.
+    fn check(&mut self, tag: Tag, request: Request) -> Result<(), RealError> {
+        let Some(ledger) = &mut self.ledger else { return Ok(()) };
+        let mark = if request.op == Op::Read { ledger.mark(request) } else { Mark::None };
+        let damage = if mark == Mark::None { None } else { self.queue.damage(tag, request, mark) };
+        ledger.end(request, damage.is_some());
+        if mark != Mark::None {
+            self.measurement.verified.get_or_insert_default().record(damage);
+        }
+        match damage.filter(|_| self.shared.workload.verify.fatal) {
+            Some(damage) => Err(RealError::Damaged { path: self.shared.target.path().to_owned(), damage }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Enters what an earlier run of the same requests has written.
+fn recall(ledger: &mut Ledger, mut stream: Stream, requests: u64) {
+    let mut left = requests;
+    while left > 0 {
+        let request = stream.next_request();
+        left -= u64::from(request.op != Op::Flush);
+        ledger.recall(request);
     }
 }
 
@@ -307,8 +437,7 @@ fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Hando
     let trims = matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim);
     // A trim moves no data: its buffers are as small as can be.
     let buffer = if trims { crate::uring::PAGE } else { workload.block_max() };
-    let seed = seed.split("content").number(u64::from(index));
-    let content = workload.pattern.changes_data().then_some(Content { seed, compressible: workload.compressible });
+    let content = Content::of(workload, seed, index);
     let (file, depth, data_flushes) = (target.fd(), workload.queue_depth, workload.fdatasync > 0);
     let submission = target.submission();
     let attempt = |method| {

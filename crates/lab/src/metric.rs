@@ -19,19 +19,25 @@ pub enum Metric {
     Latency99,
     /// 99.99th percentile of latency, in microseconds.
     Latency9999,
+    /// Mean latency from submission, in microseconds, where the others count from when a request came.
+    ServiceMean,
+    /// 99th percentile of the same.
+    Service99,
     /// Data programmed into flash for each byte written.
     WriteAmplification,
 }
 
 impl Metric {
     /// Every metric, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Iops,
         Self::Bandwidth,
         Self::LatencyMean,
         Self::LatencyMedian,
         Self::Latency99,
         Self::Latency9999,
+        Self::ServiceMean,
+        Self::Service99,
         Self::WriteAmplification,
     ];
 
@@ -46,6 +52,8 @@ impl Metric {
             Self::LatencyMedian => micros(50.0),
             Self::Latency99 => micros(99.0),
             Self::Latency9999 => micros(99.99),
+            Self::ServiceMean => measurement.service().map(|service| service.mean() / 1e3),
+            Self::Service99 => measurement.service().map(|service| service.percentile(99.0).as_micros_f64()),
             Self::WriteAmplification => measurement.drive.and_then(|counters| counters.write_amplification()),
         }
     }
@@ -59,6 +67,8 @@ impl Metric {
             Self::LatencyMedian => "Median latency",
             Self::Latency99 => "99 % latency",
             Self::Latency9999 => "99.99 % latency",
+            Self::ServiceMean => "Mean service latency",
+            Self::Service99 => "99 % service latency",
             Self::WriteAmplification => "Write amplification",
         }
     }
@@ -68,7 +78,12 @@ impl Metric {
         match self {
             Self::Iops => "IOPS",
             Self::Bandwidth => "MB/s",
-            Self::LatencyMean | Self::LatencyMedian | Self::Latency99 | Self::Latency9999 => "µs",
+            Self::LatencyMean
+            | Self::LatencyMedian
+            | Self::Latency99
+            | Self::Latency9999
+            | Self::ServiceMean
+            | Self::Service99 => "µs",
             Self::WriteAmplification => "×",
         }
     }

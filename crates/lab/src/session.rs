@@ -116,7 +116,8 @@ impl<'a> Session<'a> {
             }
             Action::Fill { block, queue_depth } => {
                 for workload in fill(*block, *queue_depth, lineage.subject) {
-                    self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
+                    let filled = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
+                    self.note_all(&step.name, lineage.changes, filled.target_findings())?;
                 }
             }
             Action::Condition(condition) => {
@@ -254,6 +255,11 @@ impl<'a> Session<'a> {
             for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
                 self.note(Some(tasks[index].name), tasks[index].cells.first().map(Cell::key).as_deref(), &finding)?;
             }
+            for (_, together) in &measured {
+                for (cell, one) in tasks[index].cells.iter().zip(together) {
+                    self.note_all(tasks[index].name, &cell.key(), one.target_findings())?;
+                }
+            }
             self.keep(&tasks[index], measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(tasks.len() - 1);
@@ -333,11 +339,18 @@ impl<'a> Session<'a> {
             self.note(Some(name), lineage.cell(), &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
         }
         let whole = whole.expect("at least one round was run");
+        self.note_all(name, lineage.changes, whole.target_findings())?;
         let written = whole.write.bytes;
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
         Ok(written)
+    }
+
+    /// Keeps doubts about a cell.
+    fn note_all(&self, step: &str, cell: &str, findings: Vec<String>) -> Result<(), LabError> {
+        let cell = Some(cell).filter(|cell| !cell.is_empty());
+        findings.iter().try_for_each(|finding| self.note(Some(step), cell, finding))
     }
 
     fn note(&self, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), LabError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
-use engine::{Job, Measurement, run_virtual, run_virtual_together};
+use engine::{Job, Measurement, VirtualError, run_virtual, run_virtual_together};
 use workload::Workload;
 
 use crate::LabError;
@@ -63,7 +63,10 @@ impl Subject for Simulated {
 
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
-        Ok(())
+        match workload.verify.stamps {
+            true => Err(VirtualError::HoldsNoData.into()),
+            false => Ok(()),
+        }
     }
 
     fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
@@ -132,6 +135,6 @@ pub(crate) fn cost(workload: &Workload) -> Nanos {
     let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
     let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
     let requests = by_time.min(by_count).min(by_bytes);
-    let (cloning, page) = if workload.pattern.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
+    let (cloning, page) = if workload.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
     Nanos::from_nanos((cloning + requests * (200.0 + page * (block / 4096.0).max(1.0))) as u64)
 }

@@ -56,6 +56,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
     match field {
         Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
         Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap => None,
+        Field::Verify | Field::DoVerify | Field::VerifyOnly | Field::VerifyFatal => None,
         Field::Bs => Some(workload.block.get() as f64),
         Field::Iodepth => Some(f64::from(workload.queue_depth)),
         Field::Numjobs => Some(f64::from(workload.workers)),
@@ -63,6 +64,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
         Field::PercentageRandom => Some(f64::from(workload.random_percent)),
         Field::Blockalign => workload.align.map(|align| align.get() as f64),
         Field::BufferCompressPercentage => Some(f64::from(workload.compressible)),
+        Field::DedupePercentage => Some(f64::from(workload.duplicates)),
         Field::Fsync => Some(f64::from(workload.fsync)),
         Field::Fdatasync => Some(f64::from(workload.fdatasync)),
         Field::Thinktime => Some(workload.arrival.think.as_secs_f64()),
@@ -97,6 +99,11 @@ fn label_of(field: Field, workload: &Workload) -> String {
         Field::BufferCompressPercentage => workload.compressible.to_string(),
         Field::ZeroBuffers => (if workload.compressible == 100 { "zeroes" } else { "data" }).to_owned(),
         Field::Sync => (if workload.durable { "durable" } else { "cached" }).to_owned(),
+        Field::DedupePercentage => workload.duplicates.to_string(),
+        Field::Verify => (if workload.verify.stamps { "checked" } else { "unchecked" }).to_owned(),
+        Field::DoVerify => (if workload.verify.read_back { "read back" } else { "not read back" }).to_owned(),
+        Field::VerifyOnly => (if workload.verify.only { "only read" } else { "written" }).to_owned(),
+        Field::VerifyFatal => (if workload.verify.fatal { "fatal" } else { "counted" }).to_owned(),
         Field::Fsync => workload.fsync.to_string(),
         Field::Fdatasync => workload.fdatasync.to_string(),
         Field::Thinktime => workload.arrival.think.to_string(),
@@ -126,6 +133,9 @@ fn words_of(field: Field, workload: &Workload) -> String {
         Field::Blockalign => format!("aligned to {label}"),
         Field::RandomDistribution => format!("places {label}"),
         Field::BufferCompressPercentage => format!("{label} % compressible"),
+        Field::DedupePercentage => format!("{label} % repeated blocks"),
+        Field::Verify | Field::DoVerify | Field::VerifyOnly => format!("data {label}"),
+        Field::VerifyFatal => format!("damage {label}"),
         Field::Sync => format!("{label} writes"),
         Field::Fsync | Field::Fdatasync => format!("flush every {label} writes"),
         Field::Thinktime => format!("pauses of {label}"),
@@ -177,6 +187,7 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
         is("random_distribution").then(|| each(Field::RandomDistribution)),
         is("buffer_compress_percentage").then(|| each(Field::BufferCompressPercentage)),
         is("zero_buffers").then(|| each(Field::ZeroBuffers)),
+        is("dedupe_percentage").then(|| each(Field::DedupePercentage)),
         is("sync").then(|| each(Field::Sync)),
         is("fsync").then(|| each(Field::Fsync)),
         is("fdatasync").then(|| format!("data {}", each(Field::Fdatasync))),
@@ -188,6 +199,10 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
             let process = if arrival.process == Process::Poisson { " at random" } else { "" };
             format!("{}{process} to each worker, latency from arrival", each(Field::RateIops))
         }),
+        is("verify").then(|| each(Field::Verify)),
+        is("do_verify").then(|| each(Field::DoVerify)),
+        is("verify_only").then(|| each(Field::VerifyOnly)),
+        is("verify_fatal").then(|| each(Field::VerifyFatal)),
     ];
     phrases.into_iter().flatten().collect()
 }
@@ -208,8 +223,10 @@ pub(crate) const fn pattern(pattern: Pattern) -> &'static str {
 
 /// Whether equal steps along the axis are equal factors.
 pub(crate) fn is_logarithmic(axis: &Axis, values: &[f64]) -> bool {
-    let is_share =
-        matches!(axis.field(), Some(Field::Rwmixread | Field::PercentageRandom | Field::BufferCompressPercentage));
+    let is_share = matches!(
+        axis.field(),
+        Some(Field::Rwmixread | Field::PercentageRandom | Field::BufferCompressPercentage | Field::DedupePercentage)
+    );
     !is_share && values.iter().all(|&value| value > 0.0)
 }
 

@@ -32,7 +32,7 @@ impl Figure {
 /// How many requests a repeat must have made for a percentile to be told from the maximum.
 pub(crate) const fn requests_needed(metric: Metric) -> u64 {
     match metric {
-        Metric::Latency99 => 100,
+        Metric::Latency99 | Metric::Service99 => 100,
         Metric::Latency9999 => 10_000,
         _ => 1,
     }
@@ -94,8 +94,8 @@ fn figure(cell: &CellOutcome, metric: Metric, samples: &[f64]) -> Figure {
     let requests_least = cell.repeats.iter().map(engine::Measurement::requests).filter(|&n| n > 0).min();
     match (requests_least, Interval::of(samples)) {
         (None, _) => Figure::NotMeasured,
+        (Some(_), None) => Figure::NotGiven,
         (Some(requests), _) if requests < requests_needed(metric) => Figure::TooFew,
         (Some(_), Some(interval)) => Figure::Measured(interval),
-        (Some(_), None) => Figure::NotGiven,
     }
 }

@@ -228,6 +228,12 @@ fn head(metric: Metric) -> Markup {
         @match metric {
             Metric::Iops | Metric::Bandwidth => (metric.unit()),
             Metric::WriteAmplification => abbr title="Data programmed into flash for each byte written" { "Write ampl." },
+            Metric::ServiceMean | Metric::Service99 => {
+                abbr title="From submission; the others count from when a request came" {
+                    (metric.title().trim_end_matches(" latency"))
+                }
+                ", " span.unit { (metric.unit()) }
+            }
             _ => { (metric.title().trim_end_matches(" latency")) ", " span.unit { (metric.unit()) } }
         }
     }

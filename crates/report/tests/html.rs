@@ -50,6 +50,21 @@ fn figures_in_tables_are_those_of_the_outcome() {
 }
 
 #[test]
+fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_other() {
+    let mut outcome = support::outcome();
+    assert!(!section(&COMPLETE, "step-access").contains("Mean service"), "a closed loop has one latency");
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for measurement in outcome.steps[index].cells.iter_mut().flat_map(|cell| &mut cell.repeats) {
+        let requests = measurement.read.requests.max(1);
+        (0..requests).for_each(|_| measurement.record_service(block::Op::Read, block::Nanos::from_micros(77)));
+    }
+    let page = report::html(&outcome);
+    let section = section(&page, "step-access");
+    assert!(section.contains("Mean service") && section.contains("99 % service"), "{section}");
+    assert!(section.contains("77.0"), "{section}");
+}
+
+#[test]
 fn a_step_beside_another_shows_both_and_how_they_differ() {
     let section = section(&COMPLETE, "step-random-worn");
     for words in ["Fresh beside worn", "× slower", "random write, fresh", "random write, worn"] {

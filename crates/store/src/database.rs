@@ -18,13 +18,19 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
 /// What a store of the second version lacks: it did not know a target from another of its name.
 const FROM_SECOND: &str = "ALTER TABLE run ADD COLUMN direct INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE run ADD COLUMN target_fingerprint TEXT;";
+/// What a store of the third version lacks: latencies had one start, no request failed, and no data was checked.
+const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
+    ALTER TABLE measurement ADD COLUMN write_service BLOB;
+    ALTER TABLE measurement ADD COLUMN trim_service BLOB;
+    ALTER TABLE measurement ADD COLUMN failures TEXT;
+    ALTER TABLE measurement ADD COLUMN verified TEXT;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -115,7 +121,7 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND)] {
+        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD)] {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
                 transaction.pragma_update(None, "user_version", earlier + 1)?;

@@ -41,10 +41,11 @@ pub fn insert(
             "INSERT INTO measurement (run, step, cell, repeat, seed, clock, workload, elapsed_ns, iops, bytes_per_s, \
              latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_p9999_ns, read_requests, read_bytes, \
              read_latency, write_requests, write_bytes, write_latency, trim_requests, trim_bytes, trim_latency, \
-             series, cpu, drive, flush_requests, flush_latency) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
+             series, cpu, drive, flush_requests, flush_latency, \
+             read_service, write_service, trim_service, failures, verified) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
              :rate, :mean, :p50, :p99, :p9999, :reads, :read_bytes, :read_latency, :writes, :write_bytes, \
              :write_latency, :trims, :trim_bytes, :trim_latency, :series, :cpu, :drive, \
-             :flushes, :flush_latency)",
+             :flushes, :flush_latency, :read_service, :write_service, :trim_service, :failures, :verified)",
         )?
         .execute(named_params! {
             ":run": run.0,
@@ -76,6 +77,12 @@ pub fn insert(
             ":flushes": measurement.flush.requests as i64,
             ":flush_latency":
                 (measurement.flush.requests > 0).then(|| seal(measurement.flush.latency.to_bytes())),
+            ":read_service": service(&measurement.read),
+            ":write_service": service(&measurement.write),
+            ":trim_service": service(&measurement.trim),
+            ":failures":
+                (!measurement.failures.is_empty()).then(|| json(serde_json::to_string(&measurement.failures))),
+            ":verified": measurement.verified.as_ref().map(|verified| json(serde_json::to_string(verified))),
         })
         .map_err(|error| match error.sqlite_error() {
             Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
@@ -84,6 +91,11 @@ pub fn insert(
             _ => Cause::Sqlite(error),
         })?;
     Ok(())
+}
+
+/// The latencies from submission, where there are any.
+fn service(flow: &Flow) -> Option<Vec<u8>> {
+    flow.service.as_ref().map(|service| seal(service.to_bytes()))
 }
 
 /// Takes back one measurement, if it is there.
@@ -111,12 +123,15 @@ pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, Cause>
 fn stored(row: &Row) -> Result<Stored, Cause> {
     let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
     let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
-    let flow = |requests, bytes, latency, what| -> Result<Flow, Cause> {
+    let flow = |requests, bytes, latency, service, what| -> Result<Flow, Cause> {
         let sealed: Vec<u8> = row.get(latency)?;
         let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
         let requests = row.get::<_, i64>(requests)? as u64;
         let latency = latency.filter(|latency| latency.count() == requests).ok_or_else(|| damaged(what))?;
-        Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency })
+        let read = |sealed: Vec<u8>| unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
+        let service = row.get::<_, Option<Vec<u8>>>(service)?.map(|sealed| read(sealed).ok_or_else(|| damaged(what)));
+        let service = service.transpose()?.map(Box::new);
+        Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency, service })
     };
     // Measurements without flushes, and those from before flushes were counted, have no histogram of them.
     let flush = match row.get::<_, i64>("flush_requests")? {
@@ -126,7 +141,7 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
             let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
             let latency = latency.filter(|latency| latency.count() == flushes as u64);
             let latency = latency.ok_or_else(|| damaged("latency of flushes"))?;
-            Flow { requests: flushes as u64, bytes: Bytes::ZERO, latency }
+            Flow { requests: flushes as u64, latency, ..Flow::default() }
         }
     };
     let sealed: Vec<u8> = row.get("series")?;
@@ -135,12 +150,14 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         seed: row.get::<_, String>("seed")?.parse().map(Seed::new).map_err(|_| damaged("seed"))?,
         clock: if row.get::<_, String>("clock")? == "real" { Clock::Real } else { Clock::Virtual },
         elapsed: Nanos::from_nanos(row.get::<_, i64>("elapsed_ns")? as u64),
-        read: flow("read_requests", "read_bytes", "read_latency", "latency of reads")?,
-        write: flow("write_requests", "write_bytes", "write_latency", "latency of writes")?,
-        trim: flow("trim_requests", "trim_bytes", "trim_latency", "latency of trims")?,
+        read: flow("read_requests", "read_bytes", "read_latency", "read_service", "latency of reads")?,
+        write: flow("write_requests", "write_bytes", "write_latency", "write_service", "latency of writes")?,
+        trim: flow("trim_requests", "trim_bytes", "trim_latency", "trim_service", "latency of trims")?,
         flush,
         series: unseal(&sealed).and_then(series::decode).ok_or_else(|| damaged("series"))?,
         cpu: optional(row.get("cpu")?).ok_or_else(|| damaged("processor time"))?,
+        failures: optional(row.get("failures")?).ok_or_else(|| damaged("failed requests"))?.unwrap_or_default(),
+        verified: optional(row.get("verified")?).ok_or_else(|| damaged("checked data"))?,
         drive: optional(row.get("drive")?).ok_or_else(|| damaged("drive's counters"))?,
     };
     Ok(Stored { step: step.clone(), key: key.clone(), repeat, measurement })

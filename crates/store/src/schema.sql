@@ -54,6 +54,13 @@ CREATE TABLE measurement (
     drive           TEXT,
     flush_requests  INTEGER NOT NULL DEFAULT 0,
     flush_latency   BLOB,
+    -- Latencies from submission; null where the others are just that.
+    read_service    BLOB,
+    write_service   BLOB,
+    trim_service    BLOB,
+    -- Requests that failed, by kind and reason, and what came of checking written data; null where there is nothing.
+    failures        TEXT,
+    verified        TEXT,
     UNIQUE (run, step, cell, repeat)
 );
 

@@ -106,7 +106,9 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
     place.tamper(
         "ALTER TABLE run DROP COLUMN direct; ALTER TABLE run DROP COLUMN target_fingerprint;
          ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
-         PRAGMA user_version = 1",
+         ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
+         ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
+         ALTER TABLE measurement DROP COLUMN verified; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -114,6 +116,22 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
     let stored: Vec<Measurement> =
         place.store().measured(run).unwrap().into_iter().map(|stored| stored.measurement).collect();
     assert!(stored == [measurement(7, 1), flushed]);
+}
+
+#[test]
+fn what_failed_and_what_was_checked_comes_back() {
+    let place = Place::new();
+    let run = place.store().begin(&new_run()).unwrap();
+    let mut impaired = measurement(7, 1);
+    impaired.record_service(Op::Read, Nanos::from_micros(80));
+    impaired.failures = serde_json::from_str(r#"[{"op":"write","errno":28,"count":3}]"#).unwrap();
+    let verified = r#"{"checked":5,"damaged":1,"unread":0,"first":[{"block":0,"at":512,"sectors":7,"expected":1,
+        "kind":{"torn":{"arrived":1}}}]}"#;
+    impaired.verified = Some(serde_json::from_str(verified).unwrap());
+    place.store().record_cell(run, "new", "", &[(0, impaired.clone())]).unwrap();
+    let stored = place.store().measured(run).unwrap().remove(0).measurement;
+    assert!(stored == impaired && stored.is_impaired());
+    assert_eq!(stored.service().unwrap().max(), Nanos::from_micros(80));
 }
 
 #[test]
@@ -280,6 +298,9 @@ fn damage_is_told_and_never_read_as_a_figure() {
         ("SET trim_latency = read_latency", "latency of trims"),
         ("SET flush_requests = 7", "latency of flushes"),
         ("SET series = substr(series, 1, length(series) - 1)", "series"),
+        ("SET write_service = x'00'", "latency of writes"),
+        ("SET failures = '3'", "failed requests"),
+        ("SET verified = '{}'", "checked data"),
         ("SET workload = '{}'", "workload"),
         ("SET cpu = 'much'", "processor time"),
         ("SET drive = '{\"requests\": 1}'", "drive's counters"),
@@ -322,7 +343,7 @@ fn a_newer_store_is_refused_and_left_as_it_was() {
     drop(place.store());
     place.tamper("PRAGMA user_version = 7");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 3); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 4); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

@@ -97,6 +97,8 @@ impl Blend {
     pub fn new(workload: &Workload, worker: u32, (start, length): (Bytes, Bytes), seed: Seed) -> Self {
         let kind = |op| workload.ops().contains(&op).then(|| Kind::new(workload, op, length.sectors()));
         let step = workload.ops().iter().map(|&op| workload.alignment(op).sectors()).max();
+        // A worker with a part of its own begins where that does.
+        let place = if workload.verify.stamps { 0 } else { u64::from(worker) };
         let part = length.sectors() / u64::from(workload.workers);
         Self {
             pattern: workload.pattern,
@@ -104,7 +106,7 @@ impl Blend {
             random_percent: if workload.pattern.is_random() { workload.random_percent } else { 0 },
             first: Lba::at(start),
             length: length.sectors(),
-            next: u64::from(worker) * (part - part % step.expect("every pattern makes requests")),
+            next: place * (part - part % step.expect("every pattern makes requests")),
             skip: workload.skip.sectors(),
             once: workload.no_repeat.then(|| {
                 let seed = seed.number(u64::from(worker)).split("order");

@@ -57,6 +57,29 @@ pub enum Invalid {
     EmptyBurst,
     #[error("requests that come at a rate do not wait for a pause; give rate_iops or thinktime, not both")]
     TwoPaces,
+    #[error("a share of {found} % of repeated blocks is more than everything; give 0 to 100")]
+    Duplicates { found: u8 },
+    #[error("verify_only and verify_fatal are details of verify, which is off; give verify=crc32c, or leave them out")]
+    VerifiesNothing,
+    #[error(
+        "verify checks what the workload itself has written, and this one writes nothing; choose a pattern that writes, or \
+         give the options of the run that wrote, with verify_only=1"
+    )]
+    NothingToVerify,
+    #[error(
+        "verify must know what each block holds, which takes requests that are whole blocks of one size; leave out \
+         bssplit, percentage_random, and a blockalign or a gap that is no multiple of bs, or leave out verify"
+    )]
+    VerifiedParts,
+    #[error(
+        "verify makes every block differ from all others, so that none is repeated; give verify or dedupe_percentage"
+    )]
+    VerifiedDuplicates,
+    #[error(
+        "how much was written in a time cannot be known afterwards, so that verify_only takes no runtime; write with \
+         number_ios or io_size and no runtime, and give the same here"
+    )]
+    VerifyOnlyForATime,
     #[error("{found} requests a second are more than one a nanosecond; give a lower rate_iops")]
     RateTooHigh { found: u32 },
 }

@@ -16,6 +16,7 @@ mod spec;
 mod stamp;
 mod stream;
 mod trace;
+mod verify;
 
 pub use arrival::{Arrival, Arrivals, Process};
 pub use distribution::{Decimal, Distribution, Zone};
@@ -27,3 +28,4 @@ pub use spec::{Pattern, Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
 pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog};
+pub use verify::Verify;

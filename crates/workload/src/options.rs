@@ -22,6 +22,7 @@ impl Workload {
             }),
             given(compresses, "buffer_compress_percentage", &|| self.compressible.to_string()),
             given(self.compressible == 100, "zero_buffers", &|| "1".to_owned()),
+            given(self.duplicates > 0, "dedupe_percentage", &|| self.duplicates.to_string()),
             given(self.durable, "sync", &|| "dsync".to_owned()),
             given(self.fsync > 0, "fsync", &|| self.fsync.to_string()),
             given(self.fdatasync > 0, "fdatasync", &|| self.fdatasync.to_string()),
@@ -29,6 +30,10 @@ impl Workload {
             given(thinks && arrival.burst != 1, "thinktime_blocks", &|| arrival.burst.to_string()),
             given(open, "rate_iops", &|| arrival.rate.to_string()),
             given(open && arrival.process == Process::Poisson, "rate_process", &|| "poisson".to_owned()),
+            given(self.verify.stamps, "verify", &|| "crc32c".to_owned()),
+            given(self.verify.stamps && !self.verify.read_back, "do_verify", &|| "0".to_owned()),
+            given(self.verify.only, "verify_only", &|| "1".to_owned()),
+            given(self.verify.fatal, "verify_fatal", &|| "1".to_owned()),
         ];
         options.into_iter().flatten().collect()
     }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use block::{Bytes, Nanos, Op, SECTOR};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Invalid, Sizes, Weighted};
+use crate::{Arrival, Distribution, Invalid, Sizes, Verify, Weighted};
 
 /// Which operations, and in what order of addresses. Names are fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,6 +158,9 @@ pub struct Workload {
     /// \[`buffer_compress_percentage`, `zero_buffers`\].
     #[serde(default)]
     pub compressible: u8,
+    /// The share of written blocks that repeat what an earlier one held, in percent \[`dedupe_percentage`\].
+    #[serde(default)]
+    pub duplicates: u8,
     /// Whether a write completes only once it would survive a loss of power \[`sync`\].
     #[serde(default)]
     pub durable: bool,
@@ -170,6 +173,9 @@ pub struct Workload {
     /// When requests come \[`thinktime`, `rate_iops`\].
     #[serde(default)]
     pub arrival: Arrival,
+    /// Whether what is written is checked \[`verify`\].
+    #[serde(default)]
+    pub verify: Verify,
 }
 
 /// What a stored workload has that was measured before there was a choice.
@@ -197,10 +203,12 @@ impl Default for Workload {
             align: None,
             distribution: Distribution::Uniform,
             compressible: 0,
+            duplicates: 0,
             durable: false,
             fsync: 0,
             fdatasync: 0,
             arrival: Arrival::default(),
+            verify: Verify::default(),
         }
     }
 }
@@ -226,6 +234,11 @@ impl Workload {
             Pattern::Trim | Pattern::RandTrim => &[Op::Trim],
             Pattern::ReadWrite | Pattern::RandRw => &[Op::Read, Op::Write],
         }
+    }
+
+    /// Whether anything on the target changes.
+    pub const fn changes_data(&self) -> bool {
+        self.pattern.changes_data() && !self.verify.only
     }
 
     /// The sizes of requests of this kind, with the share of each.
@@ -291,6 +304,27 @@ impl Workload {
         Ok((self.offset, length.round_down(unit)))
     }
 
+    /// The part of the span that worker number `worker` uses: all of it, unless what is written is checked.
+    ///
+    /// # Errors
+    /// As those of [`span`](Self::span).
+    pub fn part(&self, worker: u32, capacity: Bytes) -> Result<(Bytes, Bytes), Invalid> {
+        let (start, length) = self.span(capacity)?;
+        if !self.verify.stamps {
+            return Ok((start, length));
+        }
+        let part = self.block.times(length.div(self.block) / u64::from(self.workers));
+        Ok((start + part.times(u64::from(worker)), part))
+    }
+
+    /// How many requests each worker makes at most, flushes aside. A limit of data is one of all workers together
+    /// unless what is written is checked.
+    pub fn requests_each(&self) -> u64 {
+        let share = |bytes: Bytes| bytes.div(self.block) / u64::from(self.workers);
+        let share = self.stop.bytes.filter(|_| self.verify.stamps).map(share);
+        self.stop.requests.into_iter().chain(share).min().unwrap_or(u64::MAX)
+    }
+
     /// The same on a target of this capacity: a stop after a share of the span is one after so much data.
     pub fn on(&self, capacity: Bytes) -> Self {
         let Some(percent) = self.stop.span else { return self.clone() };
@@ -349,6 +383,9 @@ impl Workload {
         if self.compressible > 100 {
             return Err(Invalid::Compressible { found: self.compressible });
         }
+        if self.duplicates > 100 {
+            return Err(Invalid::Duplicates { found: self.duplicates });
+        }
         if let Some(found) = self.align.filter(|&align| align == Bytes::ZERO || !align.is_multiple_of(SECTOR)) {
             return Err(Invalid::Alignment { found });
         }
@@ -370,7 +407,31 @@ impl Workload {
         if rate > 0 && think > Nanos::ZERO {
             return Err(Invalid::TwoPaces);
         }
-        if rate > 1_000_000_000 { Err(Invalid::RateTooHigh { found: rate }) } else { Ok(()) }
+        if rate > 1_000_000_000 { Err(Invalid::RateTooHigh { found: rate }) } else { self.check_verify() }
+    }
+
+    /// Whether it can be known what each block should hold.
+    fn check_verify(&self) -> Result<(), Invalid> {
+        let Verify { stamps, only, fatal, .. } = self.verify;
+        if !stamps {
+            return if only || fatal { Err(Invalid::VerifiesNothing) } else { Ok(()) };
+        }
+        if !self.ops().contains(&Op::Write) {
+            return Err(Invalid::NothingToVerify);
+        }
+        let goes_on = self.pattern.is_random() && self.random_percent < 100;
+        let unit = self.block;
+        let overlaps = self.align.is_some_and(|align| !align.is_multiple_of(unit)) || !self.skip.is_multiple_of(unit);
+        if self.sizes.is_some() || goes_on || overlaps {
+            return Err(Invalid::VerifiedParts);
+        }
+        if self.duplicates > 0 {
+            return Err(Invalid::VerifiedDuplicates);
+        }
+        if only && (self.stop.time.is_some() || self.stop.requests.or(self.stop.bytes.map(Bytes::get)).is_none()) {
+            return Err(Invalid::VerifyOnlyForATime);
+        }
+        if self.requests_each() == 0 { Err(Invalid::EndsAtOnce { block: unit }) } else { Ok(()) }
     }
 }
 
@@ -441,6 +502,32 @@ mod tests {
     }
 
     #[test]
+    fn workers_whose_data_is_checked_have_a_part_and_a_share_each() {
+        let verify = Verify { stamps: true, ..Verify::default() };
+        let workload = Workload {
+            pattern: Pattern::RandWrite,
+            workers: 3,
+            offset: Bytes::from_kib(4),
+            verify,
+            stop: Stop::after_bytes(Bytes::from_kib(100)),
+            ..Workload::default()
+        };
+        let parts: Vec<_> = (0..3).map(|worker| workload.part(worker, Bytes::from_kib(48)).unwrap()).collect();
+        let part = |start: u64| (Bytes::from_kib(start), Bytes::from_kib(12));
+        assert_eq!(parts, [part(4), part(16), part(28)]);
+        assert_eq!(workload.requests_each(), 8);
+        let mut stream = crate::Stream::new(&workload, 1, Bytes::from_kib(48), block::Seed::new(7)).unwrap();
+        for _ in 0..1000 {
+            let request = stream.next_request();
+            let (start, length) = parts[1];
+            assert!(request.lba.offset() >= start && request.end().offset() <= start + length);
+        }
+        let plain = Workload { verify: Verify::default(), ..workload };
+        assert_eq!(plain.part(2, Bytes::from_kib(48)).unwrap(), (Bytes::from_kib(4), Bytes::from_kib(44)));
+        assert_eq!(plain.requests_each(), u64::MAX);
+    }
+
+    #[test]
     fn nonsense_is_refused_by_name() {
         let capacity = Bytes::from_gib(1);
         let cases = [
@@ -467,7 +554,26 @@ mod tests {
                 "not both",
             ),
         ];
-        for (workload, words) in cases {
+        let verified = |workload: Workload| {
+            let verify = Verify { stamps: true, ..workload.verify };
+            Workload { pattern: Pattern::RandWrite, verify, ..workload }
+        };
+        let only = Verify { only: true, ..Verify::default() };
+        let verified = [
+            (Workload { pattern: Pattern::Read, ..verified(ten_seconds()) }, "writes nothing"),
+            (verified(Workload { sizes: Some("4k/50:8k/50".parse().unwrap()), ..ten_seconds() }), "of one size"),
+            (verified(Workload { random_percent: 50, ..ten_seconds() }), "of one size"),
+            (verified(Workload { align: Some(Bytes::new(512)), ..ten_seconds() }), "no multiple of bs"),
+            (verified(Workload { duplicates: 5, ..ten_seconds() }), "verify or dedupe_percentage"),
+            (verified(Workload { verify: only, ..ten_seconds() }), "takes no runtime"),
+            (Workload { verify: only, ..ten_seconds() }, "details of verify"),
+            (
+                verified(Workload { stop: Stop::after_bytes(Bytes::from_kib(4)), workers: 2, ..ten_seconds() }),
+                "before its first request",
+            ),
+            (Workload { duplicates: 101, ..ten_seconds() }, "101 %"),
+        ];
+        for (workload, words) in cases.into_iter().chain(verified) {
             let said = workload.span(capacity).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");
         }

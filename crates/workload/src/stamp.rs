@@ -3,6 +3,7 @@
 use std::fmt;
 
 use block::{Bytes, SECTOR, Seed};
+use serde::{Deserialize, Serialize};
 
 /// What each sector of verified data begins with: magic number, checksum, place, generation, run.
 const HEADER: usize = 32;
@@ -12,15 +13,15 @@ const MAGIC: u32 = u32::from_le_bytes(*b"assy");
 /// Marks the blocks that a run writes, and knows them again.
 ///
 /// Every sector of 512 B carries a header of its own, so that a block that was written in part is known as such. A
-/// *generation* counts the writes of a run: a block that holds an earlier one than was last acknowledged has lost a
-/// write. The checksum is CRC-32C over the sector.
+/// *generation* counts the writes of a block, from 1: a block that holds an earlier one than was last acknowledged has
+/// lost a write. The checksum is CRC-32C over the sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     run: u64,
 }
 
 /// What is wrong with a block that was read back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// Where the block is.
     pub block: Bytes,
@@ -28,14 +29,15 @@ pub struct Damage {
     pub at: Bytes,
     /// How many sectors of the block are not as they were written.
     pub sectors: u32,
-    /// The write that should be there.
+    /// The write that should be there; 0 where that is not known.
     pub expected: u64,
     /// What is there instead.
     pub kind: DamageKind,
 }
 
 /// What is in place of the data that should be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DamageKind {
     /// Nothing that this run wrote: the write never arrived.
     Lost,
@@ -63,14 +65,15 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { block, at, sectors, expected, kind } = self;
         let (block, at) = (block.get(), at.get());
+        let expected = if *expected == 0 { "its write".to_owned() } else { format!("write {expected}") };
         match kind {
-            DamageKind::Lost => write!(f, "block at {block}: write {expected} is lost: nothing of this run is there"),
+            DamageKind::Lost => write!(f, "block at {block}: {expected} is lost: nothing of this run is there"),
             DamageKind::Stale { found } => {
-                write!(f, "block at {block}: write {expected} is lost: the data of write {found} is still there")
+                write!(f, "block at {block}: {expected} is lost: the data of write {found} is still there")
             }
             DamageKind::Torn { arrived } => write!(
                 f,
-                "block at {block}: write {expected} is torn: {arrived} of its sectors are there, {sectors} from {at} on are not"
+                "block at {block}: {expected} is torn: {arrived} of its sectors are there, {sectors} from {at} on are not"
             ),
             DamageKind::Misdirected { belongs } => write!(
                 f,
@@ -161,6 +164,20 @@ impl Stamp {
         Err(Damage { block: at, at: place(first), sectors: wrong, expected: generation, kind })
     }
 
+    /// The same where it is not known which write was the last: the latest of which anything is there is right.
+    ///
+    /// # Errors
+    /// What is there instead.
+    pub fn check_latest(&self, block: &[u8], at: Bytes) -> Result<(), Damage> {
+        let sectors = block.chunks_exact(SECTOR.get() as usize).enumerate();
+        let latest =
+            sectors.filter_map(|(index, sector)| match self.known(sector, at + SECTOR.times(index as u64), 0) {
+                Found::OfWrite(generation) => Some(generation),
+                _ => None,
+            });
+        self.check(block, at, latest.max().unwrap_or(0))
+    }
+
     fn known(&self, sector: &[u8], at: Bytes, generation: u64) -> Found {
         let word = |from: usize| u64::from_le_bytes(sector[from..from + 8].try_into().expect("eight bytes"));
         let half = |from: usize| u32::from_le_bytes(sector[from..from + 4].try_into().expect("four bytes"));
@@ -234,6 +251,21 @@ mod tests {
             };
             assert_eq!(damage(&flipped), expected, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn where_the_last_write_is_not_known_any_whole_one_is_right_and_the_rest_is_told_apart() {
+        let check = |block: &[u8]| stamp().check_latest(block, AT);
+        for generation in [1, 9] {
+            assert_eq!(check(&sealed(AT, generation)), Ok(()));
+        }
+        let lost = check(&[0; 4096]).unwrap_err();
+        assert_eq!((lost.kind, lost.expected), (DamageKind::Lost, 0));
+        assert!(lost.to_string().contains("its write is lost"), "{lost}");
+        let torn = [&sealed(AT, 3)[..1536], &sealed(AT, 2)[1536..]].concat();
+        assert_eq!(check(&torn).unwrap_err().kind, DamageKind::Torn { arrived: 3 });
+        let elsewhere = sealed(Bytes::from_kib(256), 3);
+        assert_eq!(check(&elsewhere).unwrap_err().kind, DamageKind::Misdirected { belongs: Bytes::from_kib(256) });
     }
 
     #[test]

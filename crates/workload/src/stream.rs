@@ -27,7 +27,7 @@ impl Stream {
     /// # Errors
     /// If the workload makes no sense or does not fit the target.
     pub fn new(workload: &Workload, worker: u32, capacity: Bytes, seed: Seed) -> Result<Self, Invalid> {
-        let span = workload.span(capacity)?;
+        let span = workload.part(worker, capacity)?;
         let kind = match workload.is_plain() {
             true => Kind::Plain(Plain::new(workload, worker, span, seed)),
             false => Kind::Blend(Box::new(Blend::new(workload, worker, span, seed))),

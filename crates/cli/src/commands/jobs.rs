@@ -64,7 +64,7 @@ pub fn measure(
     let direct = asked.real.direct.map_or(import.direct, |direct| direct == 1);
     let size = asked.real.size.or(import.size.filter(|_| !name.starts_with("sim:")));
     let access = RealOptions { size, direct: Some(u8::from(direct)), ..asked.real.clone() };
-    let writes = import.jobs().any(|job| job.workload.pattern.changes_data());
+    let writes = import.jobs().any(|job| job.workload.changes_data());
     let mut opened = target::open(name, &access, writes, access.size.is_some())?;
     let plan = parsed(&text(import.uses_data && opened.needs_layout))?;
     opened.fits(&plan)?;

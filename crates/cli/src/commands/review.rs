@@ -10,7 +10,7 @@ use store::{Run, RunId, State, Store};
 
 use super::history::{Which, print_summary, say, write_report};
 use crate::target::{self, Opened, RealOptions};
-use crate::undertaking::{Undertaking, absolute};
+use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
 
 /// The name of the plan of a single workload, which `assay run` makes.
@@ -204,5 +204,6 @@ fn finish(store: &Store, run: RunId, folder: &Path) -> Result<(), Failure> {
     // First the report: nobody may be there to read the summary.
     let path = write_report(&outcome, folder)?;
     print_summary(&outcome, std::io::stdout().is_terminal())?;
-    say(&format!("Report: {}\n", path.display()))
+    say(&format!("Report: {}\n", path.display()))?;
+    judge(store, run)
 }

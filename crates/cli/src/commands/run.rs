@@ -18,7 +18,7 @@ use crate::color;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
 use crate::target::{self, RealOptions};
-use crate::undertaking::Undertaking;
+use crate::undertaking::{Undertaking, judge};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -127,8 +127,12 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
         Some(file) => measure_jobs(arguments, file, store),
         None => measure(arguments, store),
     });
-    let done = measured.and_then(|document| say(&document));
-    let Err(failure) = done else { return ExitCode::SUCCESS };
+    let failure = match measured.and_then(|(document, judged)| say(&document).map(|()| judged)) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        // The document tells it too, so that there is no other.
+        Ok(Err(failure)) => return failure.tell(color(std::io::stderr().is_terminal())),
+        Err(failure) => failure,
+    };
     if matches!(arguments.format, Format::Json | Format::Fio) && !failure.is_interruption() {
         let document = serde_json::json!({ "error": failure.words(false) });
         // The exit code and standard error tell the same, should this fail too.
@@ -137,8 +141,11 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
     failure.tell(color(std::io::stderr().is_terminal()))
 }
 
-/// Runs the workload; the document to print.
-fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
+/// The document to print, and whether what was asked was done in full.
+type Printed = (String, Result<(), Failure>);
+
+/// Runs the workload.
+fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
     let asked = arguments.asked()?;
@@ -146,7 +153,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
     parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
-    let mut opened = target::open(name, &access, asked.pattern.changes_data(), access.size.is_some())?;
+    let mut opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
     let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
     let plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     opened.fits(&plan)?;
@@ -169,12 +176,12 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<String, Failure> {
             Err(Failure::interrupted(broken.words(run)))
         }
         Err(broken) => Err(Failure::failed(broken.words(run))),
-        Ok(()) => document(),
+        Ok(()) => Ok((document()?, judge(&store, run))),
     }
 }
 
-/// Runs the job file of this name; the document to print, which for several jobs is the summary of a plan.
-fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<String, Failure> {
+/// Runs the job file of this name; for several jobs the document is the summary of a plan.
+fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Printed, Failure> {
     arguments.leave_to(file)?;
     let asked = Asked {
         file,
@@ -190,13 +197,14 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Strin
         ))),
     })?;
     let mut jobs = done.import.jobs();
-    match (jobs.next(), jobs.next()) {
+    let document = match (jobs.next(), jobs.next()) {
         (Some(job), None) => {
             let name = arguments.name.as_deref().unwrap_or(&job.name);
-            document(arguments.format, name, None, done.direct, &done.store, done.run)
+            document(arguments.format, name, None, done.direct, &done.store, done.run)?
         }
-        _ => jobs::show(&done).map(|()| String::new()),
-    }
+        _ => jobs::show(&done).map(|()| String::new())?,
+    };
+    Ok((document, judge(&done.store, done.run)))
 }
 
 /// The span, if it holds a block at all.
@@ -316,7 +324,7 @@ impl Arguments {
 ///
 /// What would be read is written first where nothing was, as fio lays out its files.
 fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes) -> String {
-    let reads = !asked.pattern.changes_data() || asked.pattern.is_mixed();
+    let reads = !asked.verify.only && (!asked.pattern.changes_data() || asked.pattern.is_mixed());
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
     if reads && layout {
         text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";

@@ -39,6 +39,10 @@ pub struct Specification {
     #[arg(long = "zero_buffers", visible_alias = "zero-buffers", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ZeroBuffers))]
     zero_buffers: Option<String>,
 
+    /// Share of written blocks that repeat an earlier one, for targets that find such blocks
+    #[arg(long = "dedupe_percentage", visible_alias = "dedupe-percentage", value_name = "PERCENT", value_parser = of(Field::DedupePercentage))]
+    dedupe_percentage: Option<String>,
+
     /// Whether a write completes only once it would survive a loss of power: 0, 1 or dsync
     #[arg(long, value_name = "0|1", value_parser = of(Field::Sync))]
     sync: Option<String>,
@@ -66,6 +70,22 @@ pub struct Specification {
     /// How they are spread: linear or poisson [default: linear]
     #[arg(long = "rate_process", visible_alias = "rate-process", value_name = "PROCESS", value_parser = of(Field::RateProcess))]
     rate_process: Option<String>,
+
+    /// Check that every block that is read holds what was last written to it: crc32c, or none; for files and devices
+    #[arg(long, value_name = "HOW", value_parser = of(Field::Verify))]
+    verify: Option<String>,
+
+    /// Whether --verify also reads back all that was written, once the figures are taken [default: 1]
+    #[arg(long = "do_verify", visible_alias = "do-verify", value_name = "0|1", value_parser = of(Field::DoVerify))]
+    do_verify: Option<String>,
+
+    /// Write nothing, and read and check what an earlier run with these options and this --seed wrote
+    #[arg(long = "verify_only", visible_alias = "verify-only", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyOnly))]
+    verify_only: Option<String>,
+
+    /// End with the first block that --verify finds damaged
+    #[arg(long = "verify_fatal", visible_alias = "verify-fatal", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyFatal))]
+    verify_fatal: Option<String>,
 }
 
 impl Specification {
@@ -80,6 +100,7 @@ impl Specification {
             (Field::RandomDistribution, &self.random_distribution),
             (Field::BufferCompressPercentage, &self.buffer_compress_percentage),
             (Field::ZeroBuffers, &self.zero_buffers),
+            (Field::DedupePercentage, &self.dedupe_percentage),
             (Field::Sync, &self.sync),
             (Field::Fsync, &self.fsync),
             (Field::Fdatasync, &self.fdatasync),
@@ -87,6 +108,10 @@ impl Specification {
             (Field::ThinktimeBlocks, &self.thinktime_blocks),
             (Field::RateIops, &self.rate_iops),
             (Field::RateProcess, &self.rate_process),
+            (Field::Verify, &self.verify),
+            (Field::DoVerify, &self.do_verify),
+            (Field::VerifyOnly, &self.verify_only),
+            (Field::VerifyFatal, &self.verify_fatal),
         ];
         options.into_iter().filter_map(|(field, text)| Some((field, text.clone()?))).collect()
     }

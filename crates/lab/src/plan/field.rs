@@ -35,6 +35,8 @@ pub enum Field {
     BufferCompressPercentage,
     /// Whether only zeroes are written.
     ZeroBuffers,
+    /// The share of written blocks that repeat an earlier one.
+    DedupePercentage,
     /// Whether each write survives a loss of power.
     Sync,
     /// Writes per flush.
@@ -49,6 +51,14 @@ pub enum Field {
     RateIops,
     /// How they are spread.
     RateProcess,
+    /// Whether written data is checked.
+    Verify,
+    /// Whether all of it is read back behind the run.
+    DoVerify,
+    /// Whether only what an earlier run wrote is read.
+    VerifyOnly,
+    /// Whether the first damage ends the run.
+    VerifyFatal,
     /// Span.
     Size,
     /// Start of the span.
@@ -65,7 +75,7 @@ pub enum Field {
 
 impl Field {
     /// Every field that a plan or the command line may give.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 31] = [
         Self::Profile,
         Self::Rw,
         Self::Bs,
@@ -79,6 +89,7 @@ impl Field {
         Self::RandomDistribution,
         Self::BufferCompressPercentage,
         Self::ZeroBuffers,
+        Self::DedupePercentage,
         Self::Sync,
         Self::Fsync,
         Self::Fdatasync,
@@ -86,6 +97,10 @@ impl Field {
         Self::ThinktimeBlocks,
         Self::RateIops,
         Self::RateProcess,
+        Self::Verify,
+        Self::DoVerify,
+        Self::VerifyOnly,
+        Self::VerifyFatal,
         Self::Size,
         Self::Offset,
         Self::Runtime,
@@ -124,6 +139,7 @@ impl Field {
             Self::RandomDistribution => "random_distribution",
             Self::BufferCompressPercentage => "buffer_compress_percentage",
             Self::ZeroBuffers => "zero_buffers",
+            Self::DedupePercentage => "dedupe_percentage",
             Self::Sync => "sync",
             Self::Fsync => "fsync",
             Self::Fdatasync => "fdatasync",
@@ -131,6 +147,10 @@ impl Field {
             Self::ThinktimeBlocks => "thinktime_blocks",
             Self::RateIops => "rate_iops",
             Self::RateProcess => "rate_process",
+            Self::Verify => "verify",
+            Self::DoVerify => "do_verify",
+            Self::VerifyOnly => "verify_only",
+            Self::VerifyFatal => "verify_fatal",
             Self::Size => "size",
             Self::Offset => "offset",
             Self::Runtime => "runtime",
@@ -156,6 +176,7 @@ impl Field {
             Self::RandomDistribution => "Distribution",
             Self::BufferCompressPercentage => "Compressible (%)",
             Self::ZeroBuffers => "Zeroes",
+            Self::DedupePercentage => "Repeated blocks (%)",
             Self::Sync => "Durable writes",
             Self::Fsync => "Writes per flush",
             Self::Fdatasync => "Writes per data flush",
@@ -163,6 +184,10 @@ impl Field {
             Self::ThinktimeBlocks => "Requests per burst",
             Self::RateIops => "Arrivals per second and worker",
             Self::RateProcess => "Arrivals",
+            Self::Verify => "Check of data",
+            Self::DoVerify => "Reading back",
+            Self::VerifyOnly => "Reading alone",
+            Self::VerifyFatal => "End at damage",
             Self::Size => "Span",
             Self::Offset => "Start of span",
             Self::Runtime => "Duration",

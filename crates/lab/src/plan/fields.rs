@@ -72,6 +72,7 @@ impl Field {
             Self::ZeroBuffers => {
                 workload.compressible = if one_of(text, &["0", "1"])? == 1 { 100 } else { workload.compressible }
             }
+            Self::DedupePercentage => workload.duplicates = parse_percent(text)?,
             Self::Sync => workload.durable = one_of(text, &["none", "0", "sync", "1", "dsync"])? > 1,
             Self::Fsync => workload.fsync = small_count(text)?,
             Self::Fdatasync => workload.fdatasync = small_count(text)?,
@@ -81,6 +82,10 @@ impl Field {
             Self::RateProcess => {
                 workload.arrival.process = [Process::Linear, Process::Poisson][one_of(text, &["linear", "poisson"])?];
             }
+            Self::Verify => workload.verify.stamps = one_of(text, &["none", "0", "null", "crc32c"])? == 3,
+            Self::DoVerify => workload.verify.read_back = one_of(text, &["0", "1"])? == 1,
+            Self::VerifyOnly => workload.verify.only = one_of(text, &["0", "1"])? == 1,
+            Self::VerifyFatal => workload.verify.fatal = one_of(text, &["0", "1"])? == 1,
             Self::Size => workload.size = Some(bytes(text)?),
             Self::Offset => workload.offset = bytes(text)?,
             Self::Runtime => workload.stop.time = Some(time(text)?),
@@ -302,6 +307,10 @@ pub(crate) fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field]
         Invalid::EmptyBurst => &[Field::ThinktimeBlocks],
         Invalid::TwoPaces => &[Field::Thinktime, Field::RateIops],
         Invalid::RateTooHigh { .. } => &[Field::RateIops],
+        Invalid::Duplicates { .. } => &[Field::DedupePercentage],
+        Invalid::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
+        Invalid::NothingToVerify | Invalid::VerifiedParts | Invalid::VerifiedDuplicates => &[Field::Verify],
+        Invalid::VerifyOnlyForATime => &[Field::VerifyOnly],
         _ => &[],
     }
 }
@@ -378,6 +387,11 @@ mod tests {
             set(&[("zero_buffers", "1"), ("fdatasync", "8"), ("rate_iops", "10k"), ("rate_process", "poisson")]),
             "zero_buffers=1 fdatasync=8 rate_iops=10000 rate_process=poisson"
         );
+        assert_eq!(
+            set(&[("verify", "crc32c"), ("do_verify", "0"), ("verify_only", "1"), ("verify_fatal", "1")]),
+            "verify=crc32c do_verify=0 verify_only=1 verify_fatal=1"
+        );
+        assert_eq!(set(&[("dedupe_percentage", "30"), ("verify", "none")]), "dedupe_percentage=30");
         assert_eq!(set(&[("thinktime", "5ms"), ("sync", "0"), ("zero_buffers", "0")]), "thinktime=5ms");
         assert_eq!(set(&[("bssplit", "4k/100"), ("bs", "8k")]), "", "one size takes the place of several");
     }
@@ -395,6 +409,8 @@ mod tests {
             (Field::Rwmixread, "101", "at most 100 %"),
             (Field::Bssplit, "4k/60:8k/30", "must make 100 %"),
             (Field::RandomDistribution, "zipf", "try zipf:1.2"),
+            (Field::Verify, "md5", "use one of none, 0, null, crc32c"),
+            (Field::DedupePercentage, "101", "at most 100 %"),
             (Field::Sync, "always", "use one of none, 0, sync, 1, dsync"),
             (Field::ZeroBuffers, "2", "use one of 0, 1"),
             (Field::RateProcess, "uniform", "use one of linear, poisson"),

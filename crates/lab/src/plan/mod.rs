@@ -80,8 +80,8 @@ impl Plan {
         self.steps.iter().any(|step| match &step.action {
             Action::Purge | Action::Fill { .. } => true,
             Action::Idle { .. } => false,
-            Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.pattern.changes_data()),
-            Action::Condition(condition) => condition.workload.pattern.changes_data(),
+            Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
+            Action::Condition(condition) => condition.workload.changes_data(),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use block::{Bytes, Nanos};
 use drive::Counters;
-use engine::{Cpu, Flow, Handover, TICK, Tick};
+use engine::{Cpu, Failures, Flow, Handover, TICK, Tick, Verified};
 use serde::Serialize;
 use stats::Histogram;
 use workload::Workload;
@@ -35,6 +35,8 @@ pub fn json(single: &Single) -> String {
         series_interval_ns: TICK.as_nanos(),
         series: measurement.series.iter().map(Interval::of).collect(),
         cpu: measurement.cpu.map(Processor::of),
+        failed: Failed::all(&measurement.failures),
+        verified: measurement.verified.as_ref().map(Checked::of),
         drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
         findings: single.findings,
     };
@@ -58,6 +60,8 @@ struct Document<'a> {
     series_interval_ns: u64,
     series: Vec<Interval>,
     cpu: Option<Processor>,
+    failed: Vec<Failed>,
+    verified: Option<Checked>,
     drive: Option<Drive>,
     findings: &'a [String],
 }
@@ -108,6 +112,8 @@ struct Direction {
     iops: f64,
     bandwidth_bytes: f64,
     latency_ns: Option<Latency>,
+    /// From submission, where `latency_ns` counts from when a request came.
+    service_latency_ns: Option<Latency>,
 }
 
 impl Direction {
@@ -118,6 +124,7 @@ impl Direction {
             iops: single.per_second(flow.requests),
             bandwidth_bytes: single.per_second(flow.bytes.get()),
             latency_ns: (!flow.latency.is_empty()).then(|| Latency::of(&flow.latency)),
+            service_latency_ns: flow.service.as_deref().map(Latency::of),
         }
     }
 }
@@ -191,6 +198,49 @@ impl Processor {
         let Cpu { user, system, switches_voluntary, switches_involuntary, handover } = cpu;
         let (user_ns, system_ns) = (user.as_nanos(), system.as_nanos());
         Self { user_ns, system_ns, switches_voluntary, switches_involuntary, handover }
+    }
+}
+
+/// Requests that failed, which are in no other figure.
+#[derive(Serialize)]
+struct Failed {
+    op: String,
+    /// The system's number; null where less was moved than was asked.
+    errno: Option<i32>,
+    reason: String,
+    requests: u64,
+}
+
+impl Failed {
+    fn all(failures: &Failures) -> Vec<Self> {
+        let each = failures.iter().map(|failure| Self {
+            op: failure.op.to_string(),
+            errno: failure.errno,
+            reason: failure.reason(),
+            requests: failure.count,
+        });
+        each.collect()
+    }
+}
+
+/// What came of checking written data; null where it was not asked for.
+#[derive(Serialize)]
+struct Checked {
+    reads: u64,
+    damaged_blocks: u64,
+    unread_blocks: u64,
+    /// The first of the damaged blocks.
+    damage: Vec<String>,
+}
+
+impl Checked {
+    fn of(verified: &Verified) -> Self {
+        Self {
+            reads: verified.checked,
+            damaged_blocks: verified.damaged,
+            unread_blocks: verified.unread,
+            damage: verified.first.iter().map(ToString::to_string).collect(),
+        }
     }
 }
 

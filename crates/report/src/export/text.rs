@@ -8,7 +8,7 @@ use workload::{Pattern, Workload};
 use super::Single;
 use crate::axis;
 use crate::figure::requests_needed;
-use crate::number::{count, latency, percent, three};
+use crate::number::{count, latency, percent, three, whole};
 use crate::summary::wrapped;
 
 const WIDTH: u16 = 80;
@@ -23,7 +23,8 @@ pub fn text(single: &Single) -> String {
     lines.extend(wrapped(&asked.join(", "), WIDTH));
     lines.push(String::new());
     lines.extend(table(single));
-    let remarks = [processor(measurement), limit(measurement), wear(measurement)];
+    let remarks =
+        [service(measurement), processor(measurement), verified(measurement), limit(measurement), wear(measurement)];
     for remark in remarks.into_iter().flatten() {
         lines.push(String::new());
         lines.extend(wrapped(&remark, WIDTH));
@@ -79,7 +80,7 @@ fn table(single: &Single) -> Vec<String> {
     }
     if rows.len() > 1 {
         let (requests, bytes) = (measurement.requests(), measurement.bytes());
-        rows.push(("all", Flow { requests, bytes, latency: measurement.latency() }));
+        rows.push(("all", Flow { requests, bytes, latency: measurement.latency(), service: None }));
     }
     // Flushes move no data and are no part of the whole.
     let flush = &measurement.flush;
@@ -122,6 +123,25 @@ fn row(single: &Single, name: &str, flow: &Flow) -> String {
 fn line(name: &str, [iops, rate, times @ ..]: [String; 7]) -> String {
     let times: String = times.iter().map(|time| format!(" {time:>9}")).collect();
     format!("{name:6} {iops:>10} {rate:>8}{times}")
+}
+
+/// Latencies from submission, where those of the table count from when requests came.
+fn service(measurement: &Measurement) -> Option<String> {
+    let service = measurement.service()?;
+    let percentile = |percent| latency(service.percentile(percent).as_micros_f64());
+    Some(format!(
+        "Latency counts from when a request came. From when it was submitted: mean {}, median {}, 99 % {}, longest {}.",
+        latency(service.mean() / 1e3),
+        percentile(50.0),
+        percentile(99.0),
+        latency(service.max().as_micros_f64())
+    ))
+}
+
+/// That data was checked and found whole; damage is a finding.
+fn verified(measurement: &Measurement) -> Option<String> {
+    let verified = measurement.verified.as_ref().filter(|verified| verified.damaged == 0)?;
+    Some(format!("Data checked: {} blocks held what was written to them.", whole(verified.checked)))
 }
 
 fn processor(measurement: &Measurement) -> Option<String> {

@@ -47,6 +47,7 @@ impl Direction {
         let mean = if flow.requests > 0 { flow.bytes.get() as f64 / flow.requests as f64 } else { 0.0 };
         let kib_per_request = mean / 1024.0;
         let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
+        let service = flow.service.as_deref().unwrap_or(&flow.latency);
         let bytes = flow.bytes.get();
         let bw_bytes = single.per_second(bytes) as u64;
         // Tools divide by it, so a run of less than a millisecond counts as one.
@@ -62,7 +63,7 @@ impl Direction {
             short_ios: 0,
             drop_ios: 0,
             slat_ns: Latency::default(),
-            clat_ns: Latency::in_full(&flow.latency),
+            clat_ns: Latency::in_full(service),
             lat_ns: Latency::of(&flow.latency),
             bw_min: bw.min as u64,
             bw_max: bw.max as u64,

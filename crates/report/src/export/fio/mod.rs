@@ -6,7 +6,7 @@
 //!   the prefix or the number find the schema's, people find who measured;
 //! - all workers are one job, as with fio's `group_reporting`;
 //! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty, as
-//!   under fio's `disable_slat`; with `rate_iops` both run from when a request came, which fio's do not;
+//!   under fio's `disable_slat`; with `rate_iops`, `lat_ns` runs from when a request came, which fio's does not;
 //! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together; where requests have
 //!   several sizes, `bw_*` takes their mean;
 //! - `iodepth_level` is the depth that was asked for, which a closed loop keeps;
@@ -40,6 +40,9 @@ const UNMEASURED: [&str; 7] =
 const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// The upper ends of its classes above, in ms; a last one has no end.
 const CLASSES_MS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+/// What fio reports for a request that moved less than it was to.
+/// Source: Linux, include/uapi/asm-generic/errno-base.h, `EIO`.
+const EIO: i32 = 5;
 /// The lower ends of its classes of queue depths.
 const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -104,7 +107,7 @@ struct Ours<'a> {
 struct Job<'a> {
     jobname: &'a str,
     groupid: u32,
-    error: u32,
+    error: i32,
     eta: u32,
     elapsed: u64,
     #[serde(rename = "job options")]
@@ -129,11 +132,17 @@ struct Job<'a> {
     latency_target: u64,
     latency_percentile: f64,
     latency_window: u64,
+    /// Only where requests failed and the run went on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_err: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_error: Option<i32>,
 }
 
 impl<'a> Job<'a> {
     fn of(single: &Single<'a>) -> Self {
-        let Measurement { workload, elapsed, read, write, trim, flush, cpu, .. } = single.measurement;
+        let Measurement { workload, elapsed, read, write, trim, flush, cpu, failures, .. } = single.measurement;
+        let first_error = failures.iter().next().map(|failure| failure.errno.unwrap_or(EIO));
         let busy = elapsed.as_secs_f64() * f64::from(workload.workers);
         let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
         let cpu = cpu.unwrap_or_default();
@@ -142,7 +151,7 @@ impl<'a> Job<'a> {
         Self {
             jobname: single.name,
             groupid: 0,
-            error: 0,
+            error: first_error.unwrap_or(0),
             eta: 0,
             elapsed: (*elapsed + workload.ramp).as_nanos().div_ceil(1_000_000_000),
             options: options(single),
@@ -166,6 +175,8 @@ impl<'a> Job<'a> {
             latency_target: 0,
             latency_percentile: 100.0,
             latency_window: 0,
+            total_err: first_error.map(|_| failures.total()),
+            first_error,
         }
     }
 }
