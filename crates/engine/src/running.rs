@@ -73,7 +73,7 @@ impl Running {
             return false;
         }
         worker.next += 1;
-        worker.left -= u64::from(request.op != Op::Flush);
+        worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
         self.bytes_left -= bytes;
         self.in_flight += 1;
         (flight.since, flight.request) = (since, request);
@@ -117,8 +117,10 @@ pub(crate) struct Worker {
     stream: Stream,
     ahead: [Request; AHEAD],
     next: usize,
-    /// How many more requests it makes, flushes aside.
-    left: u64,
+    /// How many more requests it makes, flushes aside unless they count.
+    pub left: u64,
+    /// 1 where flushes count like other requests, as in a replay, else 0.
+    counts_flushes: u64,
     /// The first of its tags.
     pub first: u32,
     /// What it has where requests do not just follow one another.
@@ -138,9 +140,10 @@ impl Worker {
             stream: Stream::new(workload, index, capacity, seed)?,
             ahead: [Request::FLUSH; AHEAD],
             next: AHEAD,
-            left: workload.stop.requests.unwrap_or(u64::MAX),
+            left: workload.requests_each(),
+            counts_flushes: u64::from(workload.replay.is_some()),
             first,
-            queue: (!workload.arrival.is_closed()).then(queue),
+            queue: (!workload.is_closed()).then(queue),
         })
     }
 
@@ -155,8 +158,11 @@ impl Worker {
         self.ahead[self.next]
     }
 
-    /// A tag for its next request, unless it is to be woken when that is due or its queue is full.
+    /// A tag for its next request, unless there is none, it is to be woken when that is due, or its queue is full.
     pub fn free_tag(&self) -> Option<Tag> {
+        if self.left == 0 {
+            return None;
+        }
         self.queue.as_ref().filter(|queue| !queue.is_awaited)?.free.last().copied()
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Bytes, Completion, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Completion, Nanos, Request, Seed, Tag};
 use drive::Drive;
 use thiserror::Error;
 use workload::{Invalid, Workload};
@@ -194,10 +194,10 @@ impl Run {
         loop {
             let worker = self.worker(owner);
             let Some(tag) = worker.free_tag() else { return };
-            let is_flush = worker.peek(drive).op == Op::Flush;
+            let request = worker.peek(drive);
             let queue = worker.queue.as_mut().expect("what has a free tag is a queue");
             let since = match queue.pace.due() {
-                _ if is_flush => now,
+                _ if queue.pace.follows(request) => now,
                 Some(due) if due <= now => queue.pace.take(now),
                 Some(due) => {
                     if due < deadline {

@@ -117,6 +117,8 @@ pub(crate) struct Worker<'r> {
     flights: Vec<(Nanos, Request)>,
     in_flight: u32,
     requests_left: u64,
+    /// 1 where flushes count like other requests, as in a replay, else 0.
+    counts_flushes: u64,
     /// How the queue hands requests over.
     handover: Option<Handover>,
     measurement: Measurement,
@@ -143,7 +145,8 @@ impl<'r> Worker<'r> {
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
             in_flight: 0,
-            requests_left: workload.stop.requests.unwrap_or(u64::MAX),
+            requests_left: workload.requests_each(),
+            counts_flushes: u64::from(workload.replay.is_some()),
             handover,
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
@@ -154,7 +157,7 @@ impl<'r> Worker<'r> {
     /// The worker is left to be dropped apart, which takes processor time of its own.
     pub fn run(&mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
-        if self.shared.workload.arrival.is_closed() {
+        if self.shared.workload.is_closed() {
             self.closed(now)?;
         } else {
             self.paced(now)?;
@@ -221,11 +224,11 @@ impl<'r> Worker<'r> {
     /// Submits what is due; when more will be, if that is not for a completion to bring about.
     fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
         while let Some(&tag) = free.last() {
-            let (is_flush, now) = (self.peek().op == Op::Flush, now());
+            let (next, now) = (self.peek(), now());
             let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
-                _ if is_flush => now,
+                _ if self.pace.follows(next) => now,
                 Some(due) if due <= now => self.pace.take(now),
                 Some(due) => return Ok(Some(due.min(self.shared.deadline))),
                 None => return Ok(None),
@@ -261,7 +264,7 @@ impl<'r> Worker<'r> {
             self.requests_left = 0;
             return Ok(false);
         }
-        self.requests_left -= u64::from(request.op != Op::Flush);
+        self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
         self.queue.push(tag, request).map_err(uring_error)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use block::{Bytes, Nanos, Op, SECTOR};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Invalid, Sizes, Weighted};
+use crate::{Arrival, Distribution, Invalid, Replay, ReplayPace, Sizes, Weighted};
 
 /// Which operations, and in what order of addresses. Names are fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -170,6 +170,10 @@ pub struct Workload {
     /// When requests come \[`thinktime`, `rate_iops`\].
     #[serde(default)]
     pub arrival: Arrival,
+    /// A trace whose requests come in place of those of a pattern; it ends with the last of them, if no limit ends it
+    /// before \[`read_iolog`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
 }
 
 /// What a stored workload has that was measured before there was a choice.
@@ -201,6 +205,7 @@ impl Default for Workload {
             fsync: 0,
             fdatasync: 0,
             arrival: Arrival::default(),
+            replay: None,
         }
     }
 }
@@ -261,7 +266,10 @@ impl Workload {
 
     /// The first size or alignment that is not a whole number of `unit`s.
     pub fn unfit(&self, unit: Bytes) -> Option<Bytes> {
-        self.all_sizes().chain(self.align).find(|size| !size.is_multiple_of(unit))
+        let recorded = self.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.unit);
+        // What a trace has at its most even is a power of two of up to 4 KiB, whatever the target asks for.
+        let recorded = recorded.filter(|recorded| *recorded < unit);
+        self.all_sizes().chain(self.align).chain(recorded).find(|size| !size.is_multiple_of(unit))
     }
 
     /// After how many writes a flush is asked for; zero for never.
@@ -287,8 +295,26 @@ impl Workload {
         if length.div(block) < u64::from(self.workers) {
             return Err(Invalid::TooSmall { size: length, block, workers: self.workers });
         }
+        if let Some(replay) = &self.replay {
+            return self.span_of(replay, length);
+        }
         let unit = if self.sizes.is_none() && self.align.is_none() { block } else { SECTOR };
         Ok((self.offset, length.round_down(unit)))
+    }
+
+    /// The same of a replay, whose trace must have been read.
+    fn span_of(&self, replay: &Replay, room: Bytes) -> Result<(Bytes, Bytes), Invalid> {
+        let source_name = replay.source.clone();
+        match &replay.trace {
+            None => Err(Invalid::TraceUnread { source_name }),
+            Some(trace) if trace.end() > room => {
+                let (end, scale) = (trace.end(), u64::from(replay.scale));
+                // What is rounded off a place may be as long as the longest request.
+                let fitting = Bytes::new(room.get().saturating_sub(trace.longest().get())).max(SECTOR);
+                Err(Invalid::TraceBeyond { source_name, end, room, scale: scale * (end.div(fitting) + 1) })
+            }
+            Some(_) => Ok((self.offset, room.round_down(SECTOR))),
+        }
     }
 
     /// The same on a target of this capacity: a stop after a share of the span is one after so much data.
@@ -330,7 +356,7 @@ impl Workload {
         if !self.offset.is_multiple_of(SECTOR) {
             return Err(Invalid::Offset { found: self.offset });
         }
-        if !self.stop.is_set() {
+        if !self.stop.is_set() && self.replay.is_none() {
             return Err(Invalid::Endless);
         }
         let block = self.block_max();
@@ -370,7 +396,21 @@ impl Workload {
         if rate > 0 && think > Nanos::ZERO {
             return Err(Invalid::TwoPaces);
         }
-        if rate > 1_000_000_000 { Err(Invalid::RateTooHigh { found: rate }) } else { Ok(()) }
+        if rate > 1_000_000_000 {
+            return Err(Invalid::RateTooHigh { found: rate });
+        }
+        self.replay.as_ref().map_or(Ok(()), |replay| self.check_replay(replay))
+    }
+
+    fn check_replay(&self, replay: &Replay) -> Result<(), Invalid> {
+        match replay {
+            Replay { source, .. } if source.is_empty() => Err(Invalid::ReplayOfNothing),
+            _ if self.workers > 1 => Err(Invalid::ReplayWorkers { workers: self.workers }),
+            _ if self.arrival != Arrival::default() => Err(Invalid::ReplayPaced),
+            Replay { pace: ReplayPace::Recorded { percent: 0 }, .. } => Err(Invalid::ReplayStands { found: 0 }),
+            Replay { scale: 0, .. } => Err(Invalid::ReplayScale { found: 0 }),
+            _ => Ok(()),
+        }
     }
 }
 

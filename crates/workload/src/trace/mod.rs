@@ -5,9 +5,10 @@ mod iolog;
 mod msr;
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The most requests that a trace may have: what two gigabytes of memory hold.
@@ -37,7 +38,8 @@ pub struct Trace {
 }
 
 /// In which format a trace is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
     /// fio's log of version 2, with waits between requests.
     Iolog2,
@@ -47,6 +49,17 @@ pub enum TraceFormat {
     Blkparse,
     /// The traces of Microsoft Research Cambridge, as SNIA keeps them.
     Msr,
+}
+
+impl fmt::Display for TraceFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Iolog2 => "fio's iolog, version 2",
+            Self::Iolog3 => "fio's iolog, version 3",
+            Self::Blkparse => "blkparse",
+            Self::Msr => "MSR Cambridge",
+        })
+    }
 }
 
 /// Why a line is not part of a trace.
