@@ -8,8 +8,9 @@ use drive::Drive;
 use thiserror::Error;
 use workload::{Invalid, Workload};
 
+use crate::record::Recording;
 use crate::running::{Flight, Owner, Rest, Running, Worker};
-use crate::{Job, Measurement};
+use crate::{Job, Measurement, Record};
 
 /// Why a workload gave no measurement on a simulated drive.
 #[non_exhaustive]
@@ -95,6 +96,21 @@ pub fn run_virtual_together<D: Drive>(drive: &mut D, jobs: &[Job]) -> Result<Vec
         return Err(VirtualError::WornOut { written: end.counters.host_taken() });
     }
     Ok(measured)
+}
+
+/// The same as [`run_virtual_together`], and adds all that is submitted to `record`, of runs that fail too.
+///
+/// # Errors
+/// As there.
+pub fn run_virtual_recorded<D: Drive>(
+    drive: &mut D,
+    jobs: &[Job],
+    record: &Record,
+) -> Result<Vec<Measurement>, VirtualError> {
+    let mut recording = Recording::new(drive);
+    let measured = run_virtual_together(&mut recording, jobs);
+    record.add(recording.into_submitted());
+    measured
 }
 
 /// A run under way.

@@ -121,6 +121,8 @@ pub(crate) struct Worker<'r> {
     counts_flushes: u64,
     /// How the queue hands requests over.
     handover: Option<Handover>,
+    /// What was submitted, if that is to be kept.
+    submitted: Option<Vec<(Nanos, Request)>>,
     measurement: Measurement,
 }
 
@@ -148,6 +150,7 @@ impl<'r> Worker<'r> {
             requests_left: workload.requests_each(),
             counts_flushes: u64::from(workload.replay.is_some()),
             handover,
+            submitted: target.record().map(|_| Vec::new()),
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
     }
@@ -157,11 +160,11 @@ impl<'r> Worker<'r> {
     /// The worker is left to be dropped apart, which takes processor time of its own.
     pub fn run(&mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
-        if self.shared.workload.is_closed() {
-            self.closed(now)?;
-        } else {
-            self.paced(now)?;
+        let ended = if self.shared.workload.is_closed() { self.closed(now) } else { self.paced(now) };
+        if let (Some(record), Some(submitted)) = (self.shared.target.record(), self.submitted.take()) {
+            record.add(submitted);
         }
+        ended?;
         self.measurement.cpu = Some(Cpu { handover: self.handover, ..Cpu::default() });
         let nothing = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
         Ok(std::mem::replace(&mut self.measurement, nothing))
@@ -267,6 +270,9 @@ impl<'r> Worker<'r> {
         self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
+        if let Some(submitted) = &mut self.submitted {
+            submitted.push((now, request));
+        }
         self.queue.push(tag, request).map_err(uring_error)?;
         Ok(true)
     }

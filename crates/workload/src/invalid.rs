@@ -3,6 +3,8 @@
 use block::Bytes;
 use thiserror::Error;
 
+use crate::amount;
+
 /// Why a workload cannot be run. Each message says what was found, what would be right and what to do.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -72,8 +74,9 @@ pub enum Invalid {
     #[error("the trace {source_name} has not been read; traces are read for `assay run` and `assay review`")]
     TraceUnread { source_name: String },
     #[error(
-        "the trace {source_name} ends at {end}, beyond the {room} that are used of the target; give a target or a size \
-         of at least that, or replay_scale={scale}, which brings every place nearer"
+        "the trace {source_name} ends at {}, beyond the {} that are used of the target; give a target or a size of at \
+         least that, or replay_scale={scale}, which brings every place nearer",
+        amount(*end), amount(*room)
     )]
     TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
 }
