@@ -1,7 +1,9 @@
 //! A plan on a file or a block device, in real time.
 
+use std::sync::Arc;
+
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, RealError, Target, run_real, run_real_together};
+use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
 use workload::Workload;
 
 use crate::subject::{Keep, Repeats, Share, Subject, Task};
@@ -17,12 +19,14 @@ const INTERRUPTED: &str = "The run was interrupted, so the last of these measure
 /// A file or a block device.
 pub struct Real {
     target: Target,
+    /// Where measurements note what they submit, if anyone wants to know.
+    record: Option<Arc<Record>>,
 }
 
 impl Real {
     /// The plan's steps will change this target.
     pub fn new(target: Target) -> Self {
-        Self { target }
+        Self { target, record: None }
     }
 
     /// Whether the workload may read what was never written.
@@ -88,6 +92,10 @@ impl Subject for Real {
         Err(LabError::NotSimulated { changes: changes.to_owned() })
     }
 
+    fn record_to(&mut self, record: Arc<Record>) {
+        self.record = Some(record);
+    }
+
     fn withdraw(&mut self) -> Result<(), LabError> {
         Ok(self.target.withdraw()?)
     }
@@ -119,7 +127,10 @@ impl Subject for Real {
         for (index, task) in tasks.iter().enumerate() {
             let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
             let mut findings = Vec::from_iter(nothing.then_some(UNWRITTEN));
-            let measured = self.repeats(task).map_err(|error| task.failed(error))?;
+            self.target.record_to(self.record.clone());
+            let measured = self.repeats(task).map_err(|error| task.failed(error));
+            self.target.record_to(None);
+            let measured = measured?;
             findings.extend(self.target.is_stopped().then_some(INTERRUPTED));
             let findings = findings.join(" ");
             keep(index, measured, Some(&*findings).filter(|findings| !findings.is_empty()))?;
@@ -135,8 +146,10 @@ impl Subject for Real {
         let bytes = workload.stop.bytes.or_else(|| {
             workload.stop.requests.map(|each| workload.block_mean().times(each * u64::from(workload.workers)))
         });
-        let moving = bytes.map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
-        let time = workload.stop.time.into_iter().chain(moving).min().unwrap_or_default();
+        let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.bytes);
+        let moving = bytes.or(recorded).map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
+        let length = workload.replay.as_ref().and_then(|replay| replay.length());
+        let time = workload.stop.time.into_iter().chain(length.or(moving)).min().unwrap_or_default();
         time + workload.ramp + Nanos::from_millis(20)
     }
 

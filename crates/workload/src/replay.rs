@@ -79,6 +79,7 @@ pub struct TraceDigest {
     /// The data that they concern.
     pub bytes: Bytes,
     /// When the last one came, from the first one on.
+    #[serde(rename = "length_ns")]
     pub length: Nanos,
     /// Where the last of the target that they need ends.
     pub end: Bytes,
