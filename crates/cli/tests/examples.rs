@@ -6,8 +6,8 @@ use support::Place;
 
 /// What stands in the document's fenced blocks of this kind.
 fn blocks<'d>(document: &'d str, kind: &str) -> Vec<&'d str> {
-    let rest = document.split(&format!("```{kind}\n")).skip(1);
-    rest.map(|rest| rest.split("```").next().unwrap()).collect()
+    let fence = format!("```{kind}\n");
+    document.split(&*fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn what_is_recorded_is_replayed_alike() {
 }
 
 #[test]
-fn a_plan_replays_what_stands_beside_it_and_goes_on_when_it_was_cut_off() {
+fn a_plan_replays_what_stands_beside_it() {
     let place = Place::new();
     std::fs::create_dir(place.path("mine")).unwrap();
     std::fs::write(place.path("mine/t.log"), IOLOG).unwrap();

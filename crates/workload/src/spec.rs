@@ -302,7 +302,7 @@ impl Workload {
         Ok((self.offset, length.round_down(unit)))
     }
 
-    /// The same of a replay, whose trace must have been read.
+    /// The same of a replay, as far as its trace reaches, which must have been read.
     fn span_of(&self, replay: &Replay, room: Bytes) -> Result<(Bytes, Bytes), Invalid> {
         let source_name = replay.source.clone();
         match &replay.trace {
@@ -313,7 +313,7 @@ impl Workload {
                 let fitting = Bytes::new(room.get().saturating_sub(trace.longest().get())).max(SECTOR);
                 Err(Invalid::TraceBeyond { source_name, end, room, scale: scale * (end.div(fitting) + 1) })
             }
-            Some(_) => Ok((self.offset, room.round_down(SECTOR))),
+            Some(trace) => Ok((self.offset, trace.end())),
         }
     }
 
