@@ -106,10 +106,10 @@ impl Replay {
     }
 }
 
-/// A recorded time at so many percent of the recorded speed.
+/// A recorded time at so many percent of the recorded speed, at most 292 years, to which a beginning can be added.
 pub fn quicker(time: Nanos, percent: u32) -> Nanos {
     let scaled = u128::from(time.as_nanos()) * 100 / u128::from(percent.max(1));
-    Nanos::from_nanos(u64::try_from(scaled).unwrap_or(u64::MAX))
+    Nanos::from_nanos(u64::try_from(scaled).unwrap_or(u64::MAX).min(u64::MAX / 2))
 }
 
 impl Trace {
@@ -146,11 +146,12 @@ impl Trace {
         self.requests.iter().filter(|traced| traced.request.op == op).count() as u64
     }
 
-    /// The longest request that moves data, or of all where none does.
+    /// The longest request that moves data, for which there must be memory; where all are trims, the longest of them.
     fn block(&self) -> Bytes {
         let moves = |traced: &&Traced| matches!(traced.request.op, Op::Read | Op::Write);
         let moved = self.requests.iter().filter(moves).map(|traced| traced.request.bytes()).max();
-        moved.unwrap_or_else(|| self.longest()).max(SECTOR)
+        let trims = if self.count(Op::Flush) == 0 { self.longest() } else { SECTOR };
+        moved.unwrap_or(trims)
     }
 
     /// The pattern that asks for the same kinds of requests.
@@ -269,18 +270,18 @@ mod tests {
     fn a_trace_says_what_is_asked_for() {
         let (read, write, trim) = (traced(Op::Read, 8, 8), traced(Op::Write, 0, 16), traced(Op::Trim, 64, 640));
         let flush = Traced { request: Request::FLUSH, ..read };
-        for (requests, pattern, kib, reads) in [
-            (&[read, read][..], Pattern::RandRead, 4, 100),
-            (&[read, traced(Op::Read, 16, 8), flush], Pattern::Read, 4, 100),
-            (&[write, flush], Pattern::Write, 8, 0),
-            (&[write, write, read], Pattern::RandRw, 8, 33),
-            (&[trim], Pattern::Trim, 320, 0),
-            (&[trim, flush], Pattern::Write, 320, 0),
-            (&[write, trim], Pattern::RandWrite, 8, 0),
-            (&[trim, read], Pattern::RandRw, 4, 50),
+        for (requests, pattern, sectors, reads) in [
+            (&[read, read][..], Pattern::RandRead, 8, 100),
+            (&[read, traced(Op::Read, 16, 8), flush], Pattern::Read, 8, 100),
+            (&[write, flush], Pattern::Write, 16, 0),
+            (&[write, write, read], Pattern::RandRw, 16, 33),
+            (&[trim], Pattern::Trim, 640, 0),
+            (&[trim, flush], Pattern::Write, 1, 0),
+            (&[write, trim], Pattern::RandWrite, 16, 0),
+            (&[trim, read], Pattern::RandRw, 8, 50),
         ] {
             let workload = workload(requests);
-            assert_eq!((workload.pattern, workload.block), (pattern, Bytes::from_kib(kib)), "{requests:?}");
+            assert_eq!((workload.pattern, workload.block), (pattern, Bytes::from_sectors(sectors)), "{requests:?}");
             assert_eq!(workload.reads(), reads, "{requests:?}");
         }
         let digest = workload(&[write, traced(Op::Read, 2, 8), flush]).replay.unwrap().digest.unwrap();
