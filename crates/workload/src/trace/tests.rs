@@ -132,7 +132,7 @@ fn times_beyond_a_hundred_years_are_refused() {
     let end = u64::MAX;
     for text in [
         format!("fio version 2 iolog\nf read 0 512\nf wait {end} 0\nf read 0 512\n"),
-        format!("fio version 2 iolog\nf wait 3000000000000000 0\nf wait 3000000000000000 0\nf read 0 512\n"),
+        "fio version 2 iolog\nf wait 3000000000000000 0\nf wait 3000000000000000 0\nf read 0 512\n".to_owned(),
         format!("fio version 3 iolog\n0 f read 0 512\n{} f read 0 512\n", end / 1000 - 1),
         format!("1,h,0,Read,0,512,1\n{},h,0,Read,0,512,1\n", end / 200),
     ] {
