@@ -108,6 +108,12 @@ impl From<engine::TargetError> for Failure {
     }
 }
 
+impl From<lab::TraceFileError> for Failure {
+    fn from(error: lab::TraceFileError) -> Self {
+        Self::usage(error)
+    }
+}
+
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         match error {

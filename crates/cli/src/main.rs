@@ -5,6 +5,7 @@ mod failure;
 mod fingerprint;
 mod job_file;
 mod progress;
+mod recorder;
 mod target;
 mod undertaking;
 

@@ -55,7 +55,7 @@ impl Running {
             counted_from,
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| counted_from + time),
             ended: false,
-            is_open: workload.arrival.is_open(),
+            is_open: workload.counts_from_arrival(),
             bytes_left: workload.stop.bytes.map_or(u64::MAX, |bytes| bytes.get()),
             in_flight: 0,
             measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
@@ -77,7 +77,7 @@ impl Running {
             return false;
         }
         worker.next += 1;
-        worker.left -= u64::from(request.op != Op::Flush);
+        worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
         self.bytes_left -= bytes;
         self.in_flight += 1;
         (flight.since, flight.submitted, flight.request) = (since, now, request);
@@ -124,8 +124,10 @@ pub(crate) struct Worker {
     stream: Stream,
     ahead: [Request; AHEAD],
     next: usize,
-    /// How many more requests it makes, flushes aside.
-    left: u64,
+    /// How many more requests it makes, flushes aside unless they count.
+    pub left: u64,
+    /// 1 where flushes count like other requests, as in a replay, else 0.
+    counts_flushes: u64,
     /// The first of its tags.
     pub first: u32,
     /// What it has where requests do not just follow one another.
@@ -145,9 +147,10 @@ impl Worker {
             stream: Stream::new(workload, index, capacity, seed)?,
             ahead: [Request::FLUSH; AHEAD],
             next: AHEAD,
-            left: workload.stop.requests.unwrap_or(u64::MAX),
+            left: workload.requests_each(),
+            counts_flushes: u64::from(workload.replay.is_some()),
             first,
-            queue: (!workload.arrival.is_closed()).then(queue),
+            queue: (!workload.is_closed()).then(queue),
         })
     }
 
@@ -162,8 +165,11 @@ impl Worker {
         self.ahead[self.next]
     }
 
-    /// A tag for its next request, unless it is to be woken when that is due or its queue is full.
+    /// A tag for its next request, unless there is none, it is to be woken when that is due, or its queue is full.
     pub fn free_tag(&self) -> Option<Tag> {
+        if self.left == 0 {
+            return None;
+        }
         self.queue.as_ref().filter(|queue| !queue.is_awaited)?.free.last().copied()
     }
 

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
 use crate::mounts::filesystem_of;
-use crate::{OnError, Submission, TargetError, guard, kernel};
+use crate::{OnError, Record, Submission, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -64,6 +64,8 @@ pub struct Target {
     writable: bool,
     /// Set from outside when runs are to end early.
     stop: Arc<AtomicBool>,
+    /// Where runs note what they submit, if anyone wants to know.
+    record: Option<Arc<Record>>,
     /// What opening it has changed.
     change: Change,
 }
@@ -157,6 +159,16 @@ impl Target {
     /// Ends a run within half a second of `stop` being set, but for what is in flight, and gives what was measured.
     pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
         self.stop = stop;
+    }
+
+    /// From now on runs add to `record` what they submit; none for runs that keep nothing.
+    pub fn record_to(&mut self, record: Option<Arc<Record>>) {
+        self.record = record;
+    }
+
+    /// Where runs note what they submit.
+    pub(crate) fn record(&self) -> Option<&Record> {
+        self.record.as_deref()
     }
 
     /// Whether runs are to end early.
@@ -272,7 +284,21 @@ impl Target {
         let Access { direct, keep_cache, on_error, writes: writable, .. } = *access;
         let (submission, change) = (access.submission.clone(), Change::Nothing);
         let stop = Arc::default();
-        Ok(Self { path, file, kind, capacity, block, direct, keep_cache, submission, on_error, writable, stop, change })
+        Ok(Self {
+            path,
+            file,
+            kind,
+            capacity,
+            block,
+            direct,
+            keep_cache,
+            submission,
+            on_error,
+            writable,
+            stop,
+            record: None,
+            change,
+        })
     }
 }
 

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Bytes, Completion, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Completion, Nanos, Request, Seed, Tag};
 use drive::Drive;
 use thiserror::Error;
 use workload::{Invalid, Workload};
 
+use crate::record::Recording;
 use crate::running::{Flight, Owner, Rest, Running, Worker};
-use crate::{Job, Measurement};
+use crate::{Job, Measurement, Record};
 
 /// Why a workload gave no measurement on a simulated drive.
 #[non_exhaustive]
@@ -100,6 +101,21 @@ pub fn run_virtual_together<D: Drive>(drive: &mut D, jobs: &[Job]) -> Result<Vec
         return Err(VirtualError::WornOut { written: end.counters.host_taken() });
     }
     Ok(measured)
+}
+
+/// The same as [`run_virtual_together`], and adds all that is submitted to `record`, of runs that fail too.
+///
+/// # Errors
+/// As there.
+pub fn run_virtual_recorded<D: Drive>(
+    drive: &mut D,
+    jobs: &[Job],
+    record: &Record,
+) -> Result<Vec<Measurement>, VirtualError> {
+    let mut recording = Recording::new(drive);
+    let measured = run_virtual_together(&mut recording, jobs);
+    record.add(recording.into_submitted());
+    measured
 }
 
 /// A run under way.
@@ -207,10 +223,10 @@ impl Run {
         loop {
             let worker = self.worker(owner);
             let Some(tag) = worker.free_tag() else { return };
-            let is_flush = worker.peek(drive).op == Op::Flush;
+            let request = worker.peek(drive);
             let queue = worker.queue.as_mut().expect("what has a free tag is a queue");
             let since = match queue.pace.due() {
-                _ if is_flush => now,
+                _ if queue.pace.follows(request) => now,
                 Some(due) if due <= now => queue.pace.take(now),
                 Some(due) => {
                     if due < deadline {

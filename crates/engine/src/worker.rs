@@ -133,8 +133,12 @@ pub(crate) struct Worker<'r> {
     requests_left: u64,
     /// What every block should hold; none where nobody looks.
     ledger: Option<Box<Ledger>>,
+    /// 1 where flushes count like other requests, as in a replay, else 0.
+    counts_flushes: u64,
     /// How the queue hands requests over.
     handover: Option<Handover>,
+    /// What was submitted, if that is to be kept.
+    kept: Option<Vec<(Nanos, Request)>>,
     measurement: Measurement,
 }
 
@@ -163,11 +167,13 @@ impl<'r> Worker<'r> {
             peeked: None,
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
-            submitted: if workload.arrival.is_open() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
+            submitted: if workload.counts_from_arrival() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             in_flight: 0,
             requests_left,
+            counts_flushes: u64::from(workload.replay.is_some()),
             ledger,
             handover,
+            kept: target.record().map(|_| Vec::new()),
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
     }
@@ -177,13 +183,16 @@ impl<'r> Worker<'r> {
     /// The worker is left to be dropped apart, which takes processor time of its own.
     pub fn run(&mut self, began: Instant) -> Result<Measurement, RealError> {
         let now = || Nanos::from_std(began.elapsed());
-        if self.shared.workload.verify.only {
-            self.read_back(now)?;
-        } else if self.shared.workload.arrival.is_closed() && self.ledger.is_none() {
-            self.closed(now)?;
-        } else {
-            self.paced(now)?;
+        let ended = match (self.shared.workload.verify.only, self.shared.workload.is_closed() && self.ledger.is_none())
+        {
+            (true, _) => self.read_back(now),
+            (false, true) => self.closed(now),
+            (false, false) => self.paced(now),
+        };
+        if let (Some(record), Some(kept)) = (self.shared.target.record(), self.kept.take()) {
+            record.add(kept);
         }
+        ended?;
         self.measurement.cpu = Some(Cpu { handover: self.handover, ..Cpu::default() });
         Ok(self.take_measurement())
     }
@@ -292,14 +301,13 @@ impl<'r> Worker<'r> {
     fn pull(&mut self, free: &mut Vec<Tag>, now: &impl Fn() -> Nanos) -> Result<Option<Nanos>, RealError> {
         while let Some(&tag) = free.last() {
             let (request, now) = (self.peek(), now());
-            let is_flush = request.op == Op::Flush;
             if self.ledger.as_mut().is_some_and(|ledger| ledger.is_busy(request)) {
                 return Ok(None);
             }
             let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
-                _ if is_flush => now,
+                _ if self.pace.follows(request) => now,
                 Some(due) if due <= now => self.pace.take(now),
                 Some(due) => return Ok(Some(due.min(self.shared.deadline))),
                 None => return Ok(None),
@@ -335,9 +343,12 @@ impl<'r> Worker<'r> {
             self.requests_left = 0;
             return Ok(false);
         }
-        self.requests_left -= u64::from(request.op != Op::Flush);
+        self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
         if let Some(submitted) = self.submitted.get_mut(tag.0 as usize) {
             *submitted = now;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push((now, request));
         }
         self.launch(tag, request, since)?;
         Ok(true)

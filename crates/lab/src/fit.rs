@@ -98,13 +98,20 @@ fn lies_beyond(error: &LabError) -> bool {
     else {
         return false;
     };
-    matches!(invalid, Invalid::OffsetBeyond { .. } | Invalid::TooLarge { .. } | Invalid::TooSmall { .. })
+    matches!(
+        invalid,
+        Invalid::OffsetBeyond { .. }
+            | Invalid::TooLarge { .. }
+            | Invalid::TooSmall { .. }
+            | Invalid::TraceBeyond { .. }
+    )
 }
 
 /// Where the last of the target that `workload` needs ends.
 fn end(workload: &Workload) -> Bytes {
-    let least = workload.block_max().times(u64::from(workload.workers));
-    workload.offset + workload.size.unwrap_or(least)
+    let trace = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.end);
+    let least = trace.unwrap_or_else(|| workload.block_max().times(u64::from(workload.workers)));
+    workload.offset + workload.size.unwrap_or(least).max(least)
 }
 
 #[cfg(test)]
@@ -135,6 +142,10 @@ mod tests {
 
         fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
             Err(LabError::NotSimulated { changes: changes.to_owned() })
+        }
+
+        fn record_to(&mut self, _: std::sync::Arc<engine::Record>) {
+            panic!("recorded")
         }
 
         fn purge(&mut self) -> Result<Option<String>, LabError> {

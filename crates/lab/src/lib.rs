@@ -16,6 +16,7 @@ pub mod replicate;
 mod session;
 mod simulated;
 mod subject;
+mod traces;
 mod variants;
 mod wear;
 
@@ -30,4 +31,5 @@ pub use recall::{plan_of, recall};
 pub use session::{Session, Watch};
 pub use simulated::Simulated;
 pub use subject::{Keep, Repeats, Share, Subject, Task};
+pub use traces::{TraceFileError, Traces};
 pub use wear::Wear;

@@ -1,7 +1,9 @@
 //! A plan on a file or a block device, in real time.
 
+use std::sync::Arc;
+
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, RealError, Target, run_real, run_real_together};
+use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
 use workload::Workload;
 
 use crate::subject::{Keep, Repeats, Share, Subject, Task};
@@ -14,12 +16,14 @@ const UNWRITTEN: &str = "Parts of the file that were read had never been written
 /// A file or a block device.
 pub struct Real {
     target: Target,
+    /// Where measurements note what they submit, if anyone wants to know.
+    record: Option<Arc<Record>>,
 }
 
 impl Real {
     /// The plan's steps will change this target.
     pub fn new(target: Target) -> Self {
-        Self { target }
+        Self { target, record: None }
     }
 
     /// Whether the workload may read what was never written.
@@ -87,6 +91,10 @@ impl Subject for Real {
         Err(LabError::NotSimulated { changes: changes.to_owned() })
     }
 
+    fn record_to(&mut self, record: Arc<Record>) {
+        self.record = Some(record);
+    }
+
     fn withdraw(&mut self) -> Result<(), LabError> {
         Ok(self.target.withdraw()?)
     }
@@ -117,8 +125,10 @@ impl Subject for Real {
     fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
         for (index, task) in tasks.iter().enumerate() {
             let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
-            let measured = self.repeats(task).map_err(|error| task.failed(error))?;
-            keep(index, measured, nothing.then_some(UNWRITTEN))?;
+            self.target.record_to(self.record.clone());
+            let measured = self.repeats(task).map_err(|error| task.failed(error));
+            self.target.record_to(None);
+            keep(index, measured?, nothing.then_some(UNWRITTEN))?;
             if self.target.is_stopped() {
                 return Err(task.failed(LabError::Interrupted));
             }
@@ -131,8 +141,10 @@ impl Subject for Real {
         let bytes = workload.stop.bytes.or_else(|| {
             workload.stop.requests.map(|each| workload.block_mean().times(each * u64::from(workload.workers)))
         });
-        let moving = bytes.map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
-        let time = workload.stop.time.into_iter().chain(moving).min().unwrap_or_default();
+        let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.bytes);
+        let moving = bytes.or(recorded).map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
+        let length = workload.replay.as_ref().and_then(|replay| replay.length());
+        let time = workload.stop.time.into_iter().chain(length.or(moving)).min().unwrap_or_default();
         time + workload.ramp + Nanos::from_millis(20)
     }
 

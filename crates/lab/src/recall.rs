@@ -7,7 +7,7 @@ use drive::preset::Preset;
 use engine::Measurement;
 use store::{Run, RunId, Store};
 
-use crate::plan::{Action, Length, Plan, parse};
+use crate::plan::{Action, Cell, Length, Plan, parse};
 use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
@@ -16,7 +16,7 @@ use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
 /// If there is no such run, or what is stored of it cannot be read.
 pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     let run = store.run(run)?;
-    let plan = plan_of(&run)?;
+    let mut plan = plan_of(&run)?;
     let mut measured: HashMap<(String, String), Vec<(u32, Measurement)>> = HashMap::new();
     for stored in store.measured(run.id)? {
         measured.entry((stored.step, stored.key)).or_default().push((stored.repeat, stored.measurement));
@@ -27,17 +27,12 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         repeats.into_iter().map(|(_, measurement)| measurement).collect()
     };
     let mut steps = Vec::new();
-    for (index, step) in plan.steps.iter().enumerate() {
-        let cells = match &step.action {
-            Action::Measure(measure) => measure
-                .cells
-                .iter()
-                .map(|cell| CellOutcome {
-                    point: cell.point.clone(),
-                    workload: cell.workload.clone(),
-                    repeats: repeats_of(&step.name, &cell.key()),
-                })
-                .collect(),
+    for (index, step) in plan.steps.iter_mut().enumerate() {
+        let cells = match &mut step.action {
+            Action::Measure(measure) => {
+                let outcome = |cell: &mut Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()));
+                measure.cells.iter_mut().map(outcome).collect()
+            }
             Action::Condition(condition) => vec![CellOutcome {
                 point: Vec::new(),
                 workload: condition.workload.clone(),
@@ -53,6 +48,15 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
         .collect();
     Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, findings })
+}
+
+/// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its
+/// measurements.
+fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
+    if let Some(measured) = repeats.first().filter(|_| cell.workload.replay.is_some()) {
+        cell.workload = measured.workload.clone();
+    }
+    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), repeats }
 }
 
 /// How much the run's target holds, as far as it was used.

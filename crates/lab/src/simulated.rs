@@ -1,12 +1,12 @@
 //! A plan on a simulated drive, in virtual time.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
-use engine::{Job, Measurement, VirtualError, run_virtual, run_virtual_together};
+use engine::{Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};
 use workload::Workload;
 
 use crate::LabError;
@@ -19,12 +19,14 @@ pub struct Simulated {
     drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
+    /// Where measurements note what they submit, if anyone wants to know.
+    record: Option<Arc<Record>>,
 }
 
 impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
-        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()) }
+        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None }
     }
 
     /// Measures jobs side by side on a clone of the drive.
@@ -37,7 +39,10 @@ impl Simulated {
             }
             None => self.drive.clone(),
         };
-        let measured = run_virtual_together(&mut clone, jobs);
+        let measured = match &self.record {
+            None => run_virtual_together(&mut clone, jobs),
+            Some(record) => run_virtual_recorded(&mut clone, jobs, record),
+        };
         self.clones().push(clone);
         Ok(measured?)
     }
@@ -71,6 +76,10 @@ impl Subject for Simulated {
 
     fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
         Ok(Box::new(Self::new(self.preset.clone().changed(changes)?)))
+    }
+
+    fn record_to(&mut self, record: Arc<Record>) {
+        self.record = Some(record);
     }
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
@@ -134,7 +143,9 @@ pub(crate) fn cost(workload: &Workload) -> Nanos {
     let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
     let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
     let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
-    let requests = by_time.min(by_count).min(by_bytes);
+    let recorded = workload.replay.as_ref().and_then(|replay| replay.digest);
+    let by_trace = recorded.map_or(f64::MAX, |digest| digest.requests as f64);
+    let requests = by_time.min(by_count).min(by_bytes).min(by_trace);
     let (cloning, page) = if workload.changes_data() { (25e6, 260.0) } else { (1e6, 80.0) };
     Nanos::from_nanos((cloning + requests * (200.0 + page * (block / 4096.0).max(1.0))) as u64)
 }

@@ -1,7 +1,9 @@
 //! What a plan is carried out on.
 
+use std::sync::Arc;
+
 use block::{Bytes, Nanos, Seed};
-use engine::{Job, Measurement};
+use engine::{Job, Measurement, Record};
 use workload::Workload;
 
 use crate::LabError;
@@ -67,6 +69,9 @@ pub trait Subject {
     /// # Errors
     /// If it has no such parts, or the changes make no drive.
     fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError>;
+
+    /// From now on adds to `record` what is submitted in measurements, though not in what comes before them.
+    fn record_to(&mut self, record: Arc<Record>);
 
     /// Takes back what opening it has changed, because nothing will be run.
     ///

@@ -407,3 +407,27 @@ fn mistakes_in_jobs_are_explained() {
     assert_eq!((mistake.code, found.as_str()), ("plan::unknown-field", "job"));
     assert!(mistake.help.unwrap_or_default().contains("only `measure` steps take it"));
 }
+
+#[test]
+fn a_replay_that_contradicts_itself_is_told_at_the_word_that_does() {
+    for (lines, message, underlined) in [
+        ("read_iolog = \"t\"\nbs = \"8k\"", "the trace decides what `bs` would", "\"8k\""),
+        ("read_iolog = \"t\"\nsweep.rw = [\"read\"]", "the trace decides what `rw` would", "\"read\""),
+        (
+            "read_iolog = \"t\"\nreplay_no_stall = 1\nreplay_time_scale = 50",
+            "`replay_no_stall` and `replay_time_scale` are two paces of one replay",
+            "50",
+        ),
+        ("read_iolog = \"t\"\nnumjobs = 2", "a trace is replayed by one worker, not by 2", "2"),
+        ("replay_think = 1", "nothing is named that could be replayed", "1"),
+        ("read_iolog = \"t\"\nreplay_scale = 0", "a replay_scale of 0 divides by nothing", "0"),
+        ("read_iolog = \"t\"\nreplay_time_scale = 0", "at 0 % of the recorded speed no request ever comes", "0"),
+        ("read_iolog = \"t\"\nreplay_no_stall = 2", "`2` is none of its values", "2"),
+    ] {
+        let (mistake, words) = only_mistake(&in_step(lines));
+        assert_eq!((mistake.message.as_str(), words.as_str()), (message, underlined), "{lines}");
+    }
+    let (mistake, _) =
+        only_mistake("[[step]]\nname = \"a\"\ndo = \"condition\"\nround = 1\nat-most = \"1s\"\nread_iolog = \"t\"");
+    assert!(mistake.help.unwrap().contains("only `measure` steps take it"));
+}

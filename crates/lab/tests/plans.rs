@@ -365,3 +365,39 @@ fn a_profile_decides_unless_a_field_beside_it_does() {
         [(Pattern::RandRw, 1), (Pattern::Read, 1)]
     );
 }
+
+#[test]
+fn a_trace_decides_what_farther_words_would_and_is_paced_by_nearer_ones() {
+    let above =
+        "[workload]\nrw = \"randwrite\"\nbs = \"1m\"\nnumjobs = 2\nfsync = 4\nrate_iops = 5\nramp_time = \"1ms\"";
+    let swept = cells(above, "read_iolog = \"t.log\"\nsweep.replay_time_scale = [50, 200]");
+    assert_eq!(
+        swept.iter().map(options).collect::<Vec<_>>(),
+        ["read_iolog=t.log replay_time_scale=50", "read_iolog=t.log replay_time_scale=200"]
+    );
+    let plain = Workload::default();
+    for cell in &swept {
+        assert_eq!((cell.workers, cell.block, cell.pattern), (plain.workers, plain.block, plain.pattern));
+        assert_eq!((cell.queue_depth, cell.ramp), (32, Nanos::from_millis(1)));
+    }
+    let fast =
+        &cells("", "read_iolog = \"t.log\"\nreplay_no_stall = 1\nreplay_think = 0\niodepth = 4\nreplay_scale = 8")[0];
+    assert_eq!((options(fast).as_str(), fast.queue_depth), ("read_iolog=t.log replay_no_stall=1 replay_scale=8", 4));
+    let endless = "name = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"t.log\"\n";
+    assert_eq!(measure(&plan(endless, Length::Full), "a").cells[0].workload.stop, Stop::default());
+}
+
+#[test]
+fn a_conditioning_is_no_replay() {
+    let text = "name = \"p\"\n[workload]\nread_iolog = \"t.log\"\n[[step]]\nname = \"a\"\ndo = \"condition\"\n\
+                rw = \"randwrite\"\nround = 1\nat-most = \"10s\"\n";
+    assert_eq!(condition(&plan(text, Length::Full), "a").workload.replay, None);
+}
+
+#[test]
+fn a_plan_that_was_given_no_traces_is_not_carried_out() {
+    let text = "name = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"t.log\"\n";
+    let preset = drive::preset::Preset::find("x25-m?capacity.user=64MiB&spare=150%").unwrap();
+    let said = assay_lab::fits(&plan(text, Length::Full), &assay_lab::Simulated::new(preset)).unwrap_err().to_string();
+    assert!(said.contains("in step `a`: the trace t.log has not been read"), "{said}");
+}

@@ -2,9 +2,10 @@
 
 use lab::CellOutcome;
 use lab::plan::{Axis, Field, profile};
-use workload::{Pattern, Process, Workload};
+use workload::{Pattern, Process, ReplayPace, Workload};
 
 use crate::number::three;
+use crate::replay;
 
 /// The value of `axis` as a number; none where it has no order.
 pub(crate) fn value(axis: &Axis, cell: &CellOutcome) -> Option<f64> {
@@ -57,6 +58,12 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
         Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
         Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap => None,
         Field::Verify | Field::DoVerify | Field::VerifyOnly | Field::VerifyFatal => None,
+        Field::ReadIolog | Field::ReplayNoStall | Field::ReplayThink => None,
+        Field::ReplayTimeScale => match workload.replay.as_ref()?.pace {
+            ReplayPace::Recorded { percent } => Some(f64::from(percent)),
+            ReplayPace::AsFast | ReplayPace::Think => None,
+        },
+        Field::ReplayScale => workload.replay.as_ref().map(|replay| f64::from(replay.scale)),
         Field::Bs => Some(workload.block.get() as f64),
         Field::Iodepth => Some(f64::from(workload.queue_depth)),
         Field::Numjobs => Some(f64::from(workload.workers)),
@@ -89,6 +96,16 @@ fn label_of(field: Field, workload: &Workload) -> String {
         Field::Rw => pattern(workload.pattern).to_owned(),
         Field::Profile => {
             profile::followed(workload).map_or_else(|| "none".to_owned(), |profile| profile.name.to_owned())
+        }
+        Field::ReadIolog => workload.replay.as_ref().map_or_else(String::new, |replay| replay.source.clone()),
+        Field::ReplayNoStall | Field::ReplayThink => {
+            workload.replay.as_ref().map_or_else(String::new, |replay| replay::pace(replay.pace))
+        }
+        Field::ReplayTimeScale => {
+            value_of(field, workload).map_or_else(|| "its own".to_owned(), |percent| format!("{percent} %"))
+        }
+        Field::ReplayScale => {
+            workload.replay.as_ref().map_or_else(String::new, |replay| crate::number::whole(u64::from(replay.scale)))
         }
         Field::Bs => workload.block.to_string(),
         Field::Bssplit => sizes(workload),
@@ -128,6 +145,9 @@ fn words_of(field: Field, workload: &Workload) -> String {
     let label = label_of(field, workload);
     match field {
         Field::Profile | Field::Rw | Field::Bs | Field::Bssplit | Field::ZeroBuffers => label,
+        Field::ReadIolog | Field::ReplayNoStall | Field::ReplayThink => label,
+        Field::ReplayTimeScale => format!("{label} of the recorded speed"),
+        Field::ReplayScale => format!("places divided by {label}"),
         Field::Norandommap => format!("blocks {label}"),
         Field::PercentageRandom => format!("{label} % random"),
         Field::Blockalign => format!("aligned to {label}"),
@@ -174,7 +194,7 @@ pub(crate) fn sizes(workload: &Workload) -> String {
     }
 }
 
-/// What a workload asks for beyond pattern, size, depth and workers, a phrase each.
+/// What a workload asks for beyond pattern, size, depth and workers, a phrase each; of a replay what is not the trace's.
 pub(crate) fn details(workload: &Workload) -> Vec<String> {
     let arrival = &workload.arrival;
     let each = |field| words_of(field, workload);
@@ -205,6 +225,11 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
         is("verify_fatal").then(|| each(Field::VerifyFatal)),
     ];
     phrases.into_iter().flatten().collect()
+}
+
+/// What a workload does, in a word or two.
+pub(crate) fn kind(workload: &Workload) -> &'static str {
+    if workload.replay.is_some() { "replay" } else { pattern(workload.pattern) }
 }
 
 /// A pattern in words.

@@ -227,14 +227,19 @@ fn command(outcome: &Outcome) -> String {
 /// A workload as fio's options.
 fn options(workload: &Workload) -> Vec<String> {
     let stop = &workload.stop;
-    let mut options = vec![format!("--rw={}", workload.rw())];
-    // Several sizes take the place of one.
-    options.extend(workload.sizes.is_none().then(|| format!("--bs={}", exact(workload.block))));
-    options.extend([format!("--iodepth={}", workload.queue_depth), format!("--numjobs={}", workload.workers)]);
-    if matches!(workload.pattern, Pattern::ReadWrite | Pattern::RandRw) {
-        options.push(format!("--rwmixread={}", workload.read_percent));
+    let mut options = Vec::new();
+    // What is replayed says all of this itself.
+    if workload.replay.is_none() {
+        options.push(format!("--rw={}", workload.rw()));
+        // Several sizes take the place of one.
+        options.extend(workload.sizes.is_none().then(|| format!("--bs={}", exact(workload.block))));
+        options.push(format!("--numjobs={}", workload.workers));
+        if matches!(workload.pattern, Pattern::ReadWrite | Pattern::RandRw) {
+            options.push(format!("--rwmixread={}", workload.read_percent));
+        }
     }
-    options.extend(workload.options().iter().map(|(name, value)| format!("--{name}={value}")));
+    options.push(format!("--iodepth={}", workload.queue_depth));
+    options.extend(workload.options().iter().map(|(name, value)| quoted(&format!("--{name}={value}"))));
     options.extend(stop.time.map(|time| format!("--runtime={}ms", time.as_nanos() / 1_000_000)));
     options.extend(stop.requests.map(|requests| format!("--number_ios={requests}")));
     options.extend(stop.bytes.map(|bytes| format!("--io_size={}", exact(bytes))));

@@ -14,6 +14,7 @@ mod number;
 mod page;
 mod part;
 mod prose;
+mod replay;
 pub mod replication;
 mod section;
 mod state;

@@ -12,6 +12,7 @@ use crate::change::Change;
 use crate::key::{KeyFigure, Request, Scorecard};
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::Part;
+use crate::replay;
 use crate::state::State;
 
 /// A wear of less than this factor is not worth a sentence of its own.
@@ -175,9 +176,11 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
     };
     let parts: [Option<String>; 10] = [
         shared(&|w| profile::followed(w).map_or_else(String::new, |profile| format!("profile {}", profile.name))),
-        shared(&|w| axis::pattern(w.pattern).to_owned()),
-        first.pattern.is_mixed().then(|| shared(&|w| format!("{} % reads", w.reads()))).flatten(),
-        shared(&|w| axis::sizes(w)),
+        shared(&|w| w.replay.as_ref().map_or_else(|| axis::pattern(w.pattern).to_owned(), replay::words)),
+        (first.pattern.is_mixed() && first.replay.is_none())
+            .then(|| shared(&|w| format!("{} % reads", w.reads())))
+            .flatten(),
+        shared(&|w| if w.replay.is_some() { String::new() } else { axis::sizes(w) }),
         shared(&|w| axis::details(w).join(", ")),
         shared(&|w| format!("depth {}", w.queue_depth)),
         shared(&|w| count(w.workers as usize, "worker")),

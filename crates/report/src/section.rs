@@ -9,6 +9,7 @@ use crate::chart::{self, Panel};
 use crate::number::{count, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
+use crate::replay;
 use crate::state::State;
 use crate::sweep::Sweep;
 use crate::table;
@@ -28,6 +29,7 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             p.asked {
                 (asked) "; " (repeated(part)) "; drive " (drive(part.state)) "."
             }
+            @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
                 @match part.condition() {
                     Some(_) => (conditioning(part)),
@@ -39,6 +41,18 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             (own_findings(part, findings))
         }
     }
+}
+
+/// What of the traces that were replayed was passed over, each said once.
+fn passed_over(part: &Part) -> Vec<String> {
+    let replays = part.readings.iter().filter_map(|reading| reading.cell.workload.replay.as_ref());
+    let mut told: Vec<String> = Vec::new();
+    for words in replays.filter_map(replay::passed_over) {
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    told
 }
 
 /// In what state a step finds the drive.

@@ -205,7 +205,7 @@ fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> M
                 }
                 @for reading in readings { tr {
                     @let workload = &reading.cell.workload;
-                    th scope="row" { (last.map_or_else(|| axis::pattern(workload.pattern).to_owned(), |axis| axis::label(axis, reading.cell))) }
+                    th scope="row" { (last.map_or_else(|| axis::kind(workload).to_owned(), |axis| axis::label(axis, reading.cell))) }
                     (cells(reading))
                 } }
             }

@@ -3,6 +3,8 @@
 use block::Bytes;
 use thiserror::Error;
 
+use crate::amount;
+
 /// Why a workload cannot be run. Each message says what was found, what would be right and what to do.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -82,4 +84,22 @@ pub enum Invalid {
     VerifyOnlyForATime,
     #[error("{found} requests a second are more than one a nanosecond; give a lower rate_iops")]
     RateTooHigh { found: u32 },
+    #[error("nothing is named that could be replayed; give read_iolog=FILE, or leave out what begins with replay_")]
+    ReplayOfNothing,
+    #[error("a trace is replayed by one worker, not by {workers}; give numjobs=1, or a job for each trace")]
+    ReplayWorkers { workers: u32 },
+    #[error("a replay keeps the times of its trace; leave out thinktime and rate_iops, or give replay_time_scale")]
+    ReplayPaced,
+    #[error("at {found} % of the recorded speed no request ever comes; give a replay_time_scale of at least 1")]
+    ReplayStands { found: u32 },
+    #[error("a replay_scale of {found} divides by nothing; give at least 1")]
+    ReplayScale { found: u32 },
+    #[error("the trace {source_name} has not been read; traces are read for `assay run` and `assay review`")]
+    TraceUnread { source_name: String },
+    #[error(
+        "the trace {source_name} ends at {}, beyond the {} that are used of the target; give a target or a size of at \
+         least that, or replay_scale={scale}, which brings every place nearer",
+        amount(*end), amount(*room)
+    )]
+    TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
 }

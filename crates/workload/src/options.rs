@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos};
 
-use crate::{Process, Workload};
+use crate::{Process, Replay, ReplayPace, Workload};
 
 impl Workload {
     /// What the workload asks for beyond pattern, size, depth, span and stop, as fio's options with their values.
@@ -35,7 +35,7 @@ impl Workload {
             given(self.verify.only, "verify_only", &|| "1".to_owned()),
             given(self.verify.fatal, "verify_fatal", &|| "1".to_owned()),
         ];
-        options.into_iter().flatten().collect()
+        options.into_iter().flatten().chain(self.replay.iter().flat_map(replayed)).collect()
     }
 
     /// The pattern as fio's `rw` has it: `randread`, or `read:60k` where a sequence passes over something.
@@ -51,6 +51,18 @@ impl Workload {
     pub fn is_plain(&self) -> bool {
         self.skip == Bytes::ZERO && self.options().is_empty()
     }
+}
+
+/// A replay as options; what is by default is left out here too.
+fn replayed(replay: &Replay) -> impl Iterator<Item = (&'static str, String)> {
+    let pace = match replay.pace {
+        ReplayPace::Recorded { percent: 100 } => None,
+        ReplayPace::Recorded { percent } => Some(("replay_time_scale", percent.to_string())),
+        ReplayPace::AsFast => Some(("replay_no_stall", "1".to_owned())),
+        ReplayPace::Think => Some(("replay_think", "1".to_owned())),
+    };
+    let scale = (replay.scale > 1).then(|| ("replay_scale", replay.scale.to_string()));
+    [Some(("read_iolog", replay.source.clone())), pace, scale].into_iter().flatten()
 }
 
 /// An amount of data without rounding: `512`, `4k`, `1m`.

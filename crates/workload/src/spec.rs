@@ -6,7 +6,7 @@ use std::str::FromStr;
 use block::{Bytes, Nanos, Op, SECTOR};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Invalid, Sizes, Verify, Weighted};
+use crate::{Arrival, Distribution, Invalid, Replay, ReplayPace, Sizes, Verify, Weighted};
 
 /// Which operations, and in what order of addresses. Names are fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -176,6 +176,10 @@ pub struct Workload {
     /// Whether what is written is checked \[`verify`\].
     #[serde(default)]
     pub verify: Verify,
+    /// A trace whose requests come in place of those of a pattern; it ends with the last of them, if no limit ends it
+    /// before \[`read_iolog`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
 }
 
 /// What a stored workload has that was measured before there was a choice.
@@ -209,6 +213,7 @@ impl Default for Workload {
             fdatasync: 0,
             arrival: Arrival::default(),
             verify: Verify::default(),
+            replay: None,
         }
     }
 }
@@ -274,7 +279,10 @@ impl Workload {
 
     /// The first size or alignment that is not a whole number of `unit`s.
     pub fn unfit(&self, unit: Bytes) -> Option<Bytes> {
-        self.all_sizes().chain(self.align).find(|size| !size.is_multiple_of(unit))
+        let recorded = self.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.unit);
+        // What a trace has at its most even is a power of two of up to 4 KiB, whatever the target asks for.
+        let recorded = recorded.filter(|recorded| *recorded < unit);
+        self.all_sizes().chain(self.align).chain(recorded).find(|size| !size.is_multiple_of(unit))
     }
 
     /// After how many writes a flush is asked for; zero for never.
@@ -300,6 +308,9 @@ impl Workload {
         if length.div(block) < u64::from(self.workers) {
             return Err(Invalid::TooSmall { size: length, block, workers: self.workers });
         }
+        if let Some(replay) = &self.replay {
+            return self.span_of(replay, length);
+        }
         let unit = if self.sizes.is_none() && self.align.is_none() { block } else { SECTOR };
         Ok((self.offset, length.round_down(unit)))
     }
@@ -317,12 +328,19 @@ impl Workload {
         Ok((start + part.times(u64::from(worker)), part))
     }
 
-    /// How many requests each worker makes at most, flushes aside. A limit of data is one of all workers together
-    /// unless what is written is checked.
-    pub fn requests_each(&self) -> u64 {
-        let share = |bytes: Bytes| bytes.div(self.block) / u64::from(self.workers);
-        let share = self.stop.bytes.filter(|_| self.verify.stamps).map(share);
-        self.stop.requests.into_iter().chain(share).min().unwrap_or(u64::MAX)
+    /// The same of a replay, as far as its trace reaches, which must have been read.
+    fn span_of(&self, replay: &Replay, room: Bytes) -> Result<(Bytes, Bytes), Invalid> {
+        let source_name = replay.source.clone();
+        match &replay.trace {
+            None => Err(Invalid::TraceUnread { source_name }),
+            Some(trace) if trace.end() > room => {
+                let (end, scale) = (trace.end(), u64::from(replay.scale));
+                // What is rounded off a place may be as long as the longest request.
+                let fitting = Bytes::new(room.get().saturating_sub(trace.longest().get())).max(SECTOR);
+                Err(Invalid::TraceBeyond { source_name, end, room, scale: scale * (end.div(fitting) + 1) })
+            }
+            Some(trace) => Ok((self.offset, trace.end())),
+        }
     }
 
     /// The same on a target of this capacity: a stop after a share of the span is one after so much data.
@@ -364,7 +382,7 @@ impl Workload {
         if !self.offset.is_multiple_of(SECTOR) {
             return Err(Invalid::Offset { found: self.offset });
         }
-        if !self.stop.is_set() {
+        if !self.stop.is_set() && self.replay.is_none() {
             return Err(Invalid::Endless);
         }
         let block = self.block_max();
@@ -407,7 +425,22 @@ impl Workload {
         if rate > 0 && think > Nanos::ZERO {
             return Err(Invalid::TwoPaces);
         }
-        if rate > 1_000_000_000 { Err(Invalid::RateTooHigh { found: rate }) } else { self.check_verify() }
+        if rate > 1_000_000_000 {
+            return Err(Invalid::RateTooHigh { found: rate });
+        }
+        self.replay.as_ref().map_or(Ok(()), |replay| self.check_replay(replay))?;
+        self.check_verify()
+    }
+
+    fn check_replay(&self, replay: &Replay) -> Result<(), Invalid> {
+        match replay {
+            Replay { source, .. } if source.is_empty() => Err(Invalid::ReplayOfNothing),
+            _ if self.workers > 1 => Err(Invalid::ReplayWorkers { workers: self.workers }),
+            _ if self.arrival != Arrival::default() => Err(Invalid::ReplayPaced),
+            Replay { pace: ReplayPace::Recorded { percent: 0 }, .. } => Err(Invalid::ReplayStands { found: 0 }),
+            Replay { scale: 0, .. } => Err(Invalid::ReplayScale { found: 0 }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether it can be known what each block should hold.
@@ -422,7 +455,7 @@ impl Workload {
         let goes_on = self.pattern.is_random() && self.random_percent < 100;
         let unit = self.block;
         let overlaps = self.align.is_some_and(|align| !align.is_multiple_of(unit)) || !self.skip.is_multiple_of(unit);
-        if self.sizes.is_some() || goes_on || overlaps {
+        if self.sizes.is_some() || self.replay.is_some() || goes_on || overlaps {
             return Err(Invalid::VerifiedParts);
         }
         if self.duplicates > 0 {

@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::blend::Blend;
+use crate::replay::Recorded;
 use crate::{Invalid, Pattern, Workload};
 
 /// The endless row of requests that one worker of a workload makes: a function of workload, worker and seed.
@@ -19,6 +20,8 @@ enum Kind {
     /// What most workloads are, so that each of their requests costs no more than it must.
     Plain(Plain),
     Blend(Box<Blend>),
+    /// What was recorded.
+    Recorded(Recorded),
 }
 
 impl Stream {
@@ -28,9 +31,11 @@ impl Stream {
     /// If the workload makes no sense or does not fit the target.
     pub fn new(workload: &Workload, worker: u32, capacity: Bytes, seed: Seed) -> Result<Self, Invalid> {
         let span = workload.part(worker, capacity)?;
-        let kind = match workload.is_plain() {
-            true => Kind::Plain(Plain::new(workload, worker, span, seed)),
-            false => Kind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
+        let trace = workload.replay.as_ref().and_then(|replay| replay.trace.clone());
+        let kind = match (trace, workload.is_plain()) {
+            (Some(trace), _) => Kind::Recorded(Recorded::new(workload, trace, span.0)),
+            (None, true) => Kind::Plain(Plain::new(workload, worker, span, seed)),
+            (None, false) => Kind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
         };
         Ok(Self(kind))
     }
@@ -41,6 +46,7 @@ impl Stream {
         match &mut self.0 {
             Kind::Plain(plain) => plain.next_request(),
             Kind::Blend(blend) => blend.next_request(),
+            Kind::Recorded(recorded) => recorded.next_request(),
         }
     }
 }

@@ -1,18 +1,20 @@
 //! `assay run JOB.fio`: a job file, run as the plan that it is.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use block::{Bytes, Seed};
 use lab::import::Import;
 use lab::import::fio::plan_text;
 use lab::recall;
 use store::{RunId, Store};
+use workload::Workload;
 
 use super::history::print_summary;
 use super::run::parsed;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::undertaking::Undertaking;
 
@@ -28,6 +30,8 @@ pub struct Asked<'a> {
     pub real: &'a RealOptions,
     /// The origin of all random choices.
     pub seed: Seed,
+    /// Where to write what is submitted, if it is to be kept.
+    pub record: Option<&'a Path>,
 }
 
 /// What was run.
@@ -58,22 +62,49 @@ pub fn measure(
             file = asked.file
         ))
     })?;
+    let record = record(asked, &import)?;
+    let mut traces = lab::Traces::within(Path::new(""));
     let text = |layout| plan_text(&import, Path::new(asked.file), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
     parsed(&text(import.uses_data))?;
     let direct = asked.real.direct.map_or(import.direct, |direct| direct == 1);
     let size = asked.real.size.or(import.size.filter(|_| !name.starts_with("sim:")));
     let access = RealOptions { size, direct: Some(u8::from(direct)), ..asked.real.clone() };
-    let writes = import.jobs().any(|job| job.workload.changes_data());
+    let mut workloads: Vec<Workload> = import.jobs().map(|job| job.workload.clone()).collect();
+    workloads.iter_mut().try_for_each(|workload| traces.give_to(workload))?;
+    let writes = workloads.iter().any(|workload| workload.changes_data());
     let mut opened = target::open(name, &access, writes, access.size.is_some())?;
-    let plan = parsed(&text(import.uses_data && opened.needs_layout))?;
+    let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
+    traces.give(&mut plan)?;
     opened.fits(&plan)?;
+    let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
     let undertaking = Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct };
     let run = undertaking.begin(&mut store, &opened)?;
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     done.map_err(|broken| Failure::failed(broken.words(run)))?;
     Ok(Done { import, run, direct, store })
+}
+
+/// Where to write what is submitted: as the command line says, or else the job. Only what runs at one time is one trace.
+fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
+    let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
+    by_jobs.dedup();
+    if let ([first, second, ..], None) = (&by_jobs[..], asked.record) {
+        return Err(Failure::usage(format!(
+            "{} asks for the records {first} and {second}, and all that is submitted goes into one; name it with --record",
+            asked.file
+        )));
+    }
+    let Some(path) = asked.record.or(by_jobs.first().map(Path::new)) else { return Ok(None) };
+    match import.groups.len() {
+        1 => Ok(Some(path.to_owned())),
+        groups => Err(Failure::usage(format!(
+            "{} has {groups} parts that run one after another, and a record is of one; pick it with --section NAME",
+            asked.file
+        ))),
+    }
 }
 
 /// How long the target is that was named, so that the shares of it which jobs use are known.

@@ -97,6 +97,9 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     if let Some(repeats) = arguments.repeats {
         plan.repeat(repeats);
     }
+    // What a plan names stands beside it.
+    let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
+    lab::Traces::within(folder).give(&mut plan)?;
     let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
@@ -126,7 +129,8 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
             run.id, run.target
         )));
     }
-    let plan = plan_of(&run)?;
+    let mut plan = plan_of(&run)?;
+    lab::Traces::within(Path::new("")).give(&mut plan)?;
     if !run.target.starts_with("sim:") {
         check_same(&run)?;
     }

@@ -1,6 +1,7 @@
 //! `assay run`: one workload, with options that are named as fio's are, or a fio job file.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
@@ -13,10 +14,11 @@ use workload::Workload;
 
 use super::history::say;
 use super::jobs::{self, Asked};
-use super::specification::{Specification, of};
+use super::specification::{Specification, Traces, of};
 use crate::color;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::undertaking::{Undertaking, judge};
 
@@ -92,6 +94,9 @@ pub struct Arguments {
     #[command(flatten)]
     specification: Specification,
 
+    #[command(flatten)]
+    traces: Traces,
+
     /// The origin of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1)]
     seed: u64,
@@ -148,15 +153,19 @@ type Printed = (String, Result<(), Failure>);
 fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
-    let asked = arguments.asked()?;
+    let mut traces = lab::Traces::within(Path::new(""));
+    let asked = arguments.asked(&mut traces)?;
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
     parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
     let mut opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
     let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
-    let plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
+    let mut plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
+    traces.give(&mut plan)?;
     opened.fits(&plan)?;
+    let record = arguments.traces.record.as_deref();
+    let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
     let undertaking = Undertaking {
         plan: &plan,
         seed: Seed::new(arguments.seed),
@@ -166,6 +175,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
     let document = || document(arguments.format, name, Some(arguments.target()), access.is_direct(), &store, run);
     match done {
@@ -189,6 +199,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         reading: &arguments.reading,
         real: &arguments.real,
         seed: Seed::new(arguments.seed),
+        record: arguments.traces.record.as_deref(),
     };
     let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
         (1, _) | (_, Format::Text) => Ok(()),
@@ -275,6 +286,7 @@ impl Arguments {
     /// The fields that were given and do not depend on the target, with their values.
     fn given(&self) -> Vec<(Field, String)> {
         let mut fields = self.specification.given();
+        fields.extend(self.traces.given());
         fields.extend(self.rw.clone().map(|rw| (Field::Rw, rw)));
         fields.extend(self.bs.map(|bs| (Field::Bs, bs.get().to_string())));
         fields.extend(self.numjobs.map(|workers| (Field::Numjobs, workers.to_string())));
@@ -310,11 +322,14 @@ impl Arguments {
         }
     }
 
-    /// What they ask for, before it is known where they are asked and when to stop.
-    fn asked(&self) -> Result<Workload, Failure> {
+    /// What they ask for, with the requests of a trace, before it is known where they are asked and when to stop.
+    fn asked(&self, traces: &mut lab::Traces) -> Result<Workload, Failure> {
         let mut workload = Workload::default();
         for (field, text) in self.given() {
             field.set(&mut workload, &text).map_err(|error| Failure::usage(format!("--{}: {error}", field.name())))?;
+        }
+        if workload.replay.as_ref().is_some_and(|replay| !replay.source.is_empty()) {
+            traces.give_to(&mut workload)?;
         }
         Ok(workload)
     }
@@ -331,7 +346,8 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     }
     text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
     for (field, value) in arguments.given() {
-        text += &format!("{} = \"{value}\"\n", field.name());
+        // A text of JSON is one of TOML, whatever a file is called.
+        text += &format!("{} = {}\n", field.name(), serde_json::Value::from(value));
     }
     if let Some(size) = arguments.real.size {
         text += &format!("size = {}\n", size.get());
@@ -342,8 +358,12 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     if let Some(count) = arguments.number_ios {
         text += &format!("number_ios = {count}\n");
     }
-    if arguments.time_based != Some(1) {
-        let each = arguments.io_size.unwrap_or(span);
+    let each = match (arguments.io_size, &asked.replay) {
+        // A replay ends with its trace.
+        (None, Some(_)) => None,
+        (size, _) => Some(size.unwrap_or(span)),
+    };
+    if let Some(each) = each.filter(|_| arguments.time_based != Some(1)) {
         text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
     }
     text

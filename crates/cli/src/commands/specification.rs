@@ -1,5 +1,7 @@
 //! The options of `assay run` that make an access specification, named as fio's are.
 
+use std::path::PathBuf;
+
 use lab::plan::Field;
 use workload::Workload;
 
@@ -86,6 +88,53 @@ pub struct Specification {
     /// End with the first block that --verify finds damaged
     #[arg(long = "verify_fatal", visible_alias = "verify-fatal", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyFatal))]
     verify_fatal: Option<String>,
+}
+
+/// What is replayed in place of a pattern's requests, and the record that a run leaves.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Traces")]
+pub struct Traces {
+    /// Replay the requests of this trace: fio's iolog, blkparse's text, or the CSV of MSR Cambridge
+    #[arg(long = "read_iolog", visible_alias = "read-iolog", value_name = "FILE", value_parser = of(Field::ReadIolog))]
+    read_iolog: Option<String>,
+
+    /// Replay as fast as --iodepth allows [default depth: 32], whatever times were recorded
+    #[arg(long = "replay_no_stall", visible_alias = "replay-no-stall", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayNoStall))]
+    replay_no_stall: Option<String>,
+
+    /// Replay with the recorded pauses, which begin when all is done that came before
+    #[arg(long = "replay_think", visible_alias = "replay-think", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayThink))]
+    replay_think: Option<String>,
+
+    /// Replay at so much of the recorded speed: 200 for twice as fast [default: 100]
+    #[arg(long = "replay_time_scale", visible_alias = "replay-time-scale", value_name = "PERCENT", value_parser = of(Field::ReplayTimeScale))]
+    replay_time_scale: Option<String>,
+
+    /// Divide the places of the trace by this, so that it fits a smaller target
+    #[arg(long = "replay_scale", visible_alias = "replay-scale", value_name = "NUMBER", value_parser = of(Field::ReplayScale))]
+    replay_scale: Option<String>,
+
+    /// Write what is submitted to this file, as fio's iolog of version 3, once the run is over
+    #[arg(long, visible_aliases = ["write_iolog", "write-iolog"], value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+impl Traces {
+    /// The fields that were given, with their values; the trace by its full name, by which it is found again.
+    pub fn given(&self) -> Vec<(Field, String)> {
+        let full = |name: &String| match std::path::absolute(name) {
+            Ok(path) => path.display().to_string(),
+            Err(_) => name.clone(),
+        };
+        let options = [
+            (Field::ReadIolog, self.read_iolog.as_ref().map(full)),
+            (Field::ReplayNoStall, self.replay_no_stall.clone()),
+            (Field::ReplayThink, self.replay_think.clone()),
+            (Field::ReplayTimeScale, self.replay_time_scale.clone()),
+            (Field::ReplayScale, self.replay_scale.clone()),
+        ];
+        options.into_iter().filter_map(|(field, text)| Some((field, text?))).collect()
+    }
 }
 
 impl Specification {

@@ -104,7 +104,8 @@ impl Frame<'_> {
             mistakes.push(missing(draft, &needed));
         }
         let mut fields = body.fields.over(self.workload);
-        for field in [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime] {
+        let ends = [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime];
+        for field in ends.into_iter().chain(Field::REPLAY) {
             fields.clear(field);
         }
         // Any round will do to see whether the rest makes sense.

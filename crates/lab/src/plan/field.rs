@@ -11,6 +11,16 @@ use serde::{Deserialize, Serialize};
 pub enum Field {
     /// A named access profile, which sets several of the others.
     Profile,
+    /// The file whose trace is replayed.
+    ReadIolog,
+    /// Whether recorded times are passed over.
+    ReplayNoStall,
+    /// Whether the pauses of whoever made the requests are kept.
+    ReplayThink,
+    /// How fast the recorded time goes.
+    ReplayTimeScale,
+    /// What the places of a trace are divided by.
+    ReplayScale,
     /// Pattern.
     Rw,
     /// Block size.
@@ -75,8 +85,13 @@ pub enum Field {
 
 impl Field {
     /// Every field that a plan or the command line may give.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 36] = [
         Self::Profile,
+        Self::ReadIolog,
+        Self::ReplayNoStall,
+        Self::ReplayThink,
+        Self::ReplayTimeScale,
+        Self::ReplayScale,
         Self::Rw,
         Self::Bs,
         Self::Bssplit,
@@ -127,6 +142,11 @@ impl Field {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Profile => "profile",
+            Self::ReadIolog => "read_iolog",
+            Self::ReplayNoStall => "replay_no_stall",
+            Self::ReplayThink => "replay_think",
+            Self::ReplayTimeScale => "replay_time_scale",
+            Self::ReplayScale => "replay_scale",
             Self::Rw => "rw",
             Self::Bs => "bs",
             Self::Bssplit => "bssplit",
@@ -164,6 +184,11 @@ impl Field {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Profile => "Profile",
+            Self::ReadIolog => "Trace",
+            Self::ReplayNoStall => "Recorded times",
+            Self::ReplayThink => "Recorded pauses",
+            Self::ReplayTimeScale => "Speed of the recorded time (%)",
+            Self::ReplayScale => "Divisor of places",
             Self::Rw => "Pattern",
             Self::Bs => "Block size",
             Self::Bssplit => "Block sizes",
@@ -197,6 +222,30 @@ impl Field {
         }
     }
 
+    /// What a trace decides: all of the requests and of their times.
+    pub(super) const TRACED: [Self; 16] = [
+        Self::Profile,
+        Self::Rw,
+        Self::Bs,
+        Self::Bssplit,
+        Self::Numjobs,
+        Self::Rwmixread,
+        Self::PercentageRandom,
+        Self::Norandommap,
+        Self::Blockalign,
+        Self::RandomDistribution,
+        Self::Fsync,
+        Self::Fdatasync,
+        Self::Thinktime,
+        Self::ThinktimeBlocks,
+        Self::RateIops,
+        Self::RateProcess,
+    ];
+
+    /// The fields that make a replay, which only a measurement can be.
+    pub(super) const REPLAY: [Self; 5] =
+        [Self::ReadIolog, Self::ReplayNoStall, Self::ReplayThink, Self::ReplayTimeScale, Self::ReplayScale];
+
     /// What else this field decides: where a nearer word gives it, these are no longer taken from farther away.
     pub(super) const fn decides(self) -> &'static [Self] {
         match self {
@@ -210,6 +259,7 @@ impl Field {
                 Self::Blockalign,
                 Self::RandomDistribution,
             ],
+            Self::ReadIolog => &Self::TRACED,
             Self::Bs => &[Self::Bssplit],
             Self::BufferCompressPercentage => &[Self::ZeroBuffers],
             _ => &[],

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
 use thiserror::Error;
-use workload::{Invalid, ListError, Pattern, Process, Workload};
+use workload::{Invalid, ListError, Pattern, Process, REPLAY_DEPTH, Replay, ReplayPace, Workload};
 
 use super::diagnostic::{Diagnostic, suggestion};
 use super::{Field, profile};
@@ -58,6 +58,25 @@ impl Field {
     pub fn set(self, workload: &mut Workload, text: &str) -> Result<(), FieldError> {
         match self {
             Self::Profile => profile::apply(text, workload)?,
+            Self::ReadIolog => {
+                replay(workload).source = text.to_owned();
+                workload.queue_depth = REPLAY_DEPTH;
+            }
+            Self::ReplayNoStall => {
+                if one_of(text, &["0", "1"])? == 1 {
+                    replay(workload).pace = ReplayPace::AsFast;
+                }
+            }
+            Self::ReplayThink => {
+                if one_of(text, &["0", "1"])? == 1 {
+                    replay(workload).pace = ReplayPace::Think;
+                }
+            }
+            Self::ReplayTimeScale => {
+                let percent = small_count(text.strip_suffix('%').unwrap_or(text).trim_end())?;
+                replay(workload).pace = ReplayPace::Recorded { percent };
+            }
+            Self::ReplayScale => replay(workload).scale = small_count(text)?,
             Self::Rw => (workload.pattern, workload.skip) = pattern_and_skip(text)?,
             Self::Bs => (workload.block, workload.sizes) = (bytes(text)?, None),
             Self::Bssplit => workload.sizes = Some(text.parse()?),
@@ -95,6 +114,11 @@ impl Field {
         }
         Ok(())
     }
+}
+
+/// What is replayed, of which nothing may have been said yet.
+fn replay(workload: &mut Workload) -> &mut Replay {
+    workload.replay.get_or_insert_with(|| Replay::of(""))
 }
 
 /// The patterns' names.
@@ -224,8 +248,14 @@ impl Setting {
 }
 
 /// The fields that were given, each at most once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Settings([Option<Setting>; Field::ALL.len()]);
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self([const { None }; Field::ALL.len()])
+    }
+}
 
 impl Settings {
     /// Gives a field, in place of what it had.
@@ -264,11 +294,36 @@ impl Settings {
                 setting.apply(field, &mut workload)?;
             }
         }
+        self.check_replay()?;
         // What is a share of the target makes sense or not on the largest that there could be.
         match workload.on(BYTES_MAX).check() {
             Ok(()) => Ok(workload),
             Err(error) => Err(self.blame(&error, &workload, step)),
         }
+    }
+
+    /// That nothing is given beside a trace that the trace itself decides, and one pace at most.
+    fn check_replay(&self) -> Result<(), Diagnostic> {
+        let Some(trace) = self.get(Field::ReadIolog) else { return Ok(()) };
+        let given = |field: &Field| Some((*field, self.get(*field)?));
+        // How many workers there are is a number that may be right.
+        let decided = Field::TRACED.iter().filter(|field| **field != Field::Numjobs).find_map(given);
+        if let Some((field, setting)) = decided {
+            let message = format!("the trace decides what `{}` would", field.name());
+            return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
+                .also(trace.span.clone(), "the trace")
+                .help("leave one of them out"));
+        }
+        let paces = [Field::ReplayNoStall, Field::ReplayThink, Field::ReplayTimeScale];
+        let is_off = |field, setting: &Setting| field != Field::ReplayTimeScale && setting.text == "0";
+        let mut paces = paces.iter().filter_map(given).filter(|(field, setting)| !is_off(*field, setting));
+        if let (Some((first, other)), Some((second, setting))) = (paces.next(), paces.next()) {
+            let message = format!("`{}` and `{}` are two paces of one replay", first.name(), second.name());
+            return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
+                .also(other.span.clone(), "the other")
+                .help("leave one of them out"));
+        }
+        Ok(())
     }
 
     /// The mistake at the place of the field that `error` is about.
@@ -311,6 +366,13 @@ pub(crate) fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field]
         Invalid::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
         Invalid::NothingToVerify | Invalid::VerifiedParts | Invalid::VerifiedDuplicates => &[Field::Verify],
         Invalid::VerifyOnlyForATime => &[Field::VerifyOnly],
+        Invalid::ReplayOfNothing => {
+            &[Field::ReadIolog, Field::ReplayNoStall, Field::ReplayThink, Field::ReplayTimeScale, Field::ReplayScale]
+        }
+        Invalid::ReplayWorkers { .. } => &[Field::Numjobs, Field::ReadIolog],
+        Invalid::ReplayStands { .. } => &[Field::ReplayTimeScale],
+        Invalid::ReplayScale { .. } => &[Field::ReplayScale],
+        Invalid::ReplayPaced => &[Field::ReadIolog],
         _ => &[],
     }
 }

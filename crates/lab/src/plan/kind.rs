@@ -45,7 +45,8 @@ impl Kind {
             Self::Measure => [Field::names(), vec!["repeats"]].concat(),
             Self::Condition => {
                 let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
-                let fields = Field::names().into_iter().filter(rounds_decide).collect();
+                let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);
+                let fields = Field::names().into_iter().filter(rounds_decide).filter(is_endless).collect();
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
         }

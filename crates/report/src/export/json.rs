@@ -7,7 +7,7 @@ use drive::Counters;
 use engine::{Cpu, Failures, Flow, Handover, TICK, Tick, Verified};
 use serde::Serialize;
 use stats::Histogram;
-use workload::Workload;
+use workload::{Replay, ReplayPace, TraceDigest, Workload};
 
 use super::Single;
 
@@ -84,6 +84,31 @@ struct Asked {
     ramp_time_ns: Nanos,
     /// What else was asked for, by fio's names as fio takes it.
     options: BTreeMap<&'static str, String>,
+    /// What was replayed; left out where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<Replayed>,
+}
+
+#[derive(Serialize)]
+struct Replayed {
+    source: String,
+    pace: &'static str,
+    /// In percent of the recorded speed; null where the recorded times were passed over.
+    time_scale: Option<u32>,
+    scale: u32,
+    /// Null where the trace is not known.
+    trace: Option<TraceDigest>,
+}
+
+impl Replayed {
+    fn of(replay: &Replay) -> Self {
+        let (pace, time_scale) = match replay.pace {
+            ReplayPace::Recorded { percent } => ("recorded", Some(percent)),
+            ReplayPace::AsFast => ("as_fast", None),
+            ReplayPace::Think => ("think", None),
+        };
+        Self { source: replay.source.clone(), pace, time_scale, scale: replay.scale, trace: replay.digest }
+    }
 }
 
 impl Asked {
@@ -101,6 +126,7 @@ impl Asked {
             io_size: workload.stop.bytes,
             ramp_time_ns: workload.ramp,
             options: workload.options().into_iter().collect(),
+            replay: workload.replay.as_ref().map(Replayed::of),
         }
     }
 }

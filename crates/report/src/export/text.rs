@@ -9,6 +9,7 @@ use super::Single;
 use crate::axis;
 use crate::figure::requests_needed;
 use crate::number::{count, latency, percent, three, whole};
+use crate::replay;
 use crate::summary::wrapped;
 
 const WIDTH: u16 = 80;
@@ -23,8 +24,15 @@ pub fn text(single: &Single) -> String {
     lines.extend(wrapped(&asked.join(", "), WIDTH));
     lines.push(String::new());
     lines.extend(table(single));
-    let remarks =
-        [service(measurement), processor(measurement), verified(measurement), limit(measurement), wear(measurement)];
+    let replayed = measurement.workload.replay.as_ref().and_then(replay::passed_over);
+    let remarks = [
+        replayed,
+        service(measurement),
+        processor(measurement),
+        verified(measurement),
+        limit(measurement),
+        wear(measurement),
+    ];
     for remark in remarks.into_iter().flatten() {
         lines.push(String::new());
         lines.extend(wrapped(&remark, WIDTH));
@@ -38,6 +46,13 @@ pub fn text(single: &Single) -> String {
 
 /// `4 KiB random reads, queue depth 32, 1 worker, over 1 GiB from 512 MiB`.
 fn words(workload: &Workload) -> String {
+    let size = workload.size.map_or_else(String::new, |size| format!(", over {size}"));
+    let offset = if workload.offset > Bytes::ZERO { format!(", from {}", workload.offset) } else { String::new() };
+    let details: String = axis::details(workload).iter().map(|detail| format!(", {detail}")).collect();
+    if let Some(replayed) = &workload.replay {
+        let depth = format!("queue depth {}", workload.queue_depth);
+        return format!("{}{details}, {depth}{size}{offset}", capital(&replay::words(replayed)));
+    }
     let requests = match workload.pattern {
         Pattern::Read => "sequential reads",
         Pattern::Write => "sequential writes",
@@ -50,9 +65,6 @@ fn words(workload: &Workload) -> String {
     };
     let mix = if workload.pattern.is_mixed() { format!(" ({} % reads)", workload.read_percent) } else { String::new() };
     let workers = count(workload.workers as usize, "worker");
-    let size = workload.size.map_or_else(String::new, |size| format!(", over {size}"));
-    let offset = if workload.offset > Bytes::ZERO { format!(", from {}", workload.offset) } else { String::new() };
-    let details: String = axis::details(workload).iter().map(|detail| format!(", {detail}")).collect();
     // A single size stands before its noun, several behind it.
     let (before, behind) = match workload.sizes {
         None => (format!("{} ", workload.block), String::new()),
@@ -60,6 +72,12 @@ fn words(workload: &Workload) -> String {
     };
     let depth = workload.queue_depth;
     format!("{before}{requests}{mix}{behind}{details}, queue depth {depth}, {workers}{size}{offset}")
+}
+
+/// The words with a capital letter at the beginning.
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 fn took(measurement: &Measurement) -> String {

@@ -20,7 +20,7 @@ pub(super) fn line(text: &str, timed: bool, targets: &mut BTreeSet<String>) -> R
         words.map(str::parse).collect::<Result<_, _>>().map_err(|_| Wrong::NotA("a number where one belongs"))?;
     let op = match (action, numbers.as_slice()) {
         ("add" | "open" | "close", _) => return Ok(Said::Other),
-        ("wait", [time, ..]) => return Ok(Said::Waited(Nanos::from_micros(*time))),
+        ("wait", [time, ..]) => return Ok(Said::Waited(Nanos::from_micros((*time).min(u64::MAX / 1000)))),
         ("sync" | "datasync" | "sync_file_range", _) => Op::Flush,
         ("read", [_, _]) => Op::Read,
         ("write", [_, _]) => Op::Write,

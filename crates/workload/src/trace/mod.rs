@@ -5,13 +5,17 @@ mod iolog;
 mod msr;
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The most requests that a trace may have: what two gigabytes of memory hold.
 const REQUESTS_MAX: usize = 50_000_000;
+
+/// The longest that a trace may go on, which keeps all sums of its times far from overflow.
+const TIME_MAX: Nanos = Nanos::from_secs(100 * 365 * 86_400);
 
 /// A recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +41,8 @@ pub struct Trace {
 }
 
 /// In which format a trace is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
     /// fio's log of version 2, with waits between requests.
     Iolog2,
@@ -47,6 +52,17 @@ pub enum TraceFormat {
     Blkparse,
     /// The traces of Microsoft Research Cambridge, as SNIA keeps them.
     Msr,
+}
+
+impl fmt::Display for TraceFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Iolog2 => "fio's iolog, version 2",
+            Self::Iolog3 => "fio's iolog, version 3",
+            Self::Blkparse => "blkparse",
+            Self::Msr => "MSR Cambridge",
+        })
+    }
 }
 
 /// Why a line is not part of a trace.
@@ -161,14 +177,14 @@ impl TraceReader {
             TraceFormat::Msr => msr::line(text, &mut self.targets),
         };
         match said.map_err(|wrong| wrong.at(self.line, text))? {
-            Said::Came(event) if self.events.len() == REQUESTS_MAX => {
-                let _ = event;
-                return Err(TraceError::TooLong { line: self.line });
-            }
+            Said::Came(_) if self.events.len() == REQUESTS_MAX => return Err(TraceError::TooLong { line: self.line }),
             Said::Came(event) => {
                 let first = *self.clock.first.get_or_insert(event.at);
-                let from_first = |at: Nanos| at.since(first) + self.clock.waited;
+                let from_first = |at: Nanos| at.since(first).min(TIME_MAX + TIME_MAX) + self.clock.waited;
                 let (at, completed) = (from_first(event.at), event.completed.map(from_first));
+                if completed.unwrap_or(at).max(at) > TIME_MAX {
+                    return Err(self.too_late(text));
+                }
                 self.events.push(Event { at, completed, ..event });
             }
             Said::Completed { at, request } => {
@@ -179,10 +195,17 @@ impl TraceReader {
                     event.completed = Some(at);
                 }
             }
+            Said::Waited(time) if time > TIME_MAX || self.clock.waited + time > TIME_MAX => {
+                return Err(self.too_late(text));
+            }
             Said::Waited(time) => self.clock.waited += time,
             Said::Other => self.passed_over += 1,
         }
         Ok(())
+    }
+
+    fn too_late(&self, text: &str) -> TraceError {
+        Wrong::NotA("within a hundred years of the first request").at(self.line, text)
     }
 
     /// The format, once a line has shown it.

@@ -1,5 +1,7 @@
 //! Traces of each format, and what is no trace.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn read(text: &str) -> Result<Trace, TraceError> {
@@ -123,4 +125,80 @@ fn what_is_no_trace_is_told_with_its_line() {
     }
     let long = format!("{}\n", "x".repeat(10_000));
     assert!(read(&long).unwrap_err().to_string().len() < 300);
+}
+
+#[test]
+fn times_beyond_a_hundred_years_are_refused() {
+    let end = u64::MAX;
+    for text in [
+        format!("fio version 2 iolog\nf read 0 512\nf wait {end} 0\nf read 0 512\n"),
+        "fio version 2 iolog\nf wait 3000000000000000 0\nf wait 3000000000000000 0\nf read 0 512\n".to_owned(),
+        format!("fio version 3 iolog\n0 f read 0 512\n{} f read 0 512\n", end / 1000 - 1),
+        format!("1,h,0,Read,0,512,1\n{},h,0,Read,0,512,1\n", end / 200),
+    ] {
+        let said = read(&text).unwrap_err().to_string();
+        assert!(said.contains("within a hundred years"), "{text}: {said}");
+    }
+}
+
+/// Words of which traces are made, and numbers at the edges of what they hold.
+fn word() -> impl Strategy<Value = String> {
+    const WORDS: [&str; 22] = [
+        "f",
+        "read",
+        "write",
+        "trim",
+        "sync",
+        "wait",
+        "add",
+        "Q",
+        "C",
+        "R",
+        "WS",
+        "FWS",
+        "D",
+        "+",
+        "8,0",
+        "0.000000001",
+        "999999999.9",
+        "Read",
+        "Write",
+        "host",
+        "[fio]",
+        "é",
+    ];
+    let number = prop_oneof![
+        Just(0),
+        Just(512),
+        Just(4096),
+        Just(u64::MAX),
+        Just(u64::MAX / 1000),
+        Just(128_166_372_003_061_629),
+        any::<u64>()
+    ];
+    prop_oneof![prop::sample::select(&WORDS[..]).prop_map(str::to_owned), number.prop_map(|number| number.to_string())]
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        first in 0..5_usize,
+        separator in prop::sample::select(vec![" ", ","]),
+        lines in prop::collection::vec(prop::collection::vec(word(), 0..11), 0..8),
+    ) {
+        const FIRST: [&str; 5] = [
+            "fio version 2 iolog",
+            "fio version 3 iolog",
+            "  8,0    1        1     0.000100000   123  Q   R 8 + 8 [fio]",
+            "128166372003061629,hm,0,Read,383496192,32768,1000",
+            "",
+        ];
+        let lines: Vec<String> = lines.iter().map(|words| words.join(separator)).collect();
+        let text = format!("{}\n{}", FIRST[first], lines.join("\n"));
+        if let Ok(trace) = read(&text) {
+            prop_assert!(trace.requests.is_sorted_by_key(|traced| traced.at));
+            let again = trace.digest(TraceFormat::Msr);
+            prop_assert!(again.requests > 0 && again.end >= trace.longest());
+        }
+    }
 }

@@ -65,6 +65,10 @@ fn heading(import: &Import, file: &str) -> String {
                 .map(|Natural { source, line, option, why }| format!("{}: `{option}`: {why}", at(*source, *line))),
         );
     }
+    for record in import.jobs().filter_map(|job| job.record.as_deref()) {
+        let words = format!("`assay run {file}` writes the record {record}, as write_iolog asks; a plan writes none.");
+        lines.extend([String::new(), words]);
+    }
     let draws = |job: &Job| job.workload.pattern.is_random() && !job.workload.no_repeat;
     let once = |job: &Job| draws(job) && job.section.option("norandommap").is_none();
     if import.jobs().any(once) {
@@ -121,12 +125,12 @@ fn described(job: &Job) -> String {
 /// The workload in fio's words, as a plan takes them.
 fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
     let plain = Workload::default();
-    let stop = &workload.stop;
+    let (stop, replays) = (&workload.stop, workload.replay.is_some());
     let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
     let some = |name, bytes: Option<Bytes>| bytes.map(|bytes| (name, amount(bytes)));
     let fields = [
-        Some(("rw", workload.rw())),
-        given(workload.sizes.is_none(), "bs", &|| amount(workload.block)),
+        given(!replays, "rw", &|| workload.rw()),
+        given(!replays && workload.sizes.is_none(), "bs", &|| amount(workload.block)),
         Some(("iodepth", workload.queue_depth.to_string())),
         given(workload.workers != plain.workers, "numjobs", &|| workload.workers.to_string()),
         given(workload.pattern.is_mixed(), "rwmixread", &|| workload.read_percent.to_string()),

@@ -8,6 +8,7 @@ use super::World;
 use super::given::{Given, Section};
 use super::job::{Job, Natural, SECOND};
 use super::reading::{Amount, Reading};
+use super::trace;
 
 /// The file that the job is on, and whether each clone has one of its own.
 pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
@@ -20,6 +21,9 @@ pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool
         && let Some(given) = reading.option("nrfiles")
     {
         reading.tell(given.lost(format!("requests fall into one span as long as the {files} files together")));
+    }
+    if let Some(name) = trace::redirected(reading) {
+        return Some((name.to_owned(), false));
     }
     if let Some(given) = reading.option("filename") {
         let names = names(given.text());
@@ -40,7 +44,7 @@ pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool
 }
 
 /// The names in a list with colons between; `\:` is a colon in a name.
-fn names(list: &str) -> Vec<String> {
+pub(super) fn names(list: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut letters = list.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -85,6 +89,7 @@ pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option
     job.workload.offset = part("offset").unwrap_or(Bytes::ZERO);
     job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
     let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
+    let known = known || reading.option("read_iolog").is_some();
     if !known && reading.option("size").is_none() {
         let message = format!("nothing says how long the file of job `{}` is", job.name);
         reading.tell(Notice {

@@ -9,7 +9,7 @@ use super::engine::{self, Engine};
 use super::given::{Given, Section};
 use super::reading::{Direction, Reading};
 use super::table::{self, Treatment};
-use super::{address, extent, idle, pace, size};
+use super::{address, extent, idle, pace, size, trace};
 use crate::plan::{Field, to_blame};
 
 /// A second, in nanoseconds: the unit of times that have none.
@@ -46,6 +46,8 @@ pub struct Job {
     pub ends_others: bool,
     /// Whether its file is written before it is used, although it only writes.
     pub overwrites: bool,
+    /// Where what it submits is to be written, if anywhere.
+    pub record: Option<String>,
     /// What the options say that decide nothing of the above, for notices of later steps.
     pub(super) section: Section,
     /// Options that make no difference here.
@@ -172,6 +174,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
         wait_for: reading.option("wait_for").map(|given| given.text().to_owned()),
         ends_others: reading.is_on("exitall"),
         overwrites: reading.is_on("overwrite"),
+        record: reading.option("write_iolog").map(|given| given.text().to_owned()),
         section: section.clone(),
         workload,
         file,
@@ -179,6 +182,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
     };
     extent::set(reading, world, &mut job)?;
     extent::end(reading, &mut job);
+    trace::set(reading, &mut job);
     check(reading, &job);
     Some(job)
 }

@@ -22,6 +22,7 @@ mod size;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod units;
 mod world;
 

@@ -54,7 +54,7 @@ const PRIORITY: &str = "no request goes before another";
 const PIN: &str = "workers run wherever the kernel puts them";
 const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so";
 const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
-const REPLAY: &str = "its requests come from a recording, which a plan cannot hold";
+const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
 /// What decides what is asked of the drive, and is taken over.
 const TAKEN: &[Known] = &[
@@ -113,6 +113,12 @@ const TAKEN_SELDOM: &[Known] = &[
     known("exitall", &[], Honoured),
     known("nrfiles", &["nr_files"], Honoured),
     known("random_generator", &[], Honoured),
+    known("read_iolog", &[], Honoured),
+    known("write_iolog", &[], Honoured),
+    known("replay_no_stall", &[], Honoured),
+    known("replay_redirect", &[], Honoured),
+    known("replay_scale", &[], Honoured),
+    known("replay_time_scale", &[], Honoured),
 ];
 
 /// What makes no difference here.
@@ -220,7 +226,6 @@ const LOST: &[Known] = &[
     known("trim_verify_zero", &[], With("trim_percentage")),
     known("trim_backlog", &[], With("trim_percentage")),
     known("trim_backlog_batch", &[], With("trim_percentage")),
-    known("write_iolog", &[], Lost(NEVER, "no recording is written")),
     known("exec_prerun", &[], Lost(NEVER, "the command is not run; run it before")),
     known("exec_postrun", &[], Lost(NEVER, "the command is not run; run it afterwards")),
     known(
@@ -309,20 +314,15 @@ const LOST_SELDOM: &[Known] = &[
     known("cmdprio_class", &[], Lost(NEVER, PRIORITY)),
     known("cmdprio", &[], Lost(NEVER, PRIORITY)),
     known("cmdprio_bssplit", &[], Lost(NEVER, PRIORITY)),
-    known("read_iolog", &[], Refused(NEVER, REPLAY)),
-    known("read_iolog_chunked", &[], With("read_iolog")),
-    known("replay_no_stall", &[], With("read_iolog")),
-    known("replay_redirect", &[], With("read_iolog")),
-    known("replay_scale", &[], With("read_iolog")),
+    known("read_iolog_chunked", &[], Natural("a trace is read before the run begins")),
     known("replay_align", &[], With("read_iolog")),
-    known("replay_time_scale", &[], With("read_iolog")),
     known("replay_skip", &[], With("read_iolog")),
     known("profile", &[], Refused(NEVER, "its requests are made by a test that is built into fio")),
 ];
 
 /// What merges recordings.
 const MERGE: &[Known] = &[
-    known("merge_blktrace_file", &[], Refused(NEVER, REPLAY)),
+    known("merge_blktrace_file", &[], Refused(NEVER, MERGED)),
     known("merge_blktrace_scalars", &[], With("merge_blktrace_file")),
     known("merge_blktrace_iters", &[], With("merge_blktrace_file")),
 ];

@@ -239,7 +239,8 @@ fn what_cannot_be_run_is_refused_with_its_line() {
     for (text, words) in [
         ("[a]\nioengine=cpuio\ncpuload=50\n", "2: a job with `ioengine=cpuio` cannot be run"),
         ("[a]\nsize=1m\nrw=trimwrite\n", "3: a job with `rw=trimwrite` cannot be run"),
-        ("[a]\nsize=1m\nread_iolog=x\n", "its requests come from a recording"),
+        ("[a]\nsize=1m\nmerge_blktrace_file=x\n", "recordings are not merged here"),
+        ("[a]\nsize=1m\nread_iolog=x\nnumjobs=2\n", "4: `numjobs`: a trace is replayed by one worker"),
         ("[a]\nrw=read\n", "1: nothing says how long the file of job `a` is"),
         ("[a]\nsize=1m\nrw=randreed\n", "3: `rw`: `randreed` is no pattern; did you mean `randread`?"),
         ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
@@ -320,4 +321,27 @@ fn every_option_of_fios_that_can_be_said_is_dealt_with() {
         }
     }
     assert!(lost.is_empty(), "nothing is said of {lost:?}");
+}
+
+#[test]
+fn a_job_that_replays_a_trace_is_taken_over() {
+    let text = "[a]\nread_iolog=t.log\nreplay_redirect=/dev/sdx\nreplay_time_scale=200\nreplay_scale=2\nrw=randread\n\
+                bs=16k\nioengine=libaio\niodepth=8\ndirect=1\nwrite_iolog=again.log\nreplay_align=4096\n";
+    let import = read(text, &Bench::default());
+    assert!(!import.refused());
+    assert_eq!(import.target.as_deref(), Some("/dev/sdx"));
+    let job = import.jobs().next().unwrap();
+    assert_eq!(job.record.as_deref(), Some("again.log"));
+    let options: Vec<String> = job.workload.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(options, ["read_iolog=t.log", "replay_time_scale=200", "replay_scale=2"]);
+    assert_eq!(job.workload.queue_depth, 8);
+    assert_eq!(job.workload.stop, workload::Stop::default(), "it ends with its trace");
+    let said = notices(text).join("\n");
+    assert!(said.contains("`replay_align=4096` is not honoured"), "{said}");
+    let plan = plan_text(&import, Path::new("job.fio"), false);
+    assert!(plan.contains("`bs=16k`: the trace decides it") && plan.contains("writes the record again.log"), "{plan}");
+    assert!(!plan.contains("\nbs = ") && plan.contains("\nread_iolog = \"t.log\""), "{plan}");
+    let parsed = crate::plan::parse(&plan, crate::plan::Length::Full).unwrap();
+    let crate::plan::Action::Measure(measure) = &parsed.steps[0].action else { panic!("{plan}") };
+    assert_eq!(measure.cells[0].workload, job.workload);
 }

@@ -1,0 +1,168 @@
+//! Traces, read from their files for the replays that ask for them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use thiserror::Error;
+use workload::{Trace, TraceDigest, TraceError, TraceReader, Workload};
+
+use crate::plan::{Action, Plan};
+
+/// The longest line of a trace, of which far less makes sense.
+const LINE_MAX: u64 = 64 << 10;
+
+/// Why the trace of a replay cannot be had.
+#[non_exhaustive]
+#[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum TraceFileError {
+    #[error(
+        "the trace {} cannot be read: {error}; read_iolog names a file, from the folder of the plan or, on the command \
+         line and where a review is resumed, from the current one", path.display()
+    )]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error(
+        "the trace {} is not text; what blktrace writes becomes text by `blkparse {}`, and what is packed must be \
+         unpacked", path.display(), path.display()
+    )]
+    NotText { path: PathBuf },
+    #[error("the trace {}: line {line} is longer than 64 KiB, as none of a trace is", path.display())]
+    LongLine { path: PathBuf, line: u64 },
+    #[error("the trace {}: {error}", path.display())]
+    Trace {
+        path: PathBuf,
+        #[source]
+        error: TraceError,
+    },
+}
+
+/// The traces that were read, each once however many cells replay it.
+#[derive(Debug)]
+pub struct Traces {
+    /// The folder from which relative names are taken.
+    folder: PathBuf,
+    /// By file and by what its places are divided by.
+    read: BTreeMap<(PathBuf, u32), (Arc<Trace>, TraceDigest)>,
+}
+
+impl Traces {
+    /// None yet; relative names will be taken from `folder`.
+    pub fn within(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), read: BTreeMap::new() }
+    }
+
+    /// Gives every replay of `plan` its requests.
+    ///
+    /// # Errors
+    /// If a file cannot be read or holds no trace.
+    pub fn give(&mut self, plan: &mut Plan) -> Result<(), TraceFileError> {
+        for step in &mut plan.steps {
+            if let Action::Measure(measure) = &mut step.action {
+                for cell in &mut measure.cells {
+                    self.give_to(&mut cell.workload)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives `workload` its requests, if it is a replay.
+    ///
+    /// # Errors
+    /// As those of [`Self::give`].
+    pub fn give_to(&mut self, workload: &mut Workload) -> Result<(), TraceFileError> {
+        let Some(replay) = &workload.replay else { return Ok(()) };
+        let key = (self.folder.join(&replay.source), replay.scale);
+        let (trace, digest) = match self.read.get(&key) {
+            Some(read) => read.clone(),
+            None => {
+                let (path, scale) = key.clone();
+                let read = read(&path, scale)?;
+                self.read.entry(key).or_insert(read).clone()
+            }
+        };
+        *workload = workload.replaying(trace, digest);
+        Ok(())
+    }
+}
+
+/// The trace in the file at `path`, with its places divided by `scale`.
+fn read(path: &Path, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
+    let unreadable = |error| TraceFileError::Unreadable { path: path.to_owned(), error };
+    let wrong = |error| TraceFileError::Trace { path: path.to_owned(), error };
+    let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(unreadable)?);
+    let (mut reader, mut text, mut line) = (TraceReader::new(), Vec::new(), 0);
+    loop {
+        text.clear();
+        line += 1;
+        let length = file.by_ref().take(LINE_MAX).read_until(b'\n', &mut text).map_err(unreadable)? as u64;
+        if text.contains(&0) {
+            return Err(TraceFileError::NotText { path: path.to_owned() });
+        }
+        match length {
+            0 => break,
+            LINE_MAX if !text.ends_with(b"\n") => return Err(TraceFileError::LongLine { path: path.to_owned(), line }),
+            _ => reader.line(&String::from_utf8_lossy(&text)).map_err(wrong)?,
+        }
+    }
+    let format = reader.format();
+    let trace = reader.finish().map_err(wrong)?;
+    let format = format.expect("what has requests has shown its format");
+    let unit = trace.digest(format).unit;
+    let trace = if scale > 1 { trace.scaled(scale, unit) } else { trace };
+    let digest = trace.digest(format);
+    Ok((Arc::new(trace), digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::{Pattern, Replay, TraceFormat};
+
+    use super::*;
+
+    fn given(name: &str, text: &[u8]) -> Result<Workload, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t.log"), text).unwrap();
+        let mut workload = Workload { replay: Some(Replay::of(name)), ..Workload::default() };
+        let mut traces = Traces::within(folder.path());
+        traces.give_to(&mut workload).map_err(|error| error.to_string())?;
+        let again = &mut Workload { replay: Some(Replay::of(name)), ..Workload::default() };
+        std::fs::remove_file(folder.path().join("t.log")).unwrap();
+        traces.give_to(again).expect("what was read once is not read again");
+        assert_eq!(*again, workload);
+        Ok(workload)
+    }
+
+    #[test]
+    fn a_replay_is_given_the_requests_of_its_file() {
+        let workload = given("t.log", b"fio version 2 iolog\nf read 0 8192\nf write 4096 4096").unwrap();
+        assert_eq!((workload.pattern, workload.read_percent), (Pattern::RandRw, 50));
+        let digest = workload.replay.unwrap().digest.unwrap();
+        assert_eq!((digest.requests, digest.format), (2, TraceFormat::Iolog2));
+        assert_eq!(digest.unit.get(), 4096);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_with_its_file_and_line() {
+        for (name, text, words) in [
+            ("gone.log", &b""[..], "gone.log cannot be read: No such file"),
+            ("", b"", "cannot be read: Is a directory"),
+            ("t.log", b"hello\n", "t.log: `hello` begins no trace"),
+            ("t.log", b"fio version 2 iolog\nf read 0\n", "t.log: line 2"),
+            ("t.log", b"fio version 2 iolog\nf read 0 \xff\n", "line 2"),
+            ("t.log", b"\x07taea\0\0\0", "`blkparse"),
+            ("t.log", &[b'x'; 70_000], "line 1 is longer than 64 KiB"),
+            ("t.log", b"", "no request"),
+        ] {
+            let said = given(name, text).expect_err(words);
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! A recorded trace as a workload.
+
+use std::fmt;
+use std::sync::Arc;
+
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use serde::{Deserialize, Serialize};
+
+use crate::{Pattern, Trace, TraceFormat, Traced, Workload};
+
+/// How many requests of a replay are in flight at most where nothing else is said.
+pub const REPLAY_DEPTH: u32 = 32;
+
+/// Requests as they were recorded, in place of those that a pattern makes.
+///
+/// A description has the name of the trace alone; [`Workload::replaying`] gives it the requests.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// The file that holds the trace \[`read_iolog`\].
+    pub source: String,
+    /// When its requests come.
+    pub pace: ReplayPace,
+    /// What the places of all requests are divided by, so that the trace of a large drive fits a small one
+    /// \[`replay_scale`\].
+    pub scale: u32,
+    /// What is known of the trace; none before it was read.
+    pub digest: Option<TraceDigest>,
+    /// The requests; none before it was read, nor where a stored workload is read back.
+    #[serde(skip)]
+    pub trace: Option<Arc<Trace>>,
+}
+
+/// A trace may have millions of requests, none of which helps to tell what went wrong.
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, pace, scale, digest, trace } = self;
+        let requests = trace.as_ref().map(|trace| trace.requests.len());
+        f.debug_struct("Replay")
+            .field("source", source)
+            .field("pace", pace)
+            .field("scale", scale)
+            .field("digest", digest)
+            .field("requests", &requests)
+            .finish()
+    }
+}
+
+/// When the requests of a replay come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayPace {
+    /// When they came as recorded, whether those before are done or not; latency counts from then.
+    Recorded {
+        /// How fast the recorded time goes, in percent: 200 for twice as fast \[`replay_time_scale`\].
+        percent: u32,
+    },
+    /// As soon as there is room in the queue \[`replay_no_stall`\].
+    AsFast,
+    /// With the pauses of whoever made them: where nothing was in flight for a while, nothing is for as long after the
+    /// last completion; what came while others were in flight follows at once \[`replay_think`\].
+    Think,
+}
+
+impl Default for ReplayPace {
+    fn default() -> Self {
+        Self::Recorded { percent: 100 }
+    }
+}
+
+/// What is known of a trace without its requests, so that a stored measurement can tell what it replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceDigest {
+    /// The format in which it was kept.
+    pub format: TraceFormat,
+    /// How many requests it has, flushes included.
+    pub requests: u64,
+    /// How many of them are flushes.
+    pub flushes: u64,
+    /// The data that they concern.
+    pub bytes: Bytes,
+    /// When the last one came, from the first one on.
+    #[serde(rename = "length_ns")]
+    pub length: Nanos,
+    /// Where the last of the target that they need ends.
+    pub end: Bytes,
+    /// The largest power of two, up to 4 KiB, of which all places and lengths are multiples.
+    pub unit: Bytes,
+    /// How many files or devices it was recorded from, whose requests all go to one target.
+    pub targets: usize,
+    /// Lines that recorded something other than a request.
+    pub passed_over: u64,
+}
+
+impl Replay {
+    /// The trace in this file, with the recorded times.
+    pub fn of(source: impl Into<String>) -> Self {
+        Self { source: source.into(), scale: 1, ..Self::default() }
+    }
+
+    /// How long it takes to come, if it is not cut short; none where the target decides, or it was not read.
+    pub fn length(&self) -> Option<Nanos> {
+        match (self.pace, self.digest) {
+            (ReplayPace::Recorded { percent }, Some(digest)) => Some(quicker(digest.length, percent)),
+            _ => None,
+        }
+    }
+}
+
+/// A recorded time at so many percent of the recorded speed, at most 292 years, to which a beginning can be added.
+pub fn quicker(time: Nanos, percent: u32) -> Nanos {
+    let scaled = u128::from(time.as_nanos()) * 100 / u128::from(percent.max(1));
+    Nanos::from_nanos(u64::try_from(scaled).unwrap_or(u64::MAX).min(u64::MAX / 2))
+}
+
+impl Trace {
+    /// What is known of it without its requests.
+    pub fn digest(&self, format: TraceFormat) -> TraceDigest {
+        let unit = self.requests.iter().fold(8, |unit: u64, traced| {
+            let sectors = traced.request.lba.get() | u64::from(traced.request.sectors);
+            if sectors == 0 { unit } else { unit.min(1 << sectors.trailing_zeros()) }
+        });
+        TraceDigest {
+            format,
+            requests: self.requests.len() as u64,
+            flushes: self.count(Op::Flush),
+            bytes: self.requests.iter().map(|traced| traced.request.bytes()).sum(),
+            length: self.requests.last().map_or(Nanos::ZERO, |traced| traced.at),
+            end: self.end(),
+            unit: SECTOR.times(unit),
+            targets: self.targets,
+            passed_over: self.passed_over,
+        }
+    }
+
+    /// The same with all places divided by `scale`, rounded down so that they stay multiples of `unit`.
+    #[must_use]
+    pub fn scaled(mut self, scale: u32, unit: Bytes) -> Self {
+        let unit = unit.sectors().max(1);
+        for Traced { request, .. } in &mut self.requests {
+            request.lba = Lba::new(request.lba.get() / u64::from(scale.max(1)) / unit * unit);
+        }
+        self
+    }
+
+    fn count(&self, op: Op) -> u64 {
+        self.requests.iter().filter(|traced| traced.request.op == op).count() as u64
+    }
+
+    /// The longest request that moves data, for which there must be memory; where all are trims, the longest of them.
+    fn block(&self) -> Bytes {
+        let moves = |traced: &&Traced| matches!(traced.request.op, Op::Read | Op::Write);
+        let moved = self.requests.iter().filter(moves).map(|traced| traced.request.bytes()).max();
+        let trims = if self.count(Op::Flush) == 0 { self.longest() } else { SECTOR };
+        moved.unwrap_or(trims)
+    }
+
+    /// The pattern that asks for the same kinds of requests.
+    fn pattern(&self) -> Pattern {
+        let asks = [Op::Read, Op::Write, Op::Trim, Op::Flush].map(|op| self.count(op) > 0);
+        let mut next = None;
+        let in_order = self.requests.iter().filter(|traced| traced.request.op != Op::Flush).all(|traced| {
+            let goes_on = next.is_none_or(|next| next == traced.request.lba);
+            next = Some(traced.request.end());
+            goes_on
+        });
+        match (asks, in_order) {
+            ([true, false, false, _], true) => Pattern::Read,
+            ([true, false, false, _], false) => Pattern::RandRead,
+            ([false, true, _, _] | [false, false, true, true], true) => Pattern::Write,
+            ([false, true, _, _] | [false, false, true, true], false) => Pattern::RandWrite,
+            ([false, false, true, false], true) => Pattern::Trim,
+            ([false, false, true, false], false) => Pattern::RandTrim,
+            // A flush alone changes nothing, but may not be asked of what is only read.
+            ([false, false, false, _], _) => Pattern::Write,
+            ([true, ..], true) => Pattern::ReadWrite,
+            ([true, ..], false) => Pattern::RandRw,
+        }
+    }
+}
+
+impl Workload {
+    /// This replay with the requests of `trace`, whose kinds and sizes decide pattern, block and share of reads.
+    ///
+    /// # Panics
+    /// If it is no replay.
+    #[must_use]
+    pub fn replaying(&self, trace: Arc<Trace>, digest: TraceDigest) -> Self {
+        let replay = self.replay.clone().expect("only a replay is given a trace");
+        let pattern = trace.pattern();
+        let (reads, all) = (trace.count(Op::Read), digest.requests - digest.flushes);
+        let share = (reads * 100).checked_div(all).unwrap_or(0) as u8;
+        Self {
+            pattern,
+            block: trace.block(),
+            read_percent: if pattern.is_mixed() { share.clamp(1, 99) } else { self.read_percent },
+            replay: Some(Replay { digest: Some(digest), trace: Some(trace), ..replay }),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the next request follows whenever one is completed.
+    pub fn is_closed(&self) -> bool {
+        let paced = self.replay.as_ref().is_some_and(|replay| replay.pace != ReplayPace::AsFast);
+        self.arrival.is_closed() && !paced
+    }
+
+    /// How many requests each worker makes at most. Flushes do not count, but in a replay, where they are recorded
+    /// like all others.
+    pub fn requests_each(&self) -> u64 {
+        let recorded = self.replay.as_ref().and_then(|replay| replay.trace.as_ref());
+        let recorded = recorded.map(|trace| trace.requests.len() as u64);
+        // A limit of data is one of all workers together unless what is written is checked.
+        let share = |bytes: Bytes| bytes.div(self.block) / u64::from(self.workers);
+        let share = self.stop.bytes.filter(|_| self.verify.stamps).map(share);
+        self.stop.requests.into_iter().chain(recorded).chain(share).min().unwrap_or(u64::MAX)
+    }
+
+    /// Whether latency counts from when a request came, which may be before it is submitted.
+    pub fn counts_from_arrival(&self) -> bool {
+        let recorded = |replay: &Replay| matches!(replay.pace, ReplayPace::Recorded { .. });
+        self.arrival.is_open() || self.replay.as_ref().is_some_and(recorded)
+    }
+}
+
+/// The requests of a trace, one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    trace: Arc<Trace>,
+    next: usize,
+    /// Where the span begins, from which places count.
+    first: Lba,
+    entropy: u8,
+    durable: bool,
+}
+
+impl Recorded {
+    /// Those of `trace`, in a span that begins here.
+    pub fn new(workload: &Workload, trace: Arc<Trace>, start: Bytes) -> Self {
+        let entropy = 100 - workload.compressible;
+        Self { trace, next: 0, first: Lba::at(start), entropy, durable: workload.durable }
+    }
+
+    /// The next request; flushes without end behind the last, where nobody asks any more.
+    pub fn next_request(&mut self) -> Request {
+        let Some(Traced { request, .. }) = self.trace.requests.get(self.next) else { return Request::FLUSH };
+        self.next += 1;
+        match request.op {
+            Op::Flush => *request,
+            Op::Write => Request {
+                lba: Lba::new(self.first.get() + request.lba.get()),
+                entropy: self.entropy,
+                durable: self.durable,
+                ..*request
+            },
+            Op::Read | Op::Trim => Request { lba: Lba::new(self.first.get() + request.lba.get()), ..*request },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Seed;
+
+    use super::*;
+    use crate::{Invalid, Stop, Stream};
+
+    fn traced(op: Op, sector: u64, sectors: u32) -> Traced {
+        Traced { at: Nanos::from_micros(sector), pause: None, request: Request::new(op, Lba::new(sector), sectors) }
+    }
+
+    fn workload(requests: &[Traced]) -> Workload {
+        let trace = Trace { requests: requests.to_vec(), targets: 1, passed_over: 0 };
+        let digest = trace.digest(TraceFormat::Iolog3);
+        let replay = Some(Replay::of("t.log"));
+        Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest)
+    }
+
+    #[test]
+    fn a_trace_says_what_is_asked_for() {
+        let (read, write, trim) = (traced(Op::Read, 8, 8), traced(Op::Write, 0, 16), traced(Op::Trim, 64, 640));
+        let flush = Traced { request: Request::FLUSH, ..read };
+        for (requests, pattern, sectors, reads) in [
+            (&[read, read][..], Pattern::RandRead, 8, 100),
+            (&[read, traced(Op::Read, 16, 8), flush], Pattern::Read, 8, 100),
+            (&[write, flush], Pattern::Write, 16, 0),
+            (&[write, write, read], Pattern::RandRw, 16, 33),
+            (&[trim], Pattern::Trim, 640, 0),
+            (&[trim, flush], Pattern::Write, 1, 0),
+            (&[write, trim], Pattern::RandWrite, 16, 0),
+            (&[trim, read], Pattern::RandRw, 8, 50),
+        ] {
+            let workload = workload(requests);
+            assert_eq!((workload.pattern, workload.block), (pattern, Bytes::from_sectors(sectors)), "{requests:?}");
+            assert_eq!(workload.reads(), reads, "{requests:?}");
+        }
+        let digest = workload(&[write, traced(Op::Read, 2, 8), flush]).replay.unwrap().digest.unwrap();
+        assert_eq!((digest.requests, digest.flushes, digest.unit), (3, 1, Bytes::from_kib(1)));
+    }
+
+    #[test]
+    fn its_requests_come_in_order_from_the_start_of_the_span() {
+        let base = workload(&[traced(Op::Read, 8, 8), traced(Op::Write, 0, 16)]);
+        let replayed = Workload { offset: Bytes::from_kib(64), compressible: 30, durable: true, ..base.clone() };
+        let mut stream = Stream::new(&replayed, 0, Bytes::from_kib(72), Seed::new(1)).unwrap();
+        let read = Request::new(Op::Read, Lba::new(136), 8);
+        let write = Request { entropy: 70, durable: true, ..Request::new(Op::Write, Lba::new(128), 16) };
+        assert_eq!([stream.next_request(), stream.next_request()], [read, write]);
+        assert_eq!((base.requests_each(), base.is_closed()), (2, false));
+        assert_eq!(Workload { stop: Stop::after_requests(1), ..base }.requests_each(), 1);
+    }
+
+    #[test]
+    fn what_makes_no_replay_is_refused() {
+        let base = workload(&[traced(Op::Read, 2000, 48)]);
+        let replay = |change: fn(&mut Replay)| {
+            let mut replay = base.replay.clone();
+            change(replay.as_mut().unwrap());
+            Workload { replay, ..base.clone() }
+        };
+        for (workload, words) in [
+            (Workload { size: Some(Bytes::from_kib(600)), ..base.clone() }, "or replay_scale=2"),
+            (Workload { workers: 2, ..base.clone() }, "one worker"),
+            (replay(|replay| replay.trace = None), "has not been read"),
+            (replay(|replay| replay.source.clear()), "read_iolog=FILE"),
+            (replay(|replay| replay.pace = ReplayPace::Recorded { percent: 0 }), "replay_time_scale"),
+            (replay(|replay| replay.scale = 0), "replay_scale of 0"),
+        ] {
+            let said = workload.span(Bytes::from_gib(1)).expect_err(words).to_string();
+            assert!(said.contains(words), "{said}");
+        }
+        assert!(base.span(Bytes::from_mib(1)).is_ok(), "2048 sectors are just 1 MiB");
+        let beyond = base.span(Bytes::from_kib(1020)).unwrap_err();
+        let Invalid::TraceBeyond { end, room, .. } = beyond else { panic!("{beyond}") };
+        assert_eq!((end, room), (Bytes::from_mib(1), Bytes::from_kib(1020)));
+    }
+
+    #[test]
+    fn a_scaled_trace_keeps_its_alignment_and_fits_a_smaller_drive() {
+        let requests = vec![traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
+        let trace = Trace { requests, targets: 1, passed_over: 0 };
+        let unit = trace.digest(TraceFormat::Msr).unit;
+        let places: Vec<u64> = trace.scaled(10, unit).requests.iter().map(|traced| traced.request.lba.get()).collect();
+        assert_eq!(places, [800, 2400]);
+    }
+
+    #[test]
+    fn a_stored_replay_is_read_back_without_its_requests() {
+        let workload = workload(&[traced(Op::Read, 8, 8)]);
+        let stored = serde_json::to_string(&workload).unwrap();
+        assert!(!stored.contains("lba"), "{stored}");
+        let read: Workload = serde_json::from_str(&stored).unwrap();
+        let known = read.replay.unwrap();
+        assert_eq!((known.digest, known.trace), (workload.replay.unwrap().digest, None));
+    }
+}
