@@ -1,12 +1,11 @@
-//! Intervals of whatever can be computed, by drawing again from what was measured.
+//! The interval of a mean of skewed values, by drawing again from what was measured.
 
 use block::Seed;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::outlier::quantile;
+use crate::quantile::{Bounds, quantile};
 
 /// Fewer values than this do not tell their own scatter when they are drawn again, and get no interval.
 pub const LEAST: usize = 20;
@@ -18,17 +17,6 @@ pub struct Bootstrap {
     pub seed: Seed,
     /// How many sets are drawn.
     pub draws: usize,
-}
-
-/// A figure with the ends of its 95 % interval, which need not lie evenly around it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bounds {
-    /// The figure of the values as measured.
-    pub value: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
 }
 
 impl Bootstrap {
@@ -55,22 +43,6 @@ impl Bootstrap {
         let (bias, pull) = (bias(&drawn, value), acceleration(left_out, value));
         let end = |share: f64| quantile(&drawn, moved(share, bias, pull));
         Some(Bounds { value, low: end(0.025), high: end(0.975) })
-    }
-
-    /// The `percent`-th percentile of the values with its percentile interval; none for fewer than [`LEAST`] values.
-    ///
-    /// A percentile is a step function of the values, so that leaving one out tells nothing of skewness: BCa's
-    /// acceleration has no meaning here, and the plain interval is used.
-    ///
-    /// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, §13.3.
-    pub fn percentile(&self, samples: &[f64], percent: f64) -> Option<Bounds> {
-        let of = |values: &mut [f64]| {
-            values.sort_unstable_by(f64::total_cmp);
-            quantile(values, percent / 100.0)
-        };
-        let drawn = self.drawn(samples, of)?;
-        let value = of(&mut samples.to_vec());
-        Some(Bounds { value, low: quantile(&drawn, 0.025), high: quantile(&drawn, 0.975) })
     }
 
     /// The figure of sets drawn from `samples`, ascending.
@@ -142,8 +114,6 @@ mod tests {
     fn values_without_scatter_have_no_width_and_few_have_no_interval() {
         let bootstrap = Bootstrap::new(Seed::new(1));
         assert_eq!(bootstrap.mean(&[3.0; 20]), Some(Bounds { value: 3.0, low: 3.0, high: 3.0 }));
-        assert_eq!(bootstrap.percentile(&[3.0; 20], 99.0), Some(Bounds { value: 3.0, low: 3.0, high: 3.0 }));
         assert_eq!(bootstrap.mean(&[3.0; 19]), None);
-        assert_eq!(bootstrap.percentile(&[3.0; 19], 50.0), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Repeats that lie apart from the others.
 
+use crate::quantile::quantile;
+
 /// How many interquartile ranges beyond the quartiles a value must lie: Tukey's outer fences.
 const FENCE: f64 = 3.0;
 /// Fewer values than this have no quartiles worth the name.
@@ -27,13 +29,6 @@ pub fn outliers(samples: &[f64]) -> Vec<usize> {
     (0..samples.len()).filter(|&i| is_apart(samples[i])).collect()
 }
 
-/// The quantile at `share` of ascending, non-empty `sorted`, interpolated between neighbours (R's type 7).
-pub fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + (above - below) * place.fract()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,11 +44,5 @@ mod tests {
         assert!(outliers(&[100.0, 100.0, 100.0, 1.0]).is_empty());
         assert!(outliers(&[100.0, 100.0, 100.0, 100.0, 100.05]).is_empty());
         assert_eq!(outliers(&[100.0, 100.0, 100.0, 100.0, 101.0]), [4]);
-    }
-
-    #[test]
-    fn quantiles_lie_between_neighbours() {
-        let sorted = [1.0, 2.0, 3.0, 4.0];
-        assert_eq!([0.0, 0.25, 0.5, 1.0].map(|share| quantile(&sorted, share)), [1.0, 1.75, 2.5, 4.0]);
     }
 }
