@@ -29,15 +29,6 @@ impl Figure {
     }
 }
 
-/// How many requests a repeat must have made for a percentile to be told from the maximum.
-pub(crate) const fn requests_needed(metric: Metric) -> u64 {
-    match metric {
-        Metric::Latency99 => 100,
-        Metric::Latency9999 => 10_000,
-        _ => 1,
-    }
-}
-
 /// A cell with all its figures worked out once.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
@@ -94,7 +85,7 @@ fn figure(cell: &CellOutcome, metric: Metric, samples: &[f64]) -> Figure {
     let requests_least = cell.repeats.iter().map(engine::Measurement::requests).filter(|&n| n > 0).min();
     match (requests_least, Interval::of(samples)) {
         (None, _) => Figure::NotMeasured,
-        (Some(requests), _) if requests < requests_needed(metric) => Figure::TooFew,
+        (Some(requests), _) if requests < metric.requests_needed() => Figure::TooFew,
         (Some(_), Some(interval)) => Figure::Measured(interval),
         (Some(_), None) => Figure::NotGiven,
     }

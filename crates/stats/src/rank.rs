@@ -62,7 +62,7 @@ impl RankTest {
     /// How many repeats each of two sets needs so that one of `tests` comparisons can reach [`ALPHA`] at all, with
     /// [`holm`](crate::holm)'s correction.
     pub fn repeats_needed(tests: usize) -> usize {
-        let reaches = |repeats: &usize| Self::least_p(*repeats, *repeats) * tests.max(1) as f64 <= ALPHA;
+        let reaches = |repeats: &usize| Self::least_p(*repeats, *repeats) * (tests.max(1) as f64) < ALPHA;
         (2..=COUNTED).find(reaches).unwrap_or(COUNTED)
     }
 }

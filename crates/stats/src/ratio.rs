@@ -54,7 +54,9 @@ struct LogError {
 impl Side {
     fn of(samples: &[f64]) -> Option<Self> {
         let count = samples.len() as f64;
-        let mean = samples.iter().sum::<f64>() / count;
+        // Alike to the last digit, they have no scatter, not even that of adding them up.
+        let is_alike = samples.iter().all(|x| *x == samples[0]);
+        let mean = if is_alike { *samples.first()? } else { samples.iter().sum::<f64>() / count };
         let error = (samples.len() > 1).then(|| {
             let freedom = count - 1.0;
             let squares: f64 = samples.iter().map(|x| (x - mean).powi(2)).sum();
@@ -97,5 +99,6 @@ mod tests {
         assert_eq!(Ratio::of(&[100.0], &[95.0; 3]).unwrap().bounds, None);
         assert_eq!(Ratio::of(&[0.0; 3], &[1.0; 3]), None);
         assert_eq!(Ratio::of(&[], &[1.0]), None);
+        assert_eq!(Ratio::of(&[0.1; 7], &[0.1; 3]), Some(Ratio { ratio: 1.0, bounds: Some((1.0, 1.0)) }));
     }
 }
