@@ -58,8 +58,11 @@ impl<'p> Sweep<'p> {
         let lines = |(rank, (run, name)): (usize, (&'p Part<'p>, &String))| {
             lines_of(run, base, axis, &others, Some(name), rank)
         };
-        let lines: Vec<Line> = runs.iter().zip(names).enumerate().flat_map(lines).collect();
+        let mut lines: Vec<Line> = runs.iter().zip(names).enumerate().flat_map(lines).collect();
         let by_rank = lines.iter().all(|line| line.place == 0);
+        if by_rank {
+            lines.iter_mut().for_each(|line| line.name.clone_from(&names[line.rank]));
+        }
         Some(Self { axis, lines, by_rank })
     }
 

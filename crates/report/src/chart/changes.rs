@@ -1,9 +1,9 @@
 //! How far other runs lie from the first, with intervals: what lines that run close together cannot show.
 
 use lab::compare::Contrast;
-use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode, TickMode};
 use plotly::layout::Axis;
+use plotly::{Plot, Scatter};
 use stats::Ratio;
 
 use super::lines::{along, look, place};
@@ -78,9 +78,7 @@ fn panel(title: String, along: Axis, mut series: Vec<Series>) -> Option<Panel> {
     let amounts = axis("").range(vec![low - margin, high + margin]).tick_suffix(" %").n_ticks(7);
     let amounts = amounts.zero_line(true).zero_line_color("var(--quiet)");
     let mut plot = house(along.zero_line(false), amounts, series.len());
-    for trace in series.into_iter().flat_map(traces) {
-        plot.add_trace(trace);
-    }
+    series.into_iter().for_each(|series| draw(series, &mut plot));
     Some(Panel::new(title, &plot))
 }
 
@@ -91,17 +89,18 @@ fn ends(contrast: &Contrast) -> [f64; 2] {
     [percent(low), percent(high)]
 }
 
-/// Points with their intervals, filled where the change is more than chance and hollow where it may be chance.
-fn traces(series: Series) -> Vec<Box<Scatter<f64, f64>>> {
+/// Draws points with their intervals, filled where the change is more than chance, hollow where it may be chance.
+fn draw(series: Series, plot: &mut Plot) {
     let Series { name, color, points } = series;
     let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.contrast.verdict().is_real());
-    let kinds = [(real, MarkerSymbol::Circle), (open, MarkerSymbol::CircleOpen)];
-    let mut traces = Vec::new();
-    for (points, symbol) in kinds.into_iter().filter(|(points, _)| !points.is_empty()) {
-        // One entry in the legend for both kinds.
-        traces.push(trace(&name, color, symbol, &points).show_legend(traces.is_empty()));
+    let mut is_first = true;
+    for (points, symbol) in [(real, MarkerSymbol::Circle), (open, MarkerSymbol::CircleOpen)] {
+        if !points.is_empty() {
+            // One entry in the legend for both kinds.
+            plot.add_trace(trace(&name, color, symbol, &points).show_legend(is_first));
+            is_first = false;
+        }
     }
-    traces
 }
 
 fn trace(name: &str, color: &'static str, symbol: MarkerSymbol, points: &[(f64, Change)]) -> Box<Scatter<f64, f64>> {

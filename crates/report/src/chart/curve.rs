@@ -41,8 +41,11 @@ pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
 /// The panel of the same step in several runs, each with its name.
 pub(crate) fn curve_across(runs: &[Part], names: &[String]) -> Vec<Panel> {
     let of_run = |(rank, (run, name)): (usize, (&Part, &String))| curves(run, Some(name), rank);
-    let curves: Vec<Curve> = runs.iter().zip(names).enumerate().flat_map(of_run).collect();
+    let mut curves: Vec<Curve> = runs.iter().zip(names).enumerate().flat_map(of_run).collect();
     let by_rank = curves.iter().filter(|curve| curve.rank == 0).count() == 1;
+    if by_rank {
+        curves.iter_mut().for_each(|curve| curve.name.clone_from(&names[curve.rank]));
+    }
     panel(&curves, by_rank)
 }
 

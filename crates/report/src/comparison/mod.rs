@@ -61,6 +61,7 @@ fn verdict(comparison: &Comparison, other: usize) -> String {
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
     match (worse, better) {
+        (0, 0) if mute == 0 => format!("Of {all}, none of {name} is shown to differ from {base}."),
         (0, 0) => format!("Of {all}, none of {name} is shown to differ from {base}.{rest}"),
         (worse, better) => {
             let sizes = |verdict| {

@@ -22,8 +22,7 @@ const LISTED: usize = 12;
 /// always gives the same text.
 pub fn html(comparison: &Comparison, version: &str) -> String {
     let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| name(comparison, place)).collect();
-    let title = format!("{} against {}", names[1..].join(", "), names[0]);
-    let title = title[..1].to_uppercase() + &title[1..];
+    let title = title(comparison);
     let steps = shared(comparison);
     let heading = html! {
         p.kicker { "Comparison of runs" }
@@ -47,6 +46,17 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
         (back_matter(comparison))
     };
     document(&title, version, &heading, &main)
+}
+
+/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
+fn title(comparison: &Comparison) -> String {
+    let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
+    let others = match &ids[..] {
+        [one] => format!("Run {one}"),
+        [others @ .., last] => format!("Runs {} and {last}", others.join(", ")),
+        [] => String::new(),
+    };
+    format!("{others} against {}", name(comparison, 0))
 }
 
 fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
@@ -199,10 +209,15 @@ fn number_or_dash(number: usize, class: &str) -> Markup {
 /// A step: charts of all runs, then a table for each figure.
 fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
     let part = step.base();
+    let sweep = Sweep::across(&step.runs, names);
+    let panels = match &sweep {
+        Some(sweep) => swept(comparison, step, sweep, names),
+        None => unswept(comparison, step, names),
+    };
     html! {
         section.step id=(part.anchor()) {
             h2 { (part.step.title) }
-            (drawn(&part.step.title, &panels(comparison, step, names), &caption(comparison)))
+            (drawn(&part.step.title, &panels, &caption(comparison, sweep.is_some())))
             @for (place, aspect) in step.aspects().into_iter().enumerate() {
                 @let table = table(comparison, step, aspect, names);
                 @if place == 0 { (table) } @else { details { summary { (aspect.title()) } (table) } }
@@ -211,52 +226,52 @@ fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
     }
 }
 
-fn caption(comparison: &Comparison) -> String {
+fn caption(comparison: &Comparison, is_swept: bool) -> String {
+    let left = match is_swept {
+        true => "means of the repeats with 95 % intervals, single repeats as dots",
+        false => "the latencies of all repeats, by percentile",
+    };
     format!(
-        "Left: means of the repeats with 95 % intervals, single repeats as dots. Right: how far the mean lies from \
-         {}'s, with the interval of the ratio; filled where it is more than chance, hollow where it may be chance.",
+        "Left: {left}. Right: how far the mean lies from {}'s, with the interval of the ratio; filled where it is more \
+         than chance, hollow where it may be chance.",
         name(comparison, 0)
     )
 }
 
 /// For each figure all runs beside each other, and how far they lie from the first.
-fn panels(comparison: &Comparison, step: &Shared, names: &[String]) -> Vec<Panel> {
-    let aspects = step.aspects();
-    let said = |contrast| chart::Change { contrast, said: said(comparison, contrast) };
-    let Some(sweep) = Sweep::across(&step.runs, names) else {
-        return unswept(step, names, &said);
-    };
+fn swept(comparison: &Comparison, step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
     let mut panels = Vec::new();
-    for aspect in aspects.iter().copied().filter(|aspect| is_drawn(step, *aspect)) {
+    for aspect in step.aspects().into_iter().filter(|aspect| is_drawn(step, *aspect)) {
         let metric = match aspect {
             Aspect::Throughput => sweep.metric(),
             Aspect::Latency => Metric::LatencyMean,
             Aspect::P99 => Metric::Latency99,
         };
-        panels.push(chart::lines_for(&sweep, metric));
-        let find = |reading: &Reading, other: usize| step.find(reading, aspect, other).map(said);
-        panels.extend(chart::changes(change_title(aspect, names), &sweep, find));
+        panels.push(chart::lines_for(sweep, metric));
+        let find = |reading: &Reading, other: usize| {
+            step.find(reading, aspect, other).map(|contrast| drawn_change(comparison, contrast))
+        };
+        panels.extend(chart::changes(change_title(aspect, names), sweep, find));
     }
     panels
 }
 
 /// Panels of a step whose cells lie along no axis: latencies by percentile, and the changes by name.
-fn unswept<'c>(step: &Shared<'c>, names: &[String], said: &impl Fn(&'c Contrast) -> chart::Change<'c>) -> Vec<Panel> {
+fn unswept(comparison: &Comparison, step: &Shared, names: &[String]) -> Vec<Panel> {
     let aspects = step.aspects();
     let mut panels = chart::curve_across(&step.runs, names);
     for reading in &step.base().readings {
         let of_run = |(place, name): (usize, &String)| {
-            let found = aspects
-                .iter()
-                .enumerate()
-                .filter_map(|(at, aspect)| Some((at, said(step.find(reading, *aspect, place + 1)?))));
-            (name.clone(), found.collect::<Vec<_>>())
+            let found = |(at, aspect): (usize, &Aspect)| {
+                Some((at, drawn_change(comparison, step.find(reading, *aspect, place + 1)?)))
+            };
+            (name.clone(), aspects.iter().enumerate().filter_map(found).collect::<Vec<_>>())
         };
         let runs: Vec<_> = names[1..].iter().enumerate().map(of_run).collect();
         let titles: Vec<String> = aspects.iter().map(|aspect| aspect.title().to_owned()).collect();
         let cell = cell_name(step.base(), reading);
-        let what = if cell.is_empty() { String::new() } else { format!("{cell}: ") };
-        panels.extend(chart::changes_by_name(format!("{what}change from {}", names[0]), &titles, runs));
+        let what = if cell.is_empty() { "Change".to_owned() } else { format!("{cell}: change") };
+        panels.extend(chart::changes_by_name(format!("{what} from {}", names[0]), &titles, runs));
     }
     panels
 }
@@ -273,18 +288,19 @@ fn change_title(aspect: Aspect, names: &[String]) -> String {
     format!("{}: change from {}, {}", aspect.title(), names[0], aspect.better())
 }
 
-/// What is said of a change when it is hovered over.
-fn said(comparison: &Comparison, one: &Contrast) -> Vec<String> {
+/// A change with what is said of it when it is hovered over.
+fn drawn_change<'c>(comparison: &Comparison, one: &'c Contrast) -> chart::Change<'c> {
     let base = &comparison.outcomes[0];
     let parts = crate::part::parts(base);
     let part = &parts[one.step];
     let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
-    vec![
+    let said = vec![
         cell_name(part, &part.readings[one.cell]),
         format!("{}: {}", one.metric.title(), change(one.ratio.ratio)),
-        interval(one),
+        bounds(one),
         format!("{}{p}", one.verdict().name()),
-    ]
+    ];
+    chart::Change { contrast: one, said }
 }
 
 /// One figure of a step in all runs.
