@@ -14,8 +14,8 @@ use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
 A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all
-figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 figures. Fewer
-figures (--step, --metric) take fewer repeats.
+figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 tests. Fewer
+figures (--step, --metric) take fewer repeats. Mean latency that is throughput turned over shares its test.
 
 Exit codes: 0 compared, and with --fail-if-worse nothing is really worse by more; 1 something is;
 2 the runs cannot be compared, or so few repeats could never fail the guard.
@@ -123,8 +123,9 @@ fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
     let mute = comparison.count(Verdict::CannotBeShown);
     if mute == comparison.contrasts.len() {
         return Err(Failure::usage(format!(
-            "--fail-if-worse could never fail: with so few repeats no difference among {mute} figures can be told from \
-             chance, however large. Measure each cell {} times (--repeats), or guard fewer figures (--step, --metric)",
+            "--fail-if-worse could never fail: with so few repeats no difference can be called real, however large, among {} \
+             tests. Measure each cell {} times (--repeats), or guard fewer figures (--step, --metric)",
+            comparison.questions(),
             comparison.repeats_needed()
         )));
     }

@@ -47,6 +47,9 @@ pub struct Contrast {
     pub after: Side,
     /// The other's mean divided by the first's, with its interval.
     pub ratio: Ratio,
+    /// Whether it is throughput turned over, as mean latency is where so many requests are always in flight: then
+    /// the two are one question, and share the test of throughput.
+    pub follows: bool,
     /// Whether it is more than chance; none where so few repeats can never show it.
     pub test: Option<Test>,
 }
@@ -60,6 +63,13 @@ pub struct Test {
     pub adjusted: f64,
     /// The least that it can come to in this table, whatever is measured.
     pub least: f64,
+}
+
+impl Test {
+    /// The same test of a figure that falls where this one's rises.
+    pub(super) fn turned(&self) -> Self {
+        Self { rank: RankTest { u: self.rank.pairs - self.rank.u, ..self.rank }, ..*self }
+    }
 }
 
 /// What can be said of a difference.
@@ -142,6 +152,7 @@ mod tests {
             before: side(before),
             after: side(after),
             ratio: Ratio::of(before, after).unwrap(),
+            follows: false,
             test: Some(Test { rank, adjusted: rank.p, least }),
         }
     }

@@ -6,6 +6,8 @@ mod contrast;
 mod error;
 mod shared;
 
+use std::collections::HashMap;
+
 pub use aspect::Aspect;
 pub use contrast::{Contrast, Side, Test, Verdict};
 pub use error::CompareError;
@@ -13,6 +15,7 @@ use shared::{Place, cells, counterpart};
 pub use shared::{Unshared, Why};
 use stats::{ALPHA, RankTest, Ratio, holm};
 use store::{Run, State};
+use workload::Arrival;
 
 use crate::Outcome;
 
@@ -26,9 +29,10 @@ pub struct Question {
 }
 
 impl Question {
-    /// The figures that are asked for.
-    pub fn aspects(&self) -> &[Aspect] {
-        if self.aspects.is_empty() { &Aspect::ALL } else { &self.aspects }
+    /// The figures that are asked for, in the order of tables.
+    pub fn aspects(&self) -> Vec<Aspect> {
+        let is_asked = |aspect: &Aspect| self.aspects.is_empty() || self.aspects.contains(aspect);
+        Aspect::ALL.into_iter().filter(is_asked).collect()
     }
 
     fn asks(&self, step: &str) -> bool {
@@ -54,7 +58,8 @@ pub struct Comparison {
 impl Comparison {
     /// Holds `outcomes` against the first of them.
     ///
-    /// All comparisons make one table, over which Holm's correction is made. One whose repeats could not reach 5 % even
+    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned over
+    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 % even
     /// by itself is no test and does not count among them.
     ///
     /// # Errors
@@ -63,9 +68,10 @@ impl Comparison {
         check(&outcomes)?;
         let (base, others) = outcomes.split_first().ok_or(CompareError::Alone)?;
         check_steps(base, &question)?;
+        let aspects = question.aspects();
         let mut found = Found::default();
         for place in cells(base).filter(|place| question.asks(place.name)) {
-            found.hold(&place, others, question.aspects());
+            found.hold(&place, others, &aspects);
         }
         for (at, other) in others.iter().enumerate() {
             if !found.contrasts.iter().any(|contrast| contrast.other == at + 1) {
@@ -86,7 +92,12 @@ impl Comparison {
 
     /// How many tests the table has, over which p is corrected.
     pub fn tests(&self) -> usize {
-        self.contrasts.iter().filter(|contrast| contrast.test.is_some()).count()
+        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count()
+    }
+
+    /// How many there would be if every cell were repeated often enough: the figures less those that follow another.
+    pub fn questions(&self) -> usize {
+        self.contrasts.iter().filter(|one| !one.follows).count()
     }
 
     /// How many comparisons have this verdict.
@@ -96,7 +107,7 @@ impl Comparison {
 
     /// How many repeats each cell needs in each run before one comparison of this table can be called real.
     pub fn repeats_needed(&self) -> usize {
-        RankTest::repeats_needed(self.contrasts.len())
+        RankTest::repeats_needed(self.questions())
     }
 
     /// The figures that are really worse, and by more than `share`, worst first.
@@ -130,9 +141,13 @@ impl Found {
             for (at, cell) in counterparts.iter().enumerate() {
                 let Some(after) = cell.as_ref().ok().and_then(|cell| Side::of(cell, metric)) else { continue };
                 let Some(ratio) = Ratio::of(&before.samples, &after.samples) else { continue };
-                let test = test(&before.samples, &after.samples);
-                let (step, cell, before) = (place.step, place.cell, before.clone());
-                self.contrasts.push(Contrast { step, cell, other: at + 1, aspect, metric, before, after, ratio, test });
+                let follows = aspect == Aspect::Latency
+                    && aspects.contains(&Aspect::Throughput)
+                    && place.measured.workload.arrival == Arrival::default();
+                let test = if follows { None } else { test(&before.samples, &after.samples) };
+                let (step, cell, other, before) = (place.step, place.cell, at + 1, before.clone());
+                let found = Contrast { step, cell, other, aspect, metric, before, after, ratio, follows, test };
+                self.contrasts.push(found);
             }
         }
     }
@@ -164,6 +179,16 @@ fn correct(contrasts: &mut [Contrast]) {
     let least = holm(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
     for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
         (test.adjusted, test.least) = (adjusted, least);
+    }
+    // Asked in order, the throughput of a cell in a run has come before the mean latency that follows it.
+    let mut led: HashMap<(usize, usize, usize), Test> = HashMap::new();
+    for one in contrasts {
+        let place = (one.step, one.cell, one.other);
+        match (one.aspect, one.follows) {
+            (Aspect::Throughput, _) => led.extend(one.test.map(|test| (place, test))),
+            (_, true) => one.test = led.get(&place).map(Test::turned),
+            (_, false) => {}
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "base": comparison.base().id,
         "alpha": ALPHA,
         "tests": comparison.tests(),
+        "questions": comparison.questions(),
         "repeats_needed": comparison.repeats_needed(),
         "comparisons": comparisons,
         "not_compared": unshared,
@@ -74,6 +75,7 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
         "p": one.test.map(|test| test.rank.p),
         "p_is_exact": one.test.map(|test| test.rank.exact),
         "p_adjusted": one.test.map(|test| test.adjusted),
+        "follows_throughput": one.follows,
         "verdict": one.verdict().name(),
         "fails_guard": guard.map(|share| one.is_worse_than(share)),
     })

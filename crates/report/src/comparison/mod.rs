@@ -52,7 +52,7 @@ fn verdict(comparison: &Comparison, other: usize) -> String {
     let (name, base) = (name(comparison, other), name(comparison, 0));
     let all = count(worse + better + open + mute, "figure");
     if worse + better + open == 0 {
-        return format!("Of {all}, none can be told from chance: there are too few repeats.");
+        return format!("Of {all}, none can be called real: there are too few repeats.");
     }
     let rest = [
         (open > 0).then(|| format!("{} may differ by chance", count(open, "figure"))),
@@ -85,17 +85,16 @@ fn reach(comparison: &Comparison) -> Option<String> {
     if mute == 0 {
         return None;
     }
-    let figures = comparison.contrasts.len();
+    let (figures, questions) = (comparison.contrasts.len(), comparison.questions());
     let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
     let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
+    let which = if mute == figures { String::new() } else { format!(" {mute} of the figures are so.") };
     Some(format!(
-        "With {} a cell, no difference among {} could ever be told from chance, however large: {} are so. It takes {} \
-         of each cell in each run (`--repeats {}`), or a narrower question (`--step`, `--metric`).",
+        "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \
+         takes {needed} repeats of each cell in each run (`--repeats {needed}`), or a narrower question (`--step`, \
+         `--metric`).",
         count(fewest, "repeat"),
-        count(figures, "figure"),
-        if mute == figures { "all".to_owned() } else { mute.to_string() },
-        comparison.repeats_needed(),
-        comparison.repeats_needed(),
+        needed = comparison.repeats_needed(),
     ))
 }
 
@@ -126,7 +125,8 @@ const fn mark(verdict: Verdict) -> &'static str {
 /// The rules of the comparison in a paragraph.
 const METHOD: &str = "A change is the ratio of the means of the repeats, with a 95 % interval of that ratio by itself. \
     It is called real if the Mann–Whitney test of the repeats says so at 5 % after Holm's correction over all \
-    figures here, so that the chance of calling any one of them real that is not is at most 5 %. Outliers are marked \
+    tests here, so that the chance of calling any one of them real that is not is at most 5 %. Mean latency that is throughput \
+    turned over shares its test. Outliers are marked \
     and count all the same.";
 
 #[cfg(test)]

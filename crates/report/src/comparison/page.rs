@@ -66,7 +66,7 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             (runs(comparison))
             @for other in 1..comparison.outcomes.len() { p.verdict { (bound(&verdict(comparison, other))) } }
             @if let Some(reach) = reach(comparison) { p.shortfall { (bound(&reach)) } }
-            (largest(comparison))
+            (largest(comparison, steps))
             (by_step(comparison, steps))
             p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
         }
@@ -90,7 +90,7 @@ fn runs(comparison: &Comparison) -> Markup {
 }
 
 /// The largest changes that are more than chance, worse ones first.
-fn largest(comparison: &Comparison) -> Markup {
+fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.verdict().is_real()).collect();
     real.sort_by(|a, b| b.loss().total_cmp(&a.loss()));
     let total = real.len();
@@ -112,17 +112,15 @@ fn largest(comparison: &Comparison) -> Markup {
                 th.number scope="col" { "Before" } th.number scope="col" { "After" }
                 th.number scope="col" { "Change" } th scope="col" { "95 % interval" } th.number scope="col" { "p, corrected" }
             } }
-            tbody { @for one in listed { (largest_row(comparison, one)) } }
+            tbody { @for one in listed { (largest_row(comparison, steps, one)) } }
         }
     };
     framed("Real differences", &table)
 }
 
-fn largest_row(comparison: &Comparison, one: &Contrast) -> Markup {
-    let base = &comparison.outcomes[0];
-    let parts = crate::part::parts(base);
-    let part = &parts[one.step];
-    let cell = cell_name(part, &part.readings[one.cell]);
+fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Markup {
+    let Some(step) = steps.iter().find(|step| step.step == one.step) else { return html! {} };
+    let (part, cell) = (step.base(), step.cell(one));
     let several = comparison.outcomes.len() > 2;
     html! { tr {
         th scope="row" { a href={ "#" (part.anchor()) } { (part.step.title) } @if several { ", " (name(comparison, one.other)) } }
@@ -190,7 +188,7 @@ fn by_step(comparison: &Comparison, steps: &[Shared]) -> Markup {
                     th scope="row" { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } }
                     @if several { td { (name(comparison, other)) } }
                     @for aspect in comparison.question.aspects() {
-                        td.number { (step.mean_ratio(*aspect, other).map_or_else(|| "–".to_owned(), change)) }
+                        td.number { (step.mean_ratio(aspect, other).map_or_else(|| "–".to_owned(), change)) }
                     }
                     td.number { (step.contrasts.iter().filter(|one| one.other == other).count()) }
                     td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
@@ -211,8 +209,8 @@ fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
     let part = step.base();
     let sweep = Sweep::across(&step.runs, names);
     let panels = match &sweep {
-        Some(sweep) => swept(comparison, step, sweep, names),
-        None => unswept(comparison, step, names),
+        Some(sweep) => swept(step, sweep, names),
+        None => unswept(step, names),
     };
     html! {
         section.step id=(part.anchor()) {
@@ -239,7 +237,7 @@ fn caption(comparison: &Comparison, is_swept: bool) -> String {
 }
 
 /// For each figure all runs beside each other, and how far they lie from the first.
-fn swept(comparison: &Comparison, step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
+fn swept(step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
     let mut panels = Vec::new();
     for aspect in step.aspects().into_iter().filter(|aspect| is_drawn(step, *aspect)) {
         let metric = match aspect {
@@ -249,7 +247,7 @@ fn swept(comparison: &Comparison, step: &Shared, sweep: &Sweep, names: &[String]
         };
         panels.push(chart::lines_for(sweep, metric));
         let find = |reading: &Reading, other: usize| {
-            step.find(reading, aspect, other).map(|contrast| drawn_change(comparison, contrast))
+            step.find(reading, aspect, other).map(|contrast| drawn_change(step, contrast))
         };
         panels.extend(chart::changes(change_title(aspect, names), sweep, find));
     }
@@ -257,13 +255,13 @@ fn swept(comparison: &Comparison, step: &Shared, sweep: &Sweep, names: &[String]
 }
 
 /// Panels of a step whose cells lie along no axis: latencies by percentile, and the changes by name.
-fn unswept(comparison: &Comparison, step: &Shared, names: &[String]) -> Vec<Panel> {
+fn unswept(step: &Shared, names: &[String]) -> Vec<Panel> {
     let aspects = step.aspects();
     let mut panels = chart::curve_across(&step.runs, names);
     for reading in &step.base().readings {
         let of_run = |(place, name): (usize, &String)| {
             let found = |(at, aspect): (usize, &Aspect)| {
-                Some((at, drawn_change(comparison, step.find(reading, *aspect, place + 1)?)))
+                Some((at, drawn_change(step, step.find(reading, *aspect, place + 1)?)))
             };
             (name.clone(), aspects.iter().enumerate().filter_map(found).collect::<Vec<_>>())
         };
@@ -276,12 +274,9 @@ fn unswept(comparison: &Comparison, step: &Shared, names: &[String]) -> Vec<Pane
     panels
 }
 
-/// Whether a figure has charts: with so many requests always in flight, the mean latency is throughput turned over.
+/// Whether a figure has charts: mean latency that is throughput turned over has none.
 fn is_drawn(step: &Shared, aspect: Aspect) -> bool {
-    let is_open = |reading: &Reading| reading.cell.workload.arrival != workload::Arrival::default();
-    aspect != Aspect::Latency
-        || !step.aspects().contains(&Aspect::Throughput)
-        || step.base().readings.iter().any(is_open)
+    step.contrasts.iter().any(|one| one.aspect == aspect && !one.follows)
 }
 
 fn change_title(aspect: Aspect, names: &[String]) -> String {
@@ -289,13 +284,10 @@ fn change_title(aspect: Aspect, names: &[String]) -> String {
 }
 
 /// A change with what is said of it when it is hovered over.
-fn drawn_change<'c>(comparison: &Comparison, one: &'c Contrast) -> chart::Change<'c> {
-    let base = &comparison.outcomes[0];
-    let parts = crate::part::parts(base);
-    let part = &parts[one.step];
+fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
     let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
     let said = vec![
-        cell_name(part, &part.readings[one.cell]),
+        step.cell(one),
         format!("{}: {}", one.metric.title(), change(one.ratio.ratio)),
         bounds(one),
         format!("{}{p}", one.verdict().name()),

@@ -5,6 +5,8 @@ use lab::compare::{Aspect, Comparison, Contrast};
 
 use crate::figure::Reading;
 use crate::part::{Part, parts};
+use crate::state::State;
+use crate::table::cell_name;
 
 /// A step that runs share, with the cells that they share.
 pub(super) struct Shared<'c> {
@@ -14,41 +16,56 @@ pub(super) struct Shared<'c> {
     pub(super) contrasts: Vec<&'c Contrast>,
     /// The cells of the first run's step, whose places the contrasts name.
     cells: &'c [lab::CellOutcome],
+    /// The place of the step in the first run, which the contrasts name.
+    pub(super) step: usize,
 }
 
 /// The steps that runs share, in the order of the first run's plan.
 pub(super) fn shared(comparison: &Comparison) -> Vec<Shared<'_>> {
     let base = &comparison.outcomes[0];
+    // Working out all figures of a run takes long: once each.
+    let mut runs: Vec<Vec<Part>> = comparison.outcomes.iter().map(parts).collect();
     let steps = 0..base.steps.len();
-    steps.filter_map(|step| Shared::of(comparison, base, step)).collect()
+    steps.filter_map(|step| Shared::of(comparison, base, &mut runs, step)).collect()
 }
 
 impl<'c> Shared<'c> {
-    fn of(comparison: &'c Comparison, base: &'c Outcome, step: usize) -> Option<Self> {
+    /// The step at this place of the first run, taken from the `runs`; none where no cell of it is shared.
+    fn of(comparison: &'c Comparison, base: &'c Outcome, runs: &mut [Vec<Part<'c>>], step: usize) -> Option<Self> {
         let contrasts: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.step == step).collect();
         if contrasts.is_empty() {
             return None;
         }
         let cells = &base.steps[step].cells[..];
         let plan = &base.plan.steps[base.steps[step].index];
-        let part = |(other, outcome): (usize, &'c Outcome)| {
-            let mut part = parts(outcome).into_iter().find(|part| part.step.name == plan.name)?;
-            part.beside = None;
-            part.readings.retain(|reading| {
-                let is_of = |one: &&Contrast| other == 0 || one.other == other;
-                let points = contrasts.iter().filter(|one| is_of(one)).map(|one| &cells[one.cell].point);
-                points.into_iter().any(|point| *point == reading.cell.point)
-            });
-            Some(part)
-        };
-        // A run that lacks the step keeps its place with the first one's words and no cells.
-        let empty = || {
-            let mut part = part((0, base)).expect("the first run has the step, whose contrasts these are");
-            part.readings.clear();
+        let part = |(other, parts): (usize, &mut Vec<Part<'c>>)| {
+            let is_of = |one: &&Contrast| other == 0 || one.other == other;
+            let points: Vec<_> = contrasts.iter().copied().filter(is_of).map(|one| &cells[one.cell].point).collect();
+            let place = parts.iter().position(|part| part.step.name == plan.name);
+            let mut part = match place {
+                Some(place) => Part { beside: None, ..parts.swap_remove(place) },
+                // A run that lacks the step keeps its place, with no cells.
+                None => Part {
+                    step: plan,
+                    state: State::AsFound,
+                    state_after: State::AsFound,
+                    readings: Vec::new(),
+                    beside: None,
+                    is_base: false,
+                },
+            };
+            part.readings.retain(|reading| points.contains(&&reading.cell.point));
             part
         };
-        let runs = comparison.outcomes.iter().enumerate().map(|run| part(run).unwrap_or_else(empty)).collect();
-        Some(Self { runs, contrasts, cells })
+        let runs = runs.iter_mut().enumerate().map(part).collect();
+        Some(Self { step, runs, contrasts, cells })
+    }
+
+    /// What sets the cell of a contrast apart from the others of its step.
+    pub(super) fn cell(&self, one: &Contrast) -> String {
+        let point = &self.cells[one.cell].point;
+        let reading = self.base().readings.iter().find(|reading| reading.cell.point == *point);
+        reading.map_or_else(String::new, |reading| cell_name(self.base(), reading))
     }
 
     /// The step in the first run.
