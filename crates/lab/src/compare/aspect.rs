@@ -31,6 +31,15 @@ impl Aspect {
         }
     }
 
+    /// The word on the command line and for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Latency => "latency",
+            Self::P99 => "p99",
+        }
+    }
+
     /// The words for people.
     pub const fn title(self) -> &'static str {
         match self {

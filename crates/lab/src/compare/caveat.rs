@@ -70,3 +70,58 @@ fn hosts(base: &Run, other: &Run) -> Option<String> {
     let what = other_ones.join(", ");
     (!other_ones.is_empty()).then(|| format!("Runs {} and {} differ in: {what}.", base.id, other.id))
 }
+
+#[cfg(test)]
+mod tests {
+    use block::Seed;
+    use store::{RunId, State};
+
+    use super::*;
+
+    fn run(id: i64, target: &str, seed: u64) -> Run {
+        Run {
+            id: RunId(id),
+            plan: "review".to_owned(),
+            plan_text: String::new(),
+            quick: false,
+            target: target.to_owned(),
+            target_identity: target.to_owned(),
+            target_fingerprint: None,
+            direct: true,
+            size: None,
+            seed: Seed::new(seed),
+            repeats: None,
+            state: State::Complete,
+            error: None,
+            started_ms: 0,
+            finished_ms: Some(1),
+            version: "0.1.0".to_owned(),
+            commit: "0123456789abcdef".to_owned(),
+            environment: "{}".to_owned(),
+        }
+    }
+
+    #[test]
+    fn simulated_runs_of_two_seeds_differ_in_nothing_else() {
+        assert_eq!(caveats(&run(1, "sim:x25-m", 1), &run(2, "sim:x25-e-32", 2)), [""; 0]);
+        assert!(caveats(&run(1, "sim:x25-m", 1), &run(2, "sim:x25-m", 1))[0].contains("the same random requests"));
+    }
+
+    #[test]
+    fn another_build_another_kernel_and_the_page_cache_are_named() {
+        let base = run(1, "/dev/sdb", 1);
+        let kernel = |release: &str| {
+            let environment = Environment { kernel: Some(release.to_owned()), ..Environment::default() };
+            serde_json::to_string(&environment).unwrap()
+        };
+        let base = Run { environment: kernel("6.1"), ..base };
+        let commit = "fedcba9876543210".to_owned();
+        let other = Run { id: RunId(2), commit, direct: false, environment: kernel("6.12"), ..base.clone() };
+        let said = caveats(&base, &other).join("\n");
+        for words in ["0.1.0 0123456789ab and 0.1.0 fedcba987654", "differ in: kernel.", "page cache", "repeat run 1"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        let mixed = caveats(&base, &run(3, "sim:x25-m", 1)).join("\n");
+        assert!(mixed.contains("one is of a simulated drive"), "{mixed}");
+    }
+}

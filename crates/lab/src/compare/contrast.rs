@@ -178,6 +178,15 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_throughput_has_its_test_the_other_way_round() {
+        let throughput = contrast(Metric::Iops, &QUICK, &SLOW);
+        let times = |rates: &[f64]| rates.iter().map(|rate| 1e6 / rate).collect::<Vec<f64>>();
+        let latency = contrast(Metric::LatencyMean, &times(&QUICK), &times(&SLOW));
+        assert_eq!(throughput.test.map(|test| test.turned()), latency.test);
+        assert_eq!((throughput.verdict(), latency.verdict()), (Verdict::Worse, Verdict::Worse));
+    }
+
+    #[test]
     fn a_mean_turned_by_one_repeat_shows_neither_direction() {
         let before = [100.0, 100.1, 100.2, 100.3, 100.4, 100.5];
         let torn = contrast(Metric::Iops, &before, &[101.0, 101.1, 101.2, 101.3, 101.4, 50.0]);

@@ -98,7 +98,10 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
 
 /// Single repeats as dots.
 fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
-    let dots = || line.readings.iter().filter(|reading| reading.samples(metric).len() > 1);
+    // A percentile that no repeat made enough requests for has samples, but no figure.
+    let is_told =
+        |reading: &&&Reading| reading.figure(metric).interval().is_some() && reading.samples(metric).len() > 1;
+    let dots = || line.readings.iter().filter(is_told);
     let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, along)));
     let y = dots().flat_map(|reading| reading.samples(metric).iter().copied());
     Scatter::new(x.collect(), drawn(y))

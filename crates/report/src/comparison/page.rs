@@ -91,8 +91,11 @@ fn runs(comparison: &Comparison) -> Markup {
 
 /// The largest changes that are more than chance, worse ones first.
 fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
-    let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.verdict().is_real()).collect();
-    real.sort_by(|a, b| b.loss().total_cmp(&a.loss()));
+    // What follows another figure says the same again.
+    let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows;
+    let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
+    let loss = |one: &Contrast| one.ratio.ratio.ln() * if one.metric.more_is_better() { -1.0 } else { 1.0 };
+    real.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
     let total = real.len();
     let (worse, better): (Vec<&Contrast>, Vec<&Contrast>) =
         real.into_iter().partition(|one| one.verdict() == Verdict::Worse);
@@ -162,7 +165,8 @@ fn changed(one: &Contrast) -> Markup {
 fn bounds(one: &Contrast) -> String {
     match (one.ratio.bounds, interval(one)) {
         (None, _) => "measured once".to_owned(),
-        (Some(_), bounds) if bounds.is_empty() => "no scatter".to_owned(),
+        (Some((low, high)), _) if low == high => "no scatter".to_owned(),
+        (Some(_), bounds) if bounds.is_empty() => "±<0.01 %".to_owned(),
         (Some(_), bounds) => bounds,
     }
 }
@@ -344,6 +348,9 @@ fn mean(side: Option<&Side>, aspect: Aspect) -> Markup {
 
 fn back_matter(comparison: &Comparison) -> Markup {
     let unshared = unshared(comparison);
+    let question = &comparison.question;
+    let steps = question.steps.iter().map(|step| format!(" --step {step}"));
+    let asked: String = steps.chain(question.aspects.iter().map(|one| format!(" --metric {}", one.name()))).collect();
     let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
     html! {
         section #limits {
@@ -366,7 +373,7 @@ fn back_matter(comparison: &Comparison) -> Markup {
         }
         section #repeat {
             h2 { "Repeat this" }
-            pre.command { code { "assay compare " (ids.join(" ")) } }
+            pre.command { code { "assay compare " (ids.join(" ")) (asked) } }
         }
     }
 }
