@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{calibrate, catalogue, doctor, history, import, replicate, review, run};
+use commands::{calibrate, catalogue, compare, doctor, history, import, replicate, review, run};
 use failure::Failure;
 use store::Store;
 
@@ -59,6 +59,8 @@ enum Command {
     Runs,
     /// Show the figures of a run
     Show(history::Show),
+    /// Hold runs against each other: what differs, by how much, and whether it is more than chance
+    Compare(compare::Arguments),
     /// Write a run's report again
     Report(history::Report),
     /// Say what this machine can do, and how to get what is missing
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
         Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),
+        Command::Compare(arguments) => open(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
     };

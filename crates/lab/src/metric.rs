@@ -58,6 +58,15 @@ impl Metric {
         }
     }
 
+    /// How many requests a repeat must have made for a percentile to be told from the maximum.
+    pub const fn requests_needed(self) -> u64 {
+        match self {
+            Self::Latency99 | Self::Service99 => 100,
+            Self::Latency9999 => 10_000,
+            _ => 1,
+        }
+    }
+
     /// The words for people.
     pub const fn title(self) -> &'static str {
         match self {

@@ -29,15 +29,6 @@ impl Figure {
     }
 }
 
-/// How many requests a repeat must have made for a percentile to be told from the maximum.
-pub(crate) const fn requests_needed(metric: Metric) -> u64 {
-    match metric {
-        Metric::Latency99 | Metric::Service99 => 100,
-        Metric::Latency9999 => 10_000,
-        _ => 1,
-    }
-}
-
 /// A cell with all its figures worked out once.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
@@ -95,7 +86,7 @@ fn figure(cell: &CellOutcome, metric: Metric, samples: &[f64]) -> Figure {
     match (requests_least, Interval::of(samples)) {
         (None, _) => Figure::NotMeasured,
         (Some(_), None) => Figure::NotGiven,
-        (Some(requests), _) if requests < requests_needed(metric) => Figure::TooFew,
+        (Some(requests), _) if requests < metric.requests_needed() => Figure::TooFew,
         (Some(_), Some(interval)) => Figure::Measured(interval),
     }
 }

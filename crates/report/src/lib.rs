@@ -1,11 +1,12 @@
 //! What people read: one HTML file, tables for terminals, documents for programs.
 //!
-//! Everything here is a function of an [`Outcome`](lab::Outcome) or a [`Replication`](lab::replicate::Replication):
-//! no clock, no file, no environment.
+//! Everything here is a function of an [`Outcome`](lab::Outcome), a [`Comparison`](lab::compare::Comparison) or a
+//! [`Replication`](lab::replicate::Replication): no clock, no file, no environment.
 
 mod axis;
 mod change;
 mod chart;
+pub mod comparison;
 mod conditions;
 pub mod export;
 mod figure;

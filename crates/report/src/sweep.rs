@@ -14,6 +14,8 @@ pub(crate) struct Sweep<'p> {
     pub(crate) axis: &'p Axis,
     /// The lines, this step's after those of the step beside it.
     pub(crate) lines: Vec<Line<'p>>,
+    /// Whether colours tell runs apart, of which each has one line.
+    pub(crate) by_rank: bool,
 }
 
 /// One line of a chart.
@@ -24,8 +26,8 @@ pub(crate) struct Line<'p> {
     pub(crate) pattern: Pattern,
     /// Its place among the lines of its own step: lines in two states share it, and so a colour.
     pub(crate) place: usize,
-    /// Whether it is this step's own where another's stands beside it.
-    pub(crate) is_second: bool,
+    /// Its step's place among those that stand beside each other, or its run's.
+    pub(crate) rank: usize,
     /// Its points, ascending along the axis.
     pub(crate) readings: Vec<&'p Reading<'p>>,
 }
@@ -40,12 +42,28 @@ impl<'p> Sweep<'p> {
         match part.beside.map(|beside| &parts[beside]) {
             Some(base) => {
                 let [before, after] = names(base, part);
-                lines.extend(lines_of(base, part, axis, &others, Some(&before), false));
-                lines.extend(lines_of(part, part, axis, &others, Some(&after), true));
+                lines.extend(lines_of(base, part, axis, &others, Some(&before), 0));
+                lines.extend(lines_of(part, part, axis, &others, Some(&after), 1));
             }
-            None => lines.extend(lines_of(part, part, axis, &others, None, false)),
+            None => lines.extend(lines_of(part, part, axis, &others, None, 0)),
         }
-        Some(Self { axis, lines })
+        Some(Self { axis, lines, by_rank: false })
+    }
+
+    /// The sweep of the same step in several runs, each with its name; none where it sweeps nothing that has an order.
+    pub(crate) fn across(runs: &'p [Part<'p>], names: &[String]) -> Option<Self> {
+        let base = runs.first()?;
+        let axis = base.axes().iter().rev().find(|axis| distinct(base, axis) > 1)?;
+        let others: Vec<&Axis> = base.axes().iter().filter(|&other| other != axis).collect();
+        let lines = |(rank, (run, name)): (usize, (&'p Part<'p>, &String))| {
+            lines_of(run, base, axis, &others, Some(name), rank)
+        };
+        let mut lines: Vec<Line> = runs.iter().zip(names).enumerate().flat_map(lines).collect();
+        let by_rank = lines.iter().all(|line| line.place == 0);
+        if by_rank {
+            lines.iter_mut().for_each(|line| line.name.clone_from(&names[line.rank]));
+        }
+        Some(Self { axis, lines, by_rank })
     }
 
     /// The figure that its chart shows: data a second where sizes are compared in order, else requests a second.
@@ -70,7 +88,7 @@ fn lines_of<'p>(
     axis: &Axis,
     others: &[&Axis],
     state: Option<&str>,
-    is_second: bool,
+    rank: usize,
 ) -> Vec<Line<'p>> {
     let mut groups: Vec<(String, Vec<&Reading>)> = Vec::new();
     for wanted in &like.readings {
@@ -88,7 +106,7 @@ fn lines_of<'p>(
         let pattern = readings[0].cell.workload.pattern;
         let own = if name.is_empty() { axis::pattern(pattern).to_owned() } else { name };
         let name = state.map_or_else(|| own.clone(), |state| format!("{own}, {}", state.to_lowercase()));
-        Line { name, pattern, place, is_second, readings }
+        Line { name, pattern, place, rank, readings }
     };
     groups.into_iter().enumerate().filter(|(_, (_, readings))| !readings.is_empty()).map(line).collect()
 }

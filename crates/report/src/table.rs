@@ -189,7 +189,7 @@ pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
 }
 
 /// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
-fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
+pub(crate) fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
     let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let group = |reading: &Reading| {
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
@@ -213,7 +213,7 @@ fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> M
     }
 }
 
-fn axis_head(part: &Part) -> Markup {
+pub(crate) fn axis_head(part: &Part) -> Markup {
     html! { th scope="col" { (part.axes().last().map_or("Workload", |axis| axis.title())) } }
 }
 
@@ -223,7 +223,7 @@ fn metrics(part: &Part) -> Vec<Metric> {
     Metric::ALL.into_iter().filter(given).collect()
 }
 
-fn head(metric: Metric) -> Markup {
+pub(crate) fn head(metric: Metric) -> Markup {
     html! {
         @match metric {
             Metric::Iops | Metric::Bandwidth => (metric.unit()),

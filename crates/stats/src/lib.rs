@@ -2,10 +2,24 @@
 //!
 //! Floating point lives here and in the report; the models below count in integers.
 
+mod bootstrap;
+mod enough;
 mod histogram;
+mod holm;
 mod interval;
+mod outlier;
+mod quantile;
+mod rank;
+mod ratio;
 mod steady;
 
+pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
+pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};
+pub use holm::holm;
 pub use interval::{Interval, PRECISION};
+pub use outlier::outliers;
+pub use quantile::{Bounds, percentile, quantile};
+pub use rank::{ALPHA, RankTest};
+pub use ratio::Ratio;
 pub use steady::{Steadiness, SteadyRule};

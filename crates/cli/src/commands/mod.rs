@@ -2,6 +2,7 @@
 
 pub mod calibrate;
 pub mod catalogue;
+pub mod compare;
 pub mod doctor;
 pub mod history;
 pub mod import;

@@ -6,7 +6,7 @@ use plotly::layout::AxisType;
 use stats::Histogram;
 use workload::Pattern;
 
-use super::{Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use super::{COLORS, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::pattern;
 use crate::number::latency;
 use crate::part::{Part, names};
@@ -19,7 +19,7 @@ struct Curve {
     name: String,
     pattern: Pattern,
     place: usize,
-    is_second: bool,
+    rank: usize,
     latency: Histogram,
 }
 
@@ -29,25 +29,45 @@ pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
     let curves = match part.beside.map(|beside| &parts[beside]) {
         Some(base) => {
             let [before, after] = names(base, part);
-            let mut curves = curves(base, Some(&before), false);
-            curves.extend(self::curves(part, Some(&after), true));
+            let mut curves = curves(base, Some(&before), 0);
+            curves.extend(self::curves(part, Some(&after), 1));
             curves
         }
-        None => curves(part, None, false),
+        None => curves(part, None, 0),
     };
+    panel(&curves, false)
+}
+
+/// The panel of the same step in several runs, each with its name.
+pub(crate) fn curve_across(runs: &[Part], names: &[String]) -> Vec<Panel> {
+    let of_run = |(rank, (run, name)): (usize, (&Part, &String))| curves(run, Some(name), rank);
+    let mut curves: Vec<Curve> = runs.iter().zip(names).enumerate().flat_map(of_run).collect();
+    let by_rank = curves.iter().filter(|curve| curve.rank == 0).count() == 1;
+    if by_rank {
+        curves.iter_mut().for_each(|curve| curve.name.clone_from(&names[curve.rank]));
+    }
+    panel(&curves, by_rank)
+}
+
+fn panel(curves: &[Curve], by_rank: bool) -> Vec<Panel> {
     let rarest = curves.iter().map(|curve| curve.latency.count()).max().unwrap_or(1) as f64;
     let values =
         || curves.iter().flat_map(|c| [c.latency.min(), c.latency.max()]).map(|latency| latency.as_micros_f64());
     let mut plot = house(nines(rarest), amounts(values()), curves.len());
-    let states = [false, true].map(|is_second| curves.iter().filter(move |curve| curve.is_second == is_second));
-    let by_pattern = states.into_iter().all(|curves| tells_apart(curves.map(|curve| curve.pattern)));
-    for curve in &curves {
-        plot.add_trace(trace(curve, by_pattern));
+    let last = curves.iter().map(|curve| curve.rank).max().unwrap_or(0);
+    let mut ranks = (0..=last).map(|rank| curves.iter().filter(move |curve| curve.rank == rank));
+    let by_pattern = ranks.all(|curves| tells_apart(curves.map(|curve| curve.pattern)));
+    for curve in curves {
+        let look = match by_rank {
+            true => Look::ranked(COLORS[curve.rank % COLORS.len()], curve.rank),
+            false => Look::of(curve.pattern, curve.place, by_pattern, curve.rank),
+        };
+        plot.add_trace(trace(curve, &look));
     }
     vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), &plot)]
 }
 
-fn curves(part: &Part, state: Option<&str>, is_second: bool) -> Vec<Curve> {
+fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
         let workload = &reading.cell.workload;
@@ -69,7 +89,7 @@ fn curves(part: &Part, state: Option<&str>, is_second: bool) -> Vec<Curve> {
             }
             let kind = if workload.pattern.is_mixed() { format!("{own}: {kind}") } else { own.clone() };
             let name = state.map_or_else(|| kind.clone(), |state| format!("{kind}, {}", state.to_lowercase()));
-            curves.push(Curve { name, pattern: kind_pattern, place, is_second, latency });
+            curves.push(Curve { name, pattern: kind_pattern, place, rank, latency });
         }
     }
     curves
@@ -91,8 +111,7 @@ fn nines(rarest: f64) -> plotly::layout::Axis {
     axis("Percentile").type_(AxisType::Log).tick_mode(TickMode::Array).tick_values(ticks).tick_text(text)
 }
 
-fn trace(curve: &Curve, by_pattern: bool) -> Box<Scatter<f64, f64>> {
-    let look = Look::of(curve.pattern, curve.place, by_pattern, curve.is_second);
+fn trace(curve: &Curve, look: &Look) -> Box<Scatter<f64, f64>> {
     let count = curve.latency.count() as f64;
     let steps = (count.log10() * f64::from(POINTS)).floor() as u32;
     let rarities: Vec<f64> = (0..=steps).map(|i| 10_f64.powf(f64::from(i) / f64::from(POINTS))).collect();

@@ -6,7 +6,7 @@ use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;
 
-use super::{Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use super::{COLORS, Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::{is_logarithmic, label, labelled, value};
 use crate::figure::{Figure, Reading};
 use crate::number::{count, spread, with_unit};
@@ -17,30 +17,39 @@ const LABELS: usize = 8;
 
 /// The panels of a sweep: throughput, and mean latency.
 pub(crate) fn lines(sweep: &Sweep) -> Vec<Panel> {
-    let throughput = sweep.metric();
-    let title = |metric: Metric| match metric {
+    [sweep.metric(), Metric::LatencyMean].map(|metric| lines_for(sweep, metric)).into()
+}
+
+/// The panel of one figure of a sweep.
+pub(crate) fn lines_for(sweep: &Sweep, metric: Metric) -> Panel {
+    let title = match metric {
         Metric::Iops | Metric::Bandwidth => format!("{}, more is better", metric.unit()),
         _ => format!("{} ({}), less is better", metric.title(), metric.unit()),
     };
-    [throughput, Metric::LatencyMean].map(|metric| panel(sweep, metric, title(metric))).into()
-}
-
-fn panel(sweep: &Sweep, metric: Metric, title: String) -> Panel {
     let readings = || sweep.lines.iter().flat_map(|line| &line.readings);
     let means = readings().filter_map(|reading| reading.figure(metric).interval().map(|figure| figure.mean));
     let mut plot = house(along(sweep), amounts(means), sweep.lines.len());
-    let states = [false, true].map(|is_second| sweep.lines.iter().filter(move |line| line.is_second == is_second));
-    let by_pattern = states.into_iter().all(|lines| tells_apart(lines.map(|line| line.pattern)));
     for line in &sweep.lines {
-        let look = Look::of(line.pattern, line.place, by_pattern, line.is_second);
+        let look = look(sweep, line);
         plot.add_trace(repeats(line, sweep.axis, metric, &look));
         plot.add_trace(means_of(line, sweep.axis, metric, &look));
     }
     Panel::new(title, &plot)
 }
 
+/// How a line looks: coloured by its run where that tells lines apart, else by what it does, else by its place.
+pub(super) fn look(sweep: &Sweep, line: &Line) -> Look {
+    if sweep.by_rank {
+        return Look::ranked(COLORS[line.rank % COLORS.len()], line.rank);
+    }
+    let last = sweep.lines.iter().map(|line| line.rank).max().unwrap_or(0);
+    let mut ranks = (0..=last).map(|rank| sweep.lines.iter().filter(move |line| line.rank == rank));
+    let by_pattern = ranks.all(|lines| tells_apart(lines.map(|line| line.pattern)));
+    Look::of(line.pattern, line.place, by_pattern, line.rank)
+}
+
 /// The axis of the swept field, labelled where cells are.
-fn along(sweep: &Sweep) -> plotly::layout::Axis {
+pub(super) fn along(sweep: &Sweep) -> plotly::layout::Axis {
     let mut cells: Vec<(f64, String)> = sweep
         .lines
         .iter()
@@ -89,7 +98,10 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
 
 /// Single repeats as dots.
 fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
-    let dots = || line.readings.iter().filter(|reading| reading.samples(metric).len() > 1);
+    // A percentile that no repeat made enough requests for has samples, but no figure.
+    let is_told =
+        |reading: &&&Reading| reading.figure(metric).interval().is_some() && reading.samples(metric).len() > 1;
+    let dots = || line.readings.iter().filter(is_told);
     let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, along)));
     let y = dots().flat_map(|reading| reading.samples(metric).iter().copied());
     Scatter::new(x.collect(), drawn(y))
@@ -117,6 +129,6 @@ fn places(line: &Line, along: &Axis) -> Vec<f64> {
     line.readings.iter().map(|reading| place(reading, along)).collect()
 }
 
-fn place(reading: &Reading, along: &Axis) -> f64 {
+pub(super) fn place(reading: &Reading, along: &Axis) -> f64 {
     value(along, reading.cell).unwrap_or(0.0)
 }

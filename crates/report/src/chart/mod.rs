@@ -4,13 +4,15 @@
 //! so that a chart follows light, dark and paper like everything around it.
 
 mod beside;
+mod changes;
 mod curve;
 mod lines;
 mod series;
 
 pub(crate) use beside::{Point, beside};
-pub(crate) use curve::curve;
-pub(crate) use lines::lines;
+pub(crate) use changes::{Change, changes, changes_by_name};
+pub(crate) use curve::{curve, curve_across};
+pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Configuration, Layout, Plot};
@@ -73,12 +75,19 @@ fn tells_apart(patterns: impl Iterator<Item = Pattern>) -> bool {
 
 impl Look {
     /// The look of a line by what it does, where that tells lines apart; otherwise by its place among them.
-    fn of(pattern: Pattern, place: usize, by_pattern: bool, is_second: bool) -> Self {
-        Self {
-            color: if by_pattern { color(pattern) } else { COLORS[place % COLORS.len()] },
-            dash: if is_second { DashType::Dash } else { DashType::Solid },
-            symbol: if is_second { MarkerSymbol::DiamondOpen } else { MarkerSymbol::Circle },
-        }
+    fn of(pattern: Pattern, place: usize, by_pattern: bool, rank: usize) -> Self {
+        Self::ranked(if by_pattern { color(pattern) } else { COLORS[place % COLORS.len()] }, rank)
+    }
+
+    /// The look of what has this colour and this rank among those that stand beside each other.
+    fn ranked(color: &'static str, rank: usize) -> Self {
+        let (dash, symbol) = match rank % 4 {
+            0 => (DashType::Solid, MarkerSymbol::Circle),
+            1 => (DashType::Dash, MarkerSymbol::DiamondOpen),
+            2 => (DashType::Dot, MarkerSymbol::SquareOpen),
+            _ => (DashType::DashDot, MarkerSymbol::TriangleUpOpen),
+        };
+        Self { color, dash, symbol }
     }
 
     fn line(&self) -> Line {

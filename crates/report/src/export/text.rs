@@ -7,7 +7,6 @@ use workload::{Pattern, Workload};
 
 use super::Single;
 use crate::axis;
-use crate::figure::requests_needed;
 use crate::number::{count, latency, percent, three, whole};
 use crate::replay;
 use crate::summary::wrapped;
@@ -122,7 +121,7 @@ fn plural(direction: &str) -> &'static str {
 fn row(single: &Single, name: &str, flow: &Flow) -> String {
     let bins = &flow.latency;
     // A percentile that so few requests cannot tell from the maximum is no figure.
-    let tail = |metric, percent| match flow.requests >= requests_needed(metric) {
+    let tail = |metric: Metric, percent| match flow.requests >= metric.requests_needed() {
         true => latency(bins.percentile(percent).as_micros_f64()),
         false => "–".to_owned(),
     };

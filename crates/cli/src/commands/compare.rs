@@ -1,0 +1,171 @@
+//! `assay compare`: runs held against each other.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use lab::compare::{Aspect, CompareError, Comparison, Question, Verdict};
+use lab::recall;
+use store::Store;
+
+use super::history::{Which, say};
+use crate::color;
+use crate::failure::Failure;
+
+const AFTER_HELP: &str = "\
+A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all
+figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 tests. Fewer
+figures (--step, --metric) take fewer repeats. Mean latency that is throughput turned over shares its test.
+
+Exit codes: 0 compared, and with --fail-if-worse nothing is really worse by more; 1 something is;
+2 the runs cannot be compared, or so few repeats could never fail the guard.
+
+Examples:
+  assay compare 1 2
+  assay compare 1 last --fail-if-worse 5% --step depth-read --metric throughput --format json";
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The runs: numbers of `assay runs`, or `last`; all are held against the first
+    #[arg(value_name = "RUN", required = true, num_args = 1..)]
+    runs: Vec<Which>,
+
+    /// Compare this step alone; may be given several times
+    #[arg(long, value_name = "NAME")]
+    step: Vec<String>,
+
+    /// Compare this figure alone; may be given several times
+    #[arg(long, value_enum)]
+    metric: Vec<Measure>,
+
+    /// End with exit code 1 if a figure is really worse, and by more than this share
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    fail_if_worse: Option<f64>,
+
+    /// What to print: for people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// The folder for the report; without it only `--format text` writes one, to assay-reports
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// A figure of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    /// Requests a second, of sequential patterns data a second
+    Throughput,
+    /// Mean latency
+    Latency,
+    /// The 99th percentile of latency
+    P99,
+}
+
+impl From<Measure> for Aspect {
+    fn from(measure: Measure) -> Self {
+        match measure {
+            Measure::Throughput => Self::Throughput,
+            Measure::Latency => Self::Latency,
+            Measure::P99 => Self::P99,
+        }
+    }
+}
+
+/// A share in percent: `5%`, `2.5 %`, `5`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a share in percent, such as 5%".to_owned()),
+    }
+}
+
+/// Compares the runs, prints what came of it and writes the report; fails where the guard does.
+pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let outcomes = arguments.runs.iter().map(|which| Ok(recall(store, which.find(store)?.id)?));
+    let question = Question {
+        steps: arguments.step.clone(),
+        aspects: arguments.metric.iter().copied().map(Aspect::from).collect(),
+    };
+    let comparison = Comparison::of(outcomes.collect::<Result<_, Failure>>()?, question)?;
+    match arguments.format {
+        Format::Json => {
+            say(&report::comparison::json(&comparison, arguments.fail_if_worse, env!("CARGO_PKG_VERSION")))?
+        }
+        Format::Text => {
+            let is_terminal = io::stdout().is_terminal();
+            let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(100);
+            say(&report::comparison::text(&comparison, width, color(is_terminal)))?;
+        }
+    }
+    let folder = arguments.out.clone().or((arguments.format == Format::Text).then(|| PathBuf::from("assay-reports")));
+    if let Some(folder) = folder {
+        let path = write(&comparison, &folder)?;
+        let line = format!("Report: {}\n", path.display());
+        if arguments.format == Format::Text { say(&format!("\n{line}"))? } else { eprint!("{line}") }
+    }
+    arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
+}
+
+/// Fails if something is really worse by more than `share`, and also if nothing ever could.
+fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
+    let mute = comparison.count(Verdict::CannotBeShown);
+    if mute == comparison.contrasts.len() {
+        return Err(Failure::usage(format!(
+            "--fail-if-worse could never fail: with so few repeats no difference can be called real, however large, among {} \
+             tests. Measure each cell {} times (--repeats), or guard fewer figures (--step, --metric)",
+            comparison.questions(),
+            comparison.repeats_needed()
+        )));
+    }
+    let words = report::comparison::guard(comparison, share);
+    if !comparison.worse_than(share).is_empty() {
+        return Err(Failure::failed(words));
+    }
+    let unguarded = match mute {
+        0 => String::new(),
+        mute => format!(" {mute} figures have too few repeats to be guarded."),
+    };
+    eprintln!("{words}{unguarded}");
+    Ok(())
+}
+
+fn write(comparison: &Comparison, folder: &Path) -> Result<PathBuf, Failure> {
+    let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
+    let path = folder.join(format!("compare-{}.html", ids.join("-")));
+    let html = report::comparison::html(comparison, env!("CARGO_PKG_VERSION"));
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
+        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
+    })?;
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+impl From<CompareError> for Failure {
+    fn from(error: CompareError) -> Self {
+        Self::usage(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_given_in_percent() {
+        assert_eq!(["5%", "2.5 %", "5", "0%"].map(share), [Ok(0.05), Ok(0.025), Ok(0.05), Ok(0.0)]);
+        for wrong in ["", "five", "-5%", "5 %%x", "NaN", "0.05x"] {
+            assert!(share(wrong).is_err_and(|error| error.contains("5%")), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A comparison for programs.
+
+use lab::compare::{Comparison, Contrast, Side};
+use lab::plan::Action;
+use serde_json::{Value, json as object};
+use stats::ALPHA;
+
+/// Runs held against the first of them, as one JSON document.
+///
+/// `comparisons` has every figure of every shared cell with the samples of both runs, so that any other rule can be
+/// applied to them. `ratio` is the other run's mean divided by the first's. `guard`, where asked for, has the share
+/// and how many comparisons are really worse by more; what was not asked for or cannot be told is null.
+pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> String {
+    let runs: Vec<Value> = comparison.outcomes.iter().map(|outcome| run(&outcome.run)).collect();
+    let comparisons: Vec<Value> = comparison.contrasts.iter().map(|one| contrast(comparison, one, guard)).collect();
+    let unshared: Vec<Value> = comparison
+        .unshared
+        .iter()
+        .map(|one| {
+            let run = comparison.outcomes[one.other].run.id;
+            object!({ "run": run, "step": one.step, "cell": one.cell, "why": one.why.to_string() })
+        })
+        .collect();
+    let document = object!({
+        "assay": version,
+        "runs": runs,
+        "base": comparison.base().id,
+        "alpha": ALPHA,
+        "tests": comparison.tests(),
+        "questions": comparison.questions(),
+        "repeats_needed": comparison.repeats_needed(),
+        "comparisons": comparisons,
+        "not_compared": unshared,
+        "caveats": comparison.caveats,
+        "guard": guard.map(|share| object!({ "fail_if_worse": share, "worse": comparison.worse_than(share).len() })),
+    });
+    serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
+}
+
+fn run(run: &store::Run) -> Value {
+    object!({
+        "run": run.id,
+        "plan": run.plan,
+        "quick": run.quick,
+        "target": run.target,
+        "identity": run.target_identity,
+        "seed": run.seed.to_string(),
+        "started_ms": run.started_ms,
+        "version": run.version,
+        "commit": run.commit,
+    })
+}
+
+fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Value {
+    let base = &comparison.outcomes[0];
+    let step = &base.plan.steps[base.steps[one.step].index];
+    let key = match &step.action {
+        Action::Measure(measure) => measure.cells[one.cell].key(),
+        _ => String::new(),
+    };
+    let bounds = one.ratio.bounds;
+    object!({
+        "step": step.name,
+        "cell": key,
+        "aspect": one.aspect,
+        "metric": one.metric,
+        "unit": one.metric.unit(),
+        "more_is_better": one.metric.more_is_better(),
+        "before": side(&one.before, comparison.base()),
+        "after": side(&one.after, &comparison.outcomes[one.other].run),
+        "ratio": one.ratio.ratio,
+        "ratio_low": bounds.map(|bounds| bounds.0),
+        "ratio_high": bounds.map(|bounds| bounds.1),
+        "u": one.test.map(|test| test.rank.u),
+        "p": one.test.map(|test| test.rank.p),
+        "p_is_exact": one.test.map(|test| test.rank.exact),
+        "p_adjusted": one.test.map(|test| test.adjusted),
+        "follows_throughput": one.follows,
+        "verdict": one.verdict().name(),
+        "fails_guard": guard.map(|share| one.is_worse_than(share)),
+    })
+}
+
+fn side(side: &Side, run: &store::Run) -> Value {
+    object!({
+        "run": run.id,
+        "mean": side.interval.mean,
+        "half_width": side.interval.half_width,
+        "samples": side.samples,
+        "outliers": side.outliers,
+    })
+}

@@ -1,0 +1,147 @@
+//! A comparison for a terminal.
+
+use lab::compare::{Comparison, Contrast};
+
+use super::rows::{Shared, shared};
+use super::{METHOD, change, interval, mark, name, reach, unshared, verdict};
+use crate::axis::plain;
+use crate::conditions::date;
+use crate::number::bound;
+use crate::summary::wrapped;
+use crate::table::cell_name;
+
+/// The width of a figure's column: `−50.0 −55.1…−45.2 ▼`.
+const COLUMN: usize = 21;
+/// The narrowest that a table with three figures can be.
+const WIDTH_LEAST: u16 = 80;
+
+/// Runs held against the first of them, for a terminal `width` columns wide. With `color` false there are no escape
+/// sequences. Ends with a line feed.
+pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
+    let width = width.max(WIDTH_LEAST);
+    let mut lines = Vec::new();
+    for (place, outcome) in comparison.outcomes.iter().enumerate() {
+        let run = &outcome.run;
+        let name = name(comparison, place);
+        let quick = if run.quick { " (quick)" } else { "" };
+        let facts = format!(
+            "{name}: {}, {}, plan {}{quick}, {}",
+            run.target_identity,
+            run.target,
+            run.plan,
+            date(run.started_ms)
+        );
+        lines.extend(wrapped(&(facts[..1].to_uppercase() + &facts[1..]), width));
+    }
+    for other in 1..comparison.outcomes.len() {
+        lines.push(String::new());
+        lines.extend(wrapped(&bound(&verdict(comparison, other)), width).into_iter().map(|line| bold(line, color)));
+    }
+    if let Some(reach) = reach(comparison) {
+        lines.push(String::new());
+        lines.extend(wrapped(&reach, width));
+    }
+    for step in shared(comparison) {
+        for other in 1..comparison.outcomes.len() {
+            lines.extend(table(comparison, &step, other, width, color));
+        }
+    }
+    lines.push(String::new());
+    let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
+               ▲ really better, ▼ really worse, * an outlier among the repeats.";
+    lines.extend(wrapped(&bound(key), width));
+    lines.extend(wrapped(&bound(METHOD), width));
+    for note in unshared(comparison).iter().chain(&comparison.caveats) {
+        lines.push(String::new());
+        lines.extend(wrapped(note, width));
+    }
+    let text: Vec<String> = lines.iter().map(|line| line.trim_end().replace(crate::number::BINDING, " ")).collect();
+    text.join("\n") + "\n"
+}
+
+/// Whether the comparison passes a guard, in words.
+pub fn guard(comparison: &Comparison, share: f64) -> String {
+    let worse = comparison.worse_than(share);
+    let by = format!("{} %", plain(share * 100.0));
+    match worse.first() {
+        None => format!("No figure is really worse by more than {by}."),
+        Some(first) => {
+            let base = &comparison.outcomes[0];
+            let step = &base.plan.steps[base.steps[first.step].index];
+            let cell = &base.steps[first.step].cells[first.cell];
+            let words: Vec<String> =
+                cell.point.iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect();
+            let place = std::iter::once(step.name.clone()).chain(words).collect::<Vec<_>>().join(" ");
+            format!(
+                "{} of {} figures are really worse by more than {by}; the worst is the {} of `{place}` in {}: {}",
+                worse.len(),
+                comparison.contrasts.len(),
+                first.aspect.title().to_lowercase(),
+                name(comparison, first.other),
+                change(first.ratio.ratio),
+            )
+        }
+    }
+}
+
+/// The cells of a step in one of the other runs.
+fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color: bool) -> Vec<String> {
+    let aspects = step.aspects();
+    let room = usize::from(width) - aspects.len() * COLUMN;
+    let named = step.contrasts.iter().any(|one| one.other == other);
+    if !named {
+        return Vec::new();
+    }
+    let mut lines = vec![String::new()];
+    let against = match comparison.outcomes.len() {
+        2 => String::new(),
+        _ => format!(", {} against {}", name(comparison, other), name(comparison, 0)),
+    };
+    lines.extend(
+        wrapped(&format!("{}{against}", step.base().step.title), width).into_iter().map(|line| bold(line, color)),
+    );
+    let heads: String =
+        aspects.iter().map(|aspect| format!("{:>COLUMN$}", format!("{}, %   ", aspect.title()))).collect();
+    lines.push(format!("{:room$}{heads}", ""));
+    lines.push("─".repeat(usize::from(width)));
+    for reading in &step.base().readings {
+        let found = aspects.iter().map(|aspect| step.find(reading, *aspect, other));
+        let found: Vec<Option<&Contrast>> = found.collect();
+        if found.iter().all(Option::is_none) {
+            continue;
+        }
+        let name = match cell_name(step.base(), reading) {
+            name if name.is_empty() => crate::axis::pattern(reading.cell.workload.pattern).to_owned(),
+            name => name,
+        };
+        let figures: String = found.iter().map(|one| figure(*one, color)).collect();
+        // A name too long for its column has a line of its own.
+        if name.chars().count() >= room {
+            lines.extend(wrapped(&name, width));
+            lines.push(format!("{:room$}{figures}", ""));
+        } else {
+            lines.push(format!("{name:room$}{figures}"));
+        }
+    }
+    lines
+}
+
+fn figure(contrast: Option<&Contrast>, color: bool) -> String {
+    let Some(one) = contrast else { return format!("{:>COLUMN$}", "–   ") };
+    let bare = |text: String| text.replace(" %", "");
+    let bounds = bare(interval(one)).replace(" to ", "…");
+    let has_outlier = !(one.before.outliers.is_empty() && one.after.outliers.is_empty());
+    let verdict = one.verdict();
+    let marks = format!("{}{}", mark(verdict), if has_outlier { "*" } else { "" });
+    let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
+    let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
+    match (color, verdict) {
+        (true, lab::compare::Verdict::Worse) => format!("\x1b[33m{text}\x1b[0m"),
+        (true, lab::compare::Verdict::Better) => format!("\x1b[32m{text}\x1b[0m"),
+        _ => text,
+    }
+}
+
+fn bold(line: String, color: bool) -> String {
+    if color { format!("\x1b[1m{line}\x1b[0m") } else { line }
+}
