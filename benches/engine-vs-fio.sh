@@ -68,7 +68,8 @@ figures='.jobs[0] | ((.usr_cpu + .sys_cpu) / 100) as $cores | .read |
     [.iops, $cores * 1e6 / .iops, ((.lat_ns.percentile // .clat_ns.percentile // {})["50.000000"] // 0) / 1000] | @tsv'
 
 run() { # PROGRAM CASE
-    local job=(--name=job --filename="$file" --rw=randread --bs=4k --runtime="${seconds}s" --time_based=1)
+    # Both draw places that may come again, so that both read the same.
+    local job=(--name=job --filename="$file" --rw=randread --bs=4k --runtime="${seconds}s" --time_based=1 --norandommap=1)
     case $2 in
     default | best) job+=(--iodepth=32 --direct=0 --invalidate=0) ;;
     direct) job+=(--iodepth=32 --direct=1) ;;
@@ -107,8 +108,12 @@ compare() { # CASE
     : >"$ours" && : >"$theirs"
     [[ $1 == default || $1 == best ]] && cat "$file" >/dev/null
     for ((round = 0; round < rounds; round++)); do
-        run assay "$1" >>"$ours"
-        run fio "$1" >>"$theirs"
+        # Who comes second finds another machine: take turns.
+        if ((round % 2)); then
+            run fio "$1" >>"$theirs" && run assay "$1" >>"$ours"
+        else
+            run assay "$1" >>"$ours" && run fio "$1" >>"$theirs"
+        fi
     done
     local iops cpu latency
     iops=("$(median 1 "$ours")" "$(median 1 "$theirs")")

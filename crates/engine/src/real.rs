@@ -48,7 +48,8 @@ pub struct Progress {
 /// flight then is waited for but not counted. Processor time is that of the whole process while requests are
 /// counted, for the kernel does some of the work in threads of its own that are charged to the process.
 ///
-/// Without O_DIRECT the page cache is emptied of the target first, as fio does, unless it is to be kept; it is used from then on.
+/// The page cache is emptied of the target first, as fio does, unless it is to be kept: what is in it would answer
+/// buffered reads, and costs direct ones time. Without O_DIRECT it is used from then on.
 ///
 /// # Errors
 /// If the workload does not fit the target, the kernel refuses what is needed, a request fails, or none is
@@ -81,7 +82,7 @@ pub fn run_real_together(
     let workers = jobs.iter().map(|job| job.workload.workers).sum();
     check_workers(workers)?;
     check_memory(jobs, target)?;
-    if !target.direct() && !target.keeps_cache() {
+    if !target.keeps_cache() {
         target.drop_cache();
     }
     let shared: Vec<Shared> = jobs.iter().map(|job| Shared::new(target, job.workload, job.seed)).collect();

@@ -275,14 +275,17 @@ fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &m
     if reading.is_on("zero_buffers") {
         workload.compressible = 100;
     }
+    if let Some(given) = reading.option("dedupe_percentage") {
+        workload.duplicates = reading.share(given, given.text()).unwrap_or(0);
+    }
     let durable = reading.word("sync", &["none", "0", "sync", "1", "dsync"]);
     workload.durable = durable.is_some_and(|word| !matches!(word, "none" | "0"));
     if let Some(given) = reading.option("invalidate") {
-        match reading.is_on("invalidate") && !direct {
-            true => {
-                reading.tell(given.lost("the page cache is not emptied before; drop it by hand, or use `direct=1`"))
+        match reading.is_on("invalidate") || direct {
+            true => natural.push(Natural::of(given, "the page cache is emptied of the target before each run")),
+            false => {
+                reading.tell(given.lost("the page cache is emptied first all the same; run with `--invalidate=0`"))
             }
-            false => natural.push(Natural::of(given, "there is nothing to drop")),
         }
     }
 }

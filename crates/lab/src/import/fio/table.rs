@@ -206,7 +206,11 @@ const LOST: &[Known] = &[
     known(
         "verify",
         &[],
-        Lost(&["0", "null"], "what was written is not read back and compared, nor are those reads measured"),
+        Lost(
+            &["0", "null"],
+            "what was written is not read back and compared; on a file or a device, `verify = \"crc32c\"` in the plan has \
+             assay do so in its own way",
+        ),
     ),
     known("verify_only", &[], Lost(OFF, "the workload itself is run, and nothing is verified")),
     known("do_verify", &[], With("verify")),
@@ -298,7 +302,7 @@ const LOST_SELDOM: &[Known] = &[
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
     known("buffer_pattern", &[], Lost(NEVER, "what is written is random data from the run's seed")),
     known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
-    known("dedupe_percentage", &[], Lost(OFF, "no block is written twice, so a drive that deduplicates finds nothing")),
+    known("dedupe_percentage", &[], Honoured),
     known("dedupe_mode", &[], With("dedupe_percentage")),
     known("dedupe_working_set_percentage", &[], With("dedupe_percentage")),
     known("dedupe_global", &[], With("dedupe_percentage")),

@@ -219,7 +219,7 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("ioengine=mmap", "nothing is mapped"),
         ("nrfiles=4", "one span as long as the 4 files together"),
         ("filename=x:y", "in place of 2 files"),
-        ("invalidate=1", "the page cache is not emptied"),
+        ("invalidate=0", "run with `--invalidate=0`"),
         ("cpus_allowed=1", "workers run wherever"),
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
