@@ -49,6 +49,15 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
 }
 
 /// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
+/// A sentence with what stands between backquotes as code.
+fn quoting(text: &str) -> Markup {
+    html! {
+        @for (place, part) in bound(text).split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 fn title(comparison: &Comparison) -> String {
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
@@ -65,7 +74,7 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             h2.hidden #verdict { "Summary" }
             (runs(comparison))
             @for other in 1..comparison.outcomes.len() { p.verdict { (bound(&verdict(comparison, other))) } }
-            @if let Some(reach) = reach(comparison) { p.shortfall { (bound(&reach)) } }
+            @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
             (largest(comparison, steps))
             (by_step(comparison, steps))
             p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
