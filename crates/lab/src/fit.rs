@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{Length, catalog, parse};
-    use crate::subject::{Keep, Share, Task};
+    use crate::subject::{Keep, Live, Share, Task};
 
     /// A target of so much, in blocks of 4 KiB, that nothing may be done to.
     struct Untouchable(Bytes);
@@ -160,7 +160,7 @@ mod tests {
             panic!("run")
         }
 
-        fn measure(&mut self, _: &[Task], _: &Keep) -> Result<(), LabError> {
+        fn measure(&mut self, _: &[Task], _: &Keep, _: &Live) -> Result<(), LabError> {
             panic!("measured")
         }
 

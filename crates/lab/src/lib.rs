@@ -31,6 +31,6 @@ pub use real::Real;
 pub use recall::{plan_of, recall};
 pub use session::{Session, Watch};
 pub use simulated::Simulated;
-pub use subject::{Keep, Repeats, Share, Subject, Task};
+pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
 pub use traces::{TraceFileError, Traces};
 pub use wear::Wear;

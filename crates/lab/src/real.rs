@@ -6,7 +6,7 @@ use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
 use workload::Workload;
 
-use crate::subject::{Keep, Repeats, Share, Subject, Task};
+use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 use crate::{Environment, LabError};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -37,10 +37,10 @@ impl Real {
 
 impl Real {
     /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
-    fn repeats(&self, task: &Task) -> Result<Repeats, LabError> {
+    fn repeats(&self, task: &Task, live: &Live) -> Result<Repeats, LabError> {
         let mut measured = Vec::new();
         for &repeat in &task.repeats {
-            match run_real_together(&self.target, &task.jobs(repeat), &|_| {}) {
+            match run_real_together(&self.target, &task.jobs(repeat), live) {
                 Ok(together) => measured.push((repeat, together)),
                 // It was stopped before anything counted.
                 Err(error) if counted_nothing(&error) && self.target.is_stopped() => {}
@@ -122,11 +122,11 @@ impl Subject for Real {
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
 
-    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError> {
         for (index, task) in tasks.iter().enumerate() {
             let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
             self.target.record_to(self.record.clone());
-            let measured = self.repeats(task).map_err(|error| task.failed(error));
+            let measured = self.repeats(task, live).map_err(|error| task.failed(error));
             self.target.record_to(None);
             keep(index, measured?, nothing.then_some(UNWRITTEN))?;
             if self.target.is_stopped() {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Seed};
-use engine::Measurement;
+use engine::{Measurement, Progress};
 use rayon::prelude::*;
 use store::{RunId, Store};
 use workload::{Pattern, Stop, Workload};
@@ -26,6 +26,8 @@ pub trait Watch: Sync {
     fn step(&self, title: &str);
     /// Work that was expected to take this long has been done.
     fn advance(&self, done: Nanos);
+    /// A measurement in real time has come so far, since it began.
+    fn live(&self, _: Progress) {}
 }
 
 /// What is said of a cell whose last repeat ended before its time.
@@ -242,7 +244,7 @@ impl<'a> Session<'a> {
         }
         let furthest = AtomicUsize::new(0);
         let kept = Mutex::new(None);
-        let done = subject.measure(&tasks, &|index, measured, finding| {
+        let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
             *kept.lock().expect("nothing panics while it holds a number") = Some(index);
             if let Some(finding) = finding {
                 self.note(Some(tasks[index].name), None, finding)?;
@@ -267,7 +269,8 @@ impl<'a> Session<'a> {
                 self.watch.step(title(next));
             }
             Ok(())
-        });
+        };
+        let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));
         let last = kept.into_inner().expect("nothing panics while it holds a number");
         if let (Err(error), Some(last)) = (&done, last)
             && error.is_interruption()

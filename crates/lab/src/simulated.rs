@@ -10,7 +10,7 @@ use engine::{Job, Measurement, Record, VirtualError, run_virtual, run_virtual_re
 use workload::Workload;
 
 use crate::LabError;
-use crate::subject::{Keep, Repeats, Share, Subject, Task};
+use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
@@ -96,7 +96,7 @@ impl Subject for Simulated {
         Ok(run_virtual(&mut self.drive, workload, seed)?)
     }
 
-    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[Task], keep: &Keep, _: &Live) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
         // Every processor takes the next task in order, so that the plan is seen to go forward.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Job, Measurement, Record};
+use engine::{Job, Measurement, Progress, Record};
 use workload::Workload;
 
 use crate::LabError;
@@ -46,6 +46,9 @@ pub type Repeats = Vec<(u32, Vec<Measurement>)>;
 /// What takes the measurements of a task as it is finished, in whatever order tasks are, with a finding about the state
 /// in which it was begun.
 pub type Keep<'a> = dyn Fn(usize, Repeats, Option<&str>) -> Result<(), LabError> + Sync + 'a;
+
+/// Hears how far a measurement in real time has come, a few times a second.
+pub type Live<'a> = dyn Fn(Progress) + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
@@ -101,7 +104,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// At the first failure; what was handed over before stays valid.
-    fn measure(&mut self, tasks: &[Task], keep: &Keep) -> Result<(), LabError>;
+    fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError>;
 
     /// About how long a workload takes of the host's time, for the progress bar alone.
     fn cost(&self, workload: &Workload) -> Nanos;
