@@ -1,22 +1,17 @@
 //! Jobs of a step side by side: each is a cell of its own, and all of a point are measured at the same time.
 
+mod support;
+
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Action, Length, Measure, Plan};
-use assay_lab::{Metric, Outcome, Real, Session, Simulated, Subject, Watch, recall};
+use assay_lab::{Metric, Outcome, Real, Session, Simulated, Subject, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
 use engine::{Access, Target};
-use store::{NewRun, RunId, Store};
+use store::{RunId, Store};
+use support::Silent;
 use workload::Pattern;
-
-struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
 
 fn read(steps: &str, length: Length) -> Plan {
     let text = format!("name = \"p\"\nrepeats = 2\n{steps}");
@@ -51,23 +46,7 @@ const FILL: &str = "[[step]]\nname = \"fill\"\ndo = \"fill\"\n";
 /// A store with a run of `plan` in it.
 fn begin(directory: &tempfile::TempDir, plan: &Plan) -> (Mutex<Store>, RunId) {
     let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
-    let run = NewRun {
-        plan: plan.name.clone(),
-        plan_text: plan.text.clone(),
-        quick: false,
-        target: "sim:x25-m".to_owned(),
-        target_identity: String::new(),
-        target_fingerprint: None,
-        direct: true,
-        size: None,
-        seed: Seed::new(1),
-        repeats: None,
-        started_ms: 0,
-        version: String::new(),
-        commit: String::new(),
-        environment: "{}".to_owned(),
-    };
-    let run = store.begin(&run).unwrap();
+    let run = support::begin(&mut store, plan, "sim:x25-m", None);
     (Mutex::new(store), run)
 }
 

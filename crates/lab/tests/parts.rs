@@ -1,21 +1,15 @@
 //! Sweeps over the parts of a simulated drive or rig: each value is a drive of its own, in the plan's own state.
 
+mod support;
+
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
 use assay_lab::{LabError, Metric, Outcome, Session, Simulated, Watch, recall};
 use block::{Nanos, Seed};
 use drive::preset::Preset;
-use store::{NewRun, Store};
-
-/// Wants to know nothing.
-struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
+use store::Store;
+use support::Silent;
 
 /// Expects that no drive with other parts is brought along.
 struct NoOther;
@@ -36,24 +30,7 @@ fn carry_out(steps: &str, target: &str) -> Result<Outcome, LabError> {
     let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap();
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
-    let run = store
-        .begin(&NewRun {
-            plan: plan.name.clone(),
-            plan_text: plan.text.clone(),
-            quick: false,
-            target: format!("sim:{target}"),
-            target_identity: String::new(),
-            target_fingerprint: None,
-            direct: true,
-            size: None,
-            seed: Seed::new(1),
-            repeats: None,
-            started_ms: 0,
-            version: String::new(),
-            commit: String::new(),
-            environment: "{}".to_owned(),
-        })
-        .unwrap();
+    let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);
     let store = Mutex::new(store);
     let mut subject = Simulated::new(Preset::find(target).unwrap());
     let session = Session::new(&store, run, &plan, Seed::new(1), &Silent)?;

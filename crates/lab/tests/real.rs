@@ -1,50 +1,27 @@
 //! Plans on real files: what is written, and what is said where nothing was.
 
+mod support;
+
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Real, Session, Watch};
-use block::{Bytes, Nanos, Seed};
+use assay_lab::{Real, Session};
+use block::{Bytes, Seed};
 use engine::{Access, Target};
-use store::{NewRun, Note, Store};
+use store::{Note, Store};
+use support::Silent;
 
 const FILL: &str = "[[step]]\nname = \"fill\"\ndo = \"fill\"\n";
 const READ: &str = "[[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\nsweep.iodepth = [1, 2]\n";
-
-/// Wants to know nothing.
-struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
 
 /// Carries out these steps on a file of this size; the findings.
 fn carry_out(steps: &str, path: &Path, access: &Access) -> Vec<Note> {
     let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap();
     let mut store = Store::open(&path.with_extension("sqlite")).unwrap();
     let mut subject = Real::new(Target::open(path, access).unwrap());
-    let run = store
-        .begin(&NewRun {
-            plan: plan.name.clone(),
-            plan_text: plan.text.clone(),
-            quick: false,
-            target: path.display().to_string(),
-            target_identity: String::new(),
-            target_fingerprint: None,
-            direct: true,
-            size: access.size,
-            seed: Seed::new(1),
-            repeats: None,
-            started_ms: 0,
-            version: String::new(),
-            commit: String::new(),
-            environment: "{}".to_owned(),
-        })
-        .unwrap();
+    let run = support::begin(&mut store, &plan, &path.display().to_string(), access.size);
     let store = Mutex::new(store);
     Session::new(&store, run, &plan, Seed::new(1), &Silent).unwrap().carry_out(&mut subject, true).unwrap();
     store.into_inner().unwrap().notes(run).unwrap()

@@ -4,6 +4,7 @@ pub mod fio;
 pub mod icf;
 mod notice;
 mod source;
+mod words;
 
 pub use fio::Import;
 pub use notice::{Notice, Severity, render};

@@ -1,15 +1,14 @@
 //! A job file as a plan, in the words of a reviewer.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
-use toml_edit::Value;
 use workload::{Workload, amount, duration};
 
 use super::super::Place;
 use super::job::Natural;
 use super::{Group, Import, Job};
+use crate::import::words::{Names, quoted, slug};
 use crate::plan::printable;
 
 /// The text of a plan that does what the job file asks for, with comments on what it does not.
@@ -18,9 +17,9 @@ use crate::plan::printable;
 pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     let file = path.file_name().map_or_else(|| "job".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "job".into(), |name| name.to_string_lossy());
-    let mut names = Names::default();
+    let mut names = Names::new("job");
     let mut text = heading(import, &file);
-    text += &format!("name = {}\n", quoted(&slug(&stem)));
+    text += &format!("name = {}\n", quoted(&slug(&stem, "job")));
     text += &format!("title = {}\nrepeats = 1\n", quoted(&printable(&file)));
     if layout {
         let name = quoted(&names.unique("layout"));
@@ -102,7 +101,7 @@ fn side_by_side(group: &Group, number: usize, names: &mut Names) -> String {
     for (name, value) in &shared {
         text += &format!("{name} = {}\n", quoted(value));
     }
-    let mut jobs = Names::default();
+    let mut jobs = Names::new("job");
     for (job, fields) in group.jobs.iter().zip(&all) {
         text += "\n";
         text += &job.about.as_deref().map_or_else(String::new, |about| format!("# {}\n", printable(about)));
@@ -143,42 +142,4 @@ fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
         given(workload.ramp > Nanos::ZERO, "ramp_time", &|| duration(workload.ramp)),
     ];
     fields.into_iter().flatten().chain(workload.options()).collect()
-}
-
-/// A text in quotes, as TOML has it.
-fn quoted(text: &str) -> String {
-    let value = format!("{}", Value::from(text));
-    value.trim().to_owned()
-}
-
-/// The name that a plan can have in place of any text.
-fn slug(text: &str) -> String {
-    const LONGEST: usize = 56;
-    let letters = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
-    let name: String = letters.take(LONGEST).collect();
-    match name.trim_matches('-') {
-        "" => "job".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-/// The names given so far, no two alike, and how often each was asked for.
-#[derive(Default)]
-struct Names {
-    given: BTreeSet<String>,
-    asked: BTreeMap<String, u32>,
-}
-
-impl Names {
-    fn unique(&mut self, text: &str) -> String {
-        let name = slug(text);
-        let times = self.asked.entry(name.clone()).or_insert(0);
-        loop {
-            *times += 1;
-            let tried = if *times == 1 { name.clone() } else { format!("{name}-{times}") };
-            if self.given.insert(tried.clone()) {
-                return tried;
-            }
-        }
-    }
 }

@@ -1,13 +1,12 @@
 //! A file of Iometer's as a plan, in the words of a reviewer.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
-use toml_edit::Value;
 use workload::{Workload, amount, duration};
 
 use super::{Import, Job, Step};
+use crate::import::words::{Names, quoted, slug};
 use crate::plan::{Field, printable};
 
 /// The text of a plan that does what the file asks for, with comments on what it does not.
@@ -16,9 +15,9 @@ use crate::plan::{Field, printable};
 pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     let file = path.file_name().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
-    let mut names = Names::default();
+    let mut names = Names::new("test");
     let mut text = heading(import, &file);
-    text += &format!("name = {}\ntitle = {}\n", quoted(&slug(&stem)), quoted(&printable(&file)));
+    text += &format!("name = {}\ntitle = {}\n", quoted(&slug(&stem, "test")), quoted(&printable(&file)));
     if let Some(about) = &import.description {
         text += &format!("about = {}\n", quoted(&printable(about)));
     }
@@ -81,7 +80,7 @@ fn side_by_side(jobs: &[Job], names: &mut Names) -> String {
     for (name, value) in all[0].iter().filter(|field| is_shared(field)) {
         text += &format!("{name} = {}\n", quoted(value));
     }
-    let mut own = Names::default();
+    let mut own = Names::new("test");
     for (job, fields) in jobs.iter().zip(&all) {
         text += &format!("\n[[step.job]]\nname = {}\n", quoted(&own.unique(&job.name)));
         for (name, value) in fields.iter().filter(|field| !is_shared(field)) {
@@ -114,47 +113,4 @@ pub(super) fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
         given(workload.ramp > Nanos::ZERO, "ramp_time", &|| duration(workload.ramp)),
     ];
     fields.into_iter().flatten().chain(workload.options()).collect()
-}
-
-/// A text in quotes, as TOML has it.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string().trim().to_owned()
-}
-
-/// The name that a plan can have in place of any text.
-fn slug(text: &str) -> String {
-    const LONGEST: usize = 56;
-    let mut name = String::new();
-    for letter in text.chars().map(|c| c.to_ascii_lowercase()) {
-        match letter {
-            'a'..='z' | '0'..='9' => name.push(letter),
-            _ if name.is_empty() || name.ends_with('-') => {}
-            _ => name.push('-'),
-        }
-    }
-    name.truncate(LONGEST);
-    match name.trim_matches('-') {
-        "" => "test".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-/// The names given so far, no two alike, and how often each was asked for.
-#[derive(Default)]
-struct Names {
-    given: BTreeSet<String>,
-    asked: BTreeMap<String, u32>,
-}
-
-impl Names {
-    fn unique(&mut self, text: &str) -> String {
-        let name = slug(text);
-        let asked = self.asked.entry(name.clone()).or_insert(1);
-        let mut tried = name.clone();
-        while !self.given.insert(tried.clone()) {
-            *asked += 1;
-            tried = format!("{name}-{asked}");
-        }
-        tried
-    }
 }
