@@ -47,6 +47,11 @@ impl Broken {
             }
         }
     }
+
+    /// How the program ends for it, saying `words`: as an interruption where someone asked for the end.
+    pub fn failure(&self, words: String) -> Failure {
+        if self.reason.is_interruption() { Failure::interrupted(words) } else { Failure::failed(words) }
+    }
 }
 
 /// Milliseconds since 1970-01-01 UTC.

@@ -33,9 +33,7 @@ impl Real {
             && !workload.verify.only
             && span.is_ok_and(|span| self.target.has_holes(span))
     }
-}
 
-impl Real {
     /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
     fn repeats(&self, task: &Task, live: &Live) -> Result<Repeats, LabError> {
         let mut measured = Vec::new();

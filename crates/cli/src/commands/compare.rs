@@ -1,14 +1,15 @@
 //! `assay compare`: runs held against each other.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use lab::compare::{Aspect, CompareError, Comparison, Question, Verdict};
 use lab::recall;
 use store::Store;
 
-use super::history::{Which, say};
+use super::history::{Which, say, width};
+use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
 
@@ -105,16 +106,16 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
         }
         Format::Text => {
             let is_terminal = io::stdout().is_terminal();
-            let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(100);
-            say(&report::comparison::text(&comparison, width, color(is_terminal)))?;
+            say(&report::comparison::text(&comparison, width().min(100), color(is_terminal)))?;
         }
     }
-    let folder = arguments.out.clone().or((arguments.format == Format::Text).then(|| PathBuf::from("assay-reports")));
-    if let Some(folder) = folder {
-        let path = write(&comparison, &folder)?;
-        let line = format!("Report: {}\n", path.display());
-        if arguments.format == Format::Text { say(&format!("\n{line}"))? } else { eprint!("{line}") }
-    }
+    let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
+    deliver(
+        arguments.format == Format::Text,
+        arguments.out.as_deref(),
+        &format!("compare-{}.html", ids.join("-")),
+        || report::comparison::html(&comparison, env!("CARGO_PKG_VERSION")),
+    )?;
     arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
 }
 
@@ -139,16 +140,6 @@ fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
     };
     eprintln!("{words}{unguarded}");
     Ok(())
-}
-
-fn write(comparison: &Comparison, folder: &Path) -> Result<PathBuf, Failure> {
-    let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
-    let path = folder.join(format!("compare-{}.html", ids.join("-")));
-    let html = report::comparison::html(comparison, env!("CARGO_PKG_VERSION"));
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
-        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
-    })?;
-    Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
 impl From<CompareError> for Failure {

@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod history;
 pub mod import;
 mod jobs;
+mod page;
 pub mod replicate;
 pub mod review;
 pub mod run;

@@ -1,13 +1,14 @@
 //! `assay replicate`: published reviews again, in virtual time.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use block::Seed;
 use clap::ValueEnum;
-use lab::replicate::{Replication, Review, ReviewError, catalog, replicate};
+use lab::replicate::{Review, ReviewError, catalog, replicate};
 
-use super::history::say;
+use super::history::{say, width};
+use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -56,16 +57,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Json => say(&format!("{}\n", report::replication::json(&done, env!("CARGO_PKG_VERSION"))))?,
         Format::Text => {
             let is_terminal = io::stdout().is_terminal();
-            let width = comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(100);
-            say(&report::replication::text(&done, width, color(is_terminal)))?;
+            say(&report::replication::text(&done, width().min(100), color(is_terminal)))?;
         }
     }
-    let folder = arguments.out.clone().or((arguments.format == Format::Text).then(|| PathBuf::from("assay-reports")));
-    if let Some(folder) = folder {
-        let path = write(&done, &folder)?;
-        let line = format!("Report: {}\n", path.display());
-        if arguments.format == Format::Text { say(&format!("\n{line}"))? } else { eprint!("{line}") }
-    }
+    let name = match &done[..] {
+        [one] => format!("replicate-{}.html", one.published.review),
+        _ => "replicate.html".to_owned(),
+    };
+    deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {
+        report::replication::html(&done, env!("CARGO_PKG_VERSION"))
+    })?;
     match done.iter().find(|replication| replication.has_failed()) {
         None => Ok(()),
         Some(failed) => {
@@ -80,19 +81,6 @@ fn find(names: &[String]) -> Result<Vec<Review>, Failure> {
     let all = || catalog::names().map(str::to_owned).to_vec();
     let names = if names.is_empty() { all() } else { names.to_vec() };
     names.iter().map(|name| catalog::find(name).map_err(Failure::from)).collect()
-}
-
-fn write(done: &[Replication], folder: &Path) -> Result<PathBuf, Failure> {
-    let name = match done {
-        [one] => format!("replicate-{}.html", one.published.review),
-        _ => "replicate.html".to_owned(),
-    };
-    let path = folder.join(name);
-    let html = report::replication::html(done, env!("CARGO_PKG_VERSION"));
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
-        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
-    })?;
-    Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
 impl From<ReviewError> for Failure {

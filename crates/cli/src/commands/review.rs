@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         let words = format!(
             "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
         );
-        if broken.reason.is_interruption() { Failure::interrupted(words) } else { Failure::failed(words) }
+        broken.failure(words)
     })?;
     finish(&store, run, &arguments.out)
 }

@@ -178,16 +178,13 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
     let document = || document(arguments.format, name, Some(arguments.target()), access.is_direct(), &store, run);
-    match done {
-        Err(broken) if broken.reason.is_interruption() => {
-            if let Ok(document) = document() {
-                say(&document)?;
-            }
-            Err(Failure::interrupted(broken.words(run)))
-        }
-        Err(broken) => Err(Failure::failed(broken.words(run))),
-        Ok(()) => Ok((document()?, judge(&store, run))),
+    let Err(broken) = done else { return Ok((document()?, judge(&store, run))) };
+    if broken.reason.is_interruption()
+        && let Ok(document) = document()
+    {
+        say(&document)?;
     }
+    Err(broken.failure(broken.words(run)))
 }
 
 /// Runs the job file of this name; for several jobs the document is the summary of a plan.

@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos};
 use engine::{Clock, Measurement, Method};
-use workload::Workload;
+use workload::{Workload, amount};
 
 use super::{Keys, Single};
 
@@ -65,13 +65,6 @@ fn sizes(workload: &Workload, amount: impl Fn(Bytes) -> String) -> String {
     let least = all().min().expect("every pattern makes requests");
     let largest = workload.block_max();
     if least == largest { amount(least) } else { format!("{}-{}", amount(least), amount(largest)) }
-}
-
-/// An amount of data as fio's users write it: `512`, `4k`, `2g`.
-fn amount(bytes: Bytes) -> String {
-    let units = [("g", Bytes::from_gib(1)), ("m", Bytes::from_mib(1)), ("k", Bytes::from_kib(1))];
-    let fitting = units.into_iter().find(|(_, unit)| bytes > Bytes::ZERO && bytes.is_multiple_of(*unit));
-    fitting.map_or_else(|| bytes.get().to_string(), |(suffix, unit)| format!("{}{suffix}", bytes.div(unit)))
 }
 
 /// A time as fio's users write it: `10`, `500ms`, `7us`.

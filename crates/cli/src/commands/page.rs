@@ -1,0 +1,33 @@
+//! A page beside what is printed: where it goes, and how that is told.
+
+use std::path::{Path, PathBuf};
+
+use super::history::say;
+use crate::failure::Failure;
+
+/// Where pages go that are asked for by nothing but a table for people.
+const FOLDER: &str = "assay-reports";
+
+/// Writes a page of this name into `out`, or, where `for_people` is printed, into the usual folder, and tells where it is:
+/// behind the table for people, else on standard error, for programs read the rest.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOnce() -> String) -> Result<(), Failure> {
+    let Some(folder) = out.or(for_people.then(|| Path::new(FOLDER))) else { return Ok(()) };
+    let line = format!("Report: {}\n", write(folder, name, &html())?.display());
+    if for_people {
+        say(&format!("\n{line}"))
+    } else {
+        eprint!("{line}");
+        Ok(())
+    }
+}
+
+fn write(folder: &Path, name: &str, html: &str) -> Result<PathBuf, Failure> {
+    let path = folder.join(name);
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
+        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
+    })?;
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
