@@ -2,6 +2,11 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use support::{Place, skip, tool};
 
@@ -142,4 +147,18 @@ fn an_access_specification_of_iometers_becomes_a_plan_that_runs() {
     let summary = place.succeeds(&["review", "--plan", "plan.toml", "sim:x25-m?user=1GiB"]);
     assert!(summary.contains("Office") || summary.contains("office"), "{summary}");
     assert!(place.refuses(&["import", "office.ICF", "--section=x"]).contains("fio's job files"));
+}
+
+#[test]
+fn ctrl_c_ends_a_job_file_with_the_code_of_an_interruption_and_keeps_what_was_measured() {
+    let place = place("[long]\nfilename=scratch.bin\nsize=8m\nrw=randread\nruntime=60\ntime_based\n");
+    let mut child = place.command(&["run", "job.fio"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(words.any(|line| line.unwrap().trim() == "long"), "the program ended early");
+    // Long enough for requests to be counted, however busy the machine is.
+    std::thread::sleep(Duration::from_secs(1));
+    rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let rest: Vec<String> = words.map_while(Result::ok).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(place.succeeds(&["show", "last"]).contains("IOPS"));
 }

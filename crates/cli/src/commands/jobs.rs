@@ -83,7 +83,7 @@ pub fn measure(
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
-    done.map_err(|broken| Failure::failed(broken.words(run)))?;
+    done.map_err(|broken| broken.failure(broken.words(run)))?;
     Ok(Done { import, run, direct, store })
 }
 
