@@ -76,6 +76,7 @@ impl Undertaking<'_> {
             plan: self.plan.name.clone(),
             plan_text: self.plan.text.clone(),
             quick: self.plan.quick,
+            simulated: self.plan.simulated,
             target,
             target_identity: opened.identity.clone(),
             target_fingerprint: fingerprint,

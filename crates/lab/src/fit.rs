@@ -4,7 +4,7 @@ use block::{Bytes, Nanos};
 use workload::{Invalid, Pattern, Stop, Workload};
 
 use crate::LabError;
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Plan, Rounds, Step};
 use crate::subject::Subject;
 use crate::variants::swept;
 
@@ -68,7 +68,7 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
                 asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
             }
             Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
-            Action::Measure(measure) => {
+            Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => {
                 let of_this = measure.cells.iter().filter(|cell| cell.changes() == changes);
                 let cells = of_this.filter(|cell| cell.workload.unfit(subject.block()).is_none());
                 asked.extend(cells.map(|cell| (name, cell.key(), cell.workload.clone())));

@@ -33,4 +33,4 @@ pub use session::{Session, Watch};
 pub use simulated::Simulated;
 pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
 pub use traces::{TraceFileError, Traces};
-pub use wear::Wear;
+pub use wear::{Wear, wears};

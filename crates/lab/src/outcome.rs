@@ -41,7 +41,9 @@ pub struct CellOutcome {
     pub point: Vec<(Axis, String)>,
     /// What was asked.
     pub workload: Workload,
-    /// What was measured, a repeat each; a conditioning has one, with a long series.
+    /// What was measured in rounds before those that count.
+    pub before: Vec<Measurement>,
+    /// What was measured, a repeat each; a conditioning has one, with a long series. Of rounds, those of the window.
     pub repeats: Vec<Measurement>,
 }
 
@@ -49,6 +51,11 @@ impl CellOutcome {
     /// What is other in the drive that it was measured on; empty for the drive as it is.
     pub fn changes(&self) -> String {
         crate::plan::changes(&self.point)
+    }
+
+    /// What was measured in each round, where it was measured in rounds.
+    pub fn rounds(&self) -> impl Iterator<Item = &Measurement> {
+        self.before.iter().chain(&self.repeats)
     }
 
     /// The job that it is, where others ran beside it.

@@ -33,9 +33,19 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 let outcome = |cell: &mut Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()));
                 measure.cells.iter_mut().map(outcome).collect()
             }
+            Action::Rounds(rounds) => {
+                let window = rounds.measure.repeats as usize;
+                let outcome = |cell: &mut Cell| {
+                    let mut all: Vec<Measurement> = repeats_of(&step.name, &cell.key());
+                    let repeats = all.split_off(all.len().saturating_sub(window));
+                    CellOutcome { before: all, ..cell_outcome(cell, repeats) }
+                };
+                rounds.measure.cells.iter_mut().map(outcome).collect()
+            }
             Action::Condition(condition) => vec![CellOutcome {
                 point: Vec::new(),
                 workload: condition.workload.clone(),
+                before: Vec::new(),
                 repeats: repeats_of(&step.name, ""),
             }],
             Action::Purge | Action::Fill { .. } | Action::Idle { .. } => continue,
@@ -56,7 +66,7 @@ fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
     if let Some(measured) = repeats.first().filter(|_| cell.workload.replay.is_some()) {
         cell.workload = measured.workload.clone();
     }
-    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), repeats }
+    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before: Vec::new(), repeats }
 }
 
 /// How much the run's target holds, as far as it was used.
@@ -72,7 +82,7 @@ fn capacity_of(run: &Run) -> Option<Bytes> {
 /// # Errors
 /// If the stored text is not a plan of this version of the program.
 pub fn plan_of(run: &store::Run) -> Result<Plan, LabError> {
-    let length = if run.quick { Length::Quick } else { Length::Full };
+    let length = Length::of(run.quick, run.simulated);
     let mut plan = parse(&run.plan_text, length).map_err(|mistakes| LabError::Plan {
         run: run.id,
         reason: mistakes.first().map(ToString::to_string).unwrap_or_default(),

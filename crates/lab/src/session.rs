@@ -1,5 +1,7 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
+mod rounds;
+
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,7 +18,7 @@ use crate::fit::fits;
 use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
 use crate::subject::{Repeats, Subject, Task};
 use crate::variants::{Lineage, Variant, Variants, swept};
-use crate::wear::Wear;
+use crate::wear::{Wear, wears};
 
 /// Who wants to know how far a plan has come.
 pub trait Watch: Sync {
@@ -76,11 +78,13 @@ impl<'a> Session<'a> {
         fits(self.plan, subject)?;
         self.watch.begin(self.whole_cost(subject));
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
-        let mut whole = Lineage { subject, changes: "", written: Bytes::ZERO };
+        let mut whole = Lineage { subject, changes: "", written: Bytes::ZERO, survives: state_survives };
         let mut variants = Variants::default();
         let mut index = 0;
         while let Some(step) = self.plan.steps.get(index) {
-            let done_before = resumed_at.is_some_and(|last| index <= last);
+            // Rounds that were cut off go on where they were.
+            let goes_on = |last| index == last && matches!(step.action, Action::Rounds(_));
+            let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
             index += match &step.action {
                 Action::Measure(_) => self.measure_group(index, whole.subject, &mut variants)?,
                 action if done_before => {
@@ -122,9 +126,15 @@ impl<'a> Session<'a> {
                     self.note_all(&step.name, lineage.changes, filled.target_findings())?;
                 }
             }
+            Action::Rounds(rounds) => {
+                let written = self.rounds(&step.name, rounds, lineage, cost)?;
+                if rounds.measure.cells.iter().any(|cell| wears(&cell.workload)) {
+                    lineage.written += written;
+                }
+            }
             Action::Condition(condition) => {
                 let done = self.condition(&step.name, condition, lineage, cost)?;
-                if condition.wears() {
+                if wears(&condition.workload) {
                     lineage.written += done;
                     let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
                     let noted = |finding: String| self.note(Some(&step.name), lineage.cell(), &finding);
@@ -206,7 +216,7 @@ impl<'a> Session<'a> {
     /// Does on a drive with other parts what the plan did before step number `until`.
     fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
         let Variant { changes, subject, written, next } = variant;
-        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written };
+        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written, survives: false };
         for step in &self.plan.steps[*next..until] {
             if !matches!(step.action, Action::Measure(_)) {
                 self.watch.step(&format!("{}, {}", step.title, lineage.changes));
@@ -333,7 +343,8 @@ impl<'a> Session<'a> {
             if reached >= 1.0 && steady == Some(true) {
                 break steady;
             }
-            if share_of(condition.at_most, so_far, lineage.subject.capacity()) >= 1.0 {
+            let capacity = lineage.subject.capacity();
+            if condition.at_most.iter().any(|most| share_of(*most, so_far, capacity) >= 1.0) {
                 break steady;
             }
         };
@@ -378,6 +389,11 @@ impl<'a> Session<'a> {
             }
             Action::Measure(measure) => {
                 measure.points().map(|cells| share(subject, cells, measure.repeats as usize)).sum()
+            }
+            Action::Rounds(rounds) => {
+                let once = |cell: &Cell| subject.cost(&cell.workload) + rounds.rest;
+                let round: Nanos = rounds.measure.cells.iter().map(once).sum();
+                round.times(u64::from(rounds.at_most))
             }
             Action::Condition(condition) => {
                 let stop = match condition.at_least {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use workload::{Trace, TraceDigest, TraceError, TraceReader, Workload};
 
-use crate::plan::{Action, Plan};
+use crate::plan::Plan;
 
 /// The longest line of a trace, of which far less makes sense.
 const LINE_MAX: u64 = 64 << 10;
@@ -64,7 +64,7 @@ impl Traces {
     /// If a file cannot be read or holds no trace.
     pub fn give(&mut self, plan: &mut Plan) -> Result<(), TraceFileError> {
         for step in &mut plan.steps {
-            if let Action::Measure(measure) = &mut step.action {
+            if let Some(measure) = step.action.measure_mut() {
                 for cell in &mut measure.cells {
                     self.give_to(&mut cell.workload)?;
                 }

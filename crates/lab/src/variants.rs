@@ -16,6 +16,8 @@ pub(crate) struct Lineage<'s> {
     pub changes: &'s str,
     /// What was written at random since it was last purged.
     pub written: Bytes,
+    /// Whether it is as an earlier process left it, when a run is resumed.
+    pub survives: bool,
 }
 
 impl Lineage<'_> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use block::Bytes;
+use workload::{Pattern, Workload};
 
 /// How much of a drive was written at random since it was purged.
 ///
@@ -31,6 +32,15 @@ impl Wear {
                  {self}. Let the step write all of it, with at-least = \"100%\" and without --quick."
             )
         })
+    }
+}
+
+/// Whether a workload wears a drive: by random writes. In order it is a fill.
+pub const fn wears(workload: &Workload) -> bool {
+    match workload.pattern {
+        Pattern::RandWrite => true,
+        Pattern::RandRw => workload.read_percent < 100,
+        _ => false,
     }
 }
 

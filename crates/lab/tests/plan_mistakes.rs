@@ -429,5 +429,5 @@ fn a_replay_that_contradicts_itself_is_told_at_the_word_that_does() {
     }
     let (mistake, _) =
         only_mistake("[[step]]\nname = \"a\"\ndo = \"condition\"\nround = 1\nat-most = \"1s\"\nread_iolog = \"t\"");
-    assert!(mistake.help.unwrap().contains("only `measure` steps take it"));
+    assert!(mistake.help.unwrap().contains("only `measure` and `rounds` steps take it"));
 }

@@ -3,7 +3,7 @@
 use block::Bytes;
 use engine::Clock;
 use jiff::Timestamp;
-use lab::plan::Action;
+use lab::plan::{Action, Length, parse};
 use lab::{Finding, Outcome};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     let run = &outcome.run;
     html! {
         dl {
-            dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } }
+            dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", at its lengths for simulated drives" } }
             @if !outcome.plan.about.is_empty() { dt { "Purpose" } dd { (outcome.plan.about) } }
             dt { "Seed" } dd { (run.seed) }
             dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
@@ -219,6 +219,9 @@ fn command(outcome: &Outcome) -> String {
     }
     words.extend(run.size.map(|size| format!("--size {}", exact(size))));
     words.extend(run.quick.then(|| "--quick".to_owned()));
+    let has_lengths = || parse(&run.plan_text, Length::Simulated).is_ok_and(|plan| plan.simulated);
+    let is_full = run.target.starts_with("sim:") && !run.simulated && has_lengths();
+    words.extend(is_full.then(|| "--full-length".to_owned()));
     words.extend(run.repeats.map(|repeats| format!("--repeats {repeats}")));
     words.push(format!("--seed {}", run.seed));
     words.join(" ")

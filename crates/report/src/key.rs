@@ -271,7 +271,7 @@ pub(crate) fn is_key(reading: &Reading) -> bool {
 
 /// The workload of a conditioning with random writes.
 fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
-    part.condition().filter(|condition| condition.wears()).map(|condition| &condition.workload)
+    part.condition().filter(|condition| lab::wears(&condition.workload)).map(|condition| &condition.workload)
 }
 
 /// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.

@@ -89,6 +89,7 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
             p.trust {
+                @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }
                 @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run is longer and surer. " }
                 @if let Some(precision) = prose::precision(parts) { (precision) " " }
                 a href="#findings" { (count(outcome.findings.len(), "finding")) } "."

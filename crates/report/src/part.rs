@@ -1,7 +1,7 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use lab::plan::{Action, Axis, Condition, Measure, Step};
+use lab::plan::{Action, Axis, Condition, Measure, Rounds, Step};
 use lab::{CellOutcome, Outcome};
 use workload::{Stop, Workload};
 
@@ -52,15 +52,17 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
 impl<'a> Part<'a> {
     /// What it sweeps.
     pub(crate) fn axes(&self) -> &'a [Axis] {
-        match &self.step.action {
-            Action::Measure(measure) => &measure.axes,
-            _ => &[],
-        }
+        self.step.action.measure().map_or(&[], |measure| &measure.axes)
     }
 
     /// The conditioning, if it is one.
     pub(crate) fn condition(&self) -> Option<&'a Condition> {
         if let Action::Condition(condition) = &self.step.action { Some(condition) } else { None }
+    }
+
+    /// The rounds, if it was measured in rounds.
+    pub(crate) fn rounds(&self) -> Option<&'a Rounds> {
+        if let Action::Rounds(rounds) = &self.step.action { Some(rounds) } else { None }
     }
 
     /// Whether any cell was measured.

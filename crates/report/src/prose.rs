@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Rounds, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -224,6 +224,7 @@ pub(crate) fn action(step: &Step) -> String {
             format!("Measure {cells}, each {times}: {}", workloads(measure))
         }
         Action::Condition(condition) => conditioning(condition),
+        Action::Rounds(rounds) => in_rounds(rounds),
     }
 }
 
@@ -240,6 +241,17 @@ pub(crate) fn workloads(measure: &Measure) -> String {
     format!("side by side: {}", all.join("; "))
 }
 
+/// How rounds go, in a line.
+fn in_rounds(rounds: &Rounds) -> String {
+    let cells = count(rounds.measure.cells.len(), "cell");
+    let until = match rounds.steady {
+        Some(rule) => format!("until {} rounds are steady, at most {}", rule.rounds, rounds.at_most),
+        None => format!("{} times", rounds.at_most),
+    };
+    let rest = if rounds.rest > Nanos::ZERO { format!(", {} of rest after each", rounds.rest) } else { String::new() };
+    format!("Measure {cells} one after another, {until}{rest}: {}", workloads(&rounds.measure))
+}
+
 /// How a conditioning goes, in a line.
 fn conditioning(condition: &Condition) -> String {
     let until = match condition.steady {
@@ -250,7 +262,7 @@ fn conditioning(condition: &Condition) -> String {
         "Run in rounds: {}; {until}, at least {} and at most {}",
         common(&[&condition.workload]),
         limit(condition.at_least),
-        limit(condition.at_most)
+        condition.at_most.iter().map(|most| limit(*most)).collect::<Vec<_>>().join(" or ")
     )
 }
 

@@ -1,7 +1,7 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
 use lab::Finding;
-use lab::plan::Action;
+use lab::plan::{Action, Rounds};
 use maud::{Markup, PreEscaped, html};
 
 use crate::axis;
@@ -19,7 +19,7 @@ use crate::timeline::Timeline;
 pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
-        Action::Measure(measure) => prose::workloads(measure),
+        Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => prose::workloads(measure),
         _ => prose::common(&part.readings.iter().map(|reading| &reading.cell.workload).collect::<Vec<_>>()),
     };
     html! {
@@ -61,8 +61,13 @@ fn drive(state: State) -> String {
 }
 
 fn repeated(part: &Part) -> String {
+    if let Some(rounds) = part.rounds() {
+        let done = part.readings.iter().map(|reading| reading.cell.rounds().count()).max().unwrap_or_default();
+        let window = (rounds.measure.repeats as usize).min(done);
+        return format!("figures of the last {window} of {}", count(done, "round"));
+    }
     match &part.step.action {
-        lab::plan::Action::Measure(measure) => format!("{} each", count(measure.repeats as usize, "repeat")),
+        Action::Measure(measure) => format!("{} each", count(measure.repeats as usize, "repeat")),
         _ => "run once".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! In what state a step finds the drive.
 
 use block::Bytes;
-use lab::plan::Action;
+use lab::plan::{Action, Step};
 use lab::{Outcome, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
@@ -33,7 +33,7 @@ impl State {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }
-                Action::Condition(condition) if condition.wears() => {
+                Action::Condition(_) | Action::Rounds(_) if wears(step) => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
@@ -74,8 +74,18 @@ impl State {
     }
 }
 
-/// How much the conditioning at step `index` wrote; none where it was not measured.
+/// Whether a step wears the drive by random writes.
+fn wears(step: &Step) -> bool {
+    match &step.action {
+        Action::Condition(condition) => lab::wears(&condition.workload),
+        Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| lab::wears(&cell.workload)),
+        _ => false,
+    }
+}
+
+/// How much the rounds of step `index` wrote; none where it was not measured.
 fn written_by(outcome: &Outcome, index: usize) -> Option<Bytes> {
     let step = outcome.steps.iter().find(|step| step.index == index)?;
-    Some(step.cells.first()?.repeats.first()?.write.bytes)
+    step.cells.first()?.repeats.first()?;
+    Some(step.cells.iter().flat_map(|cell| cell.rounds()).map(|round| round.write.bytes).sum())
 }

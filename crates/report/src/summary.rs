@@ -30,6 +30,7 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
     let mut facts =
         vec![format!("plan {}", run.plan), format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()];
     facts.extend(run.quick.then(|| "quick".to_owned()));
+    facts.extend(run.simulated.then(|| "lengths for simulated drives".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));
     lines.extend(wrapped(&facts.join(" · "), width));
     for text in prose::shortfall(outcome).into_iter().chain(verdict(&scorecard)) {

@@ -140,7 +140,7 @@ mod tests {
             workload: Workload { stop: Stop::after(round), ..Workload::default() },
             steady: Some(SteadyRule::SNIA),
             at_least: Limit::Percent(100),
-            at_most: Limit::Percent(200),
+            at_most: vec![Limit::Percent(200)],
         }
     }
 

@@ -154,6 +154,7 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
             plan: plan.name.clone(),
             plan_text: plan.text.clone(),
             quick: true,
+            simulated: false,
             target: "sim:x25-m".to_owned(),
             target_identity: "the simulated X25-M".to_owned(),
             target_fingerprint: None,

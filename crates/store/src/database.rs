@@ -18,7 +18,7 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 5;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -31,6 +31,8 @@ const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
     ALTER TABLE measurement ADD COLUMN trim_service BLOB;
     ALTER TABLE measurement ADD COLUMN failures TEXT;
     ALTER TABLE measurement ADD COLUMN verified TEXT;";
+/// What a store of the fourth version lacks: plans had no lengths of their own for simulated drives.
+const FROM_FOURTH: &str = "ALTER TABLE run ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -50,6 +52,7 @@ pub struct NewRun {
     pub plan: String,
     pub plan_text: String,
     pub quick: bool,
+    pub simulated: bool,
     pub target: String,
     pub target_identity: String,
     pub target_fingerprint: Option<String>,
@@ -121,7 +124,7 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD)] {
+        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD), (4, FROM_FOURTH)] {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
                 transaction.pragma_update(None, "user_version", earlier + 1)?;
@@ -185,8 +188,8 @@ impl Store {
         let owner = self.write(|connection| {
             connection.execute(
                 "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
-                 started_ms, version, git_commit, environment, direct, target_fingerprint) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14)",
+                 started_ms, version, git_commit, environment, direct, target_fingerprint, simulated) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                 params![
                     run.plan,
                     run.plan_text,
@@ -202,6 +205,7 @@ impl Store {
                     run.environment,
                     run.direct,
                     run.target_fingerprint,
+                    run.simulated,
                 ],
             )?;
             // Before anybody else can see it.
@@ -429,6 +433,7 @@ fn run_of(row: &Row) -> rusqlite::Result<Run> {
         plan: row.get("plan")?,
         plan_text: row.get("plan_text")?,
         quick: row.get("quick")?,
+        simulated: row.get("simulated")?,
         target: row.get("target")?,
         target_identity: row.get("target_identity")?,
         target_fingerprint: row.get("target_fingerprint")?,
@@ -472,6 +477,7 @@ mod tests {
             plan: "review".into(),
             plan_text: "x".repeat(20_000),
             quick: false,
+            simulated: false,
             target: "sim:x25-m".into(),
             target_identity: "X25-M".into(),
             target_fingerprint: None,

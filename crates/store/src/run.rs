@@ -39,6 +39,9 @@ pub struct Run {
     pub plan_text: String,
     /// Whether durations and repeats were shortened.
     pub quick: bool,
+    /// Whether lengths that the plan gives for simulated drives were taken.
+    #[serde(default)]
+    pub simulated: bool,
     /// What it ran on, as it was asked for: `sim:x25-m`, a path.
     pub target: String,
     /// How the target names itself: model and capacity of a drive, kind and size of a file.

@@ -20,7 +20,9 @@ CREATE TABLE run (
     -- Whether the page cache was passed by; 1 for simulated drives, which have none.
     direct          INTEGER NOT NULL DEFAULT 1,
     -- What tells a real target from another of its name; null where nothing does.
-    target_fingerprint TEXT
+    target_fingerprint TEXT,
+    -- Whether lengths that the plan gives for simulated drives were taken.
+    simulated       INTEGER NOT NULL DEFAULT 0
 );
 
 -- One repeat of one cell of one step.

@@ -133,6 +133,9 @@ fn steps(plan: &Plan) -> String {
             Action::Fill { .. } => "fill".to_owned(),
             Action::Idle { time } => format!("idle for {time}"),
             Action::Condition(_) => "condition".to_owned(),
+            Action::Rounds(rounds) => {
+                format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
+            }
             Action::Measure(measure) => format!("{} cells × {}", measure.cells.len(), measure.repeats),
         };
         lines += &format!("{:>3}  {:<46} {what}\n", number + 1, step.title);

@@ -30,6 +30,10 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
 
+    /// On a simulated drive, take the durations that the plan has for devices, even where it has others for such drives
+    #[arg(long)]
+    full_length: bool,
+
     #[command(flatten)]
     real: RealOptions,
 
@@ -47,7 +51,7 @@ pub struct Arguments {
 
     /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["plan", "quick", "repeats", "seed", "size", "direct"])]
+        conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
     resume: Option<Which>,
 }
 
@@ -91,7 +95,8 @@ impl Terms {
 fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
     check_folder(&arguments.out)?;
     let source = catalog::find(&arguments.plan)?;
-    let length = if arguments.quick { Length::Quick } else { Length::Full };
+    let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
+    let length = Length::of(arguments.quick, name.starts_with("sim:") && !arguments.full_length);
     let mut plan = plan::parse(&source.text, length)
         .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
     if let Some(repeats) = arguments.repeats {
@@ -100,7 +105,6 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     // What a plan names stands beside it.
     let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
     lab::Traces::within(folder).give(&mut plan)?;
-    let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }

@@ -84,6 +84,7 @@ mod tests {
             plan: "review".to_owned(),
             plan_text: String::new(),
             quick: false,
+            simulated: false,
             target: target.to_owned(),
             target_identity: target.to_owned(),
             target_fingerprint: None,

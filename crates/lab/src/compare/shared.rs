@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::plan::Action;
 use crate::{CellOutcome, Outcome, StepOutcome};
 
 /// A cell of the first run that another does not share.
@@ -47,7 +46,7 @@ pub(super) fn cells(outcome: &Outcome) -> impl Iterator<Item = Place<'_>> {
     outcome.steps.iter().enumerate().flat_map(|(at, step)| {
         let plan = &outcome.plan.steps[step.index];
         step.cells.iter().enumerate().filter_map(move |(cell, measured)| {
-            let Action::Measure(measure) = &plan.action else { return None };
+            let measure = plan.action.measure()?;
             Some(Place { step: at, cell, name: &plan.name, key: measure.cells[cell].key(), measured })
         })
     })
@@ -80,8 +79,5 @@ fn named<'a>(
     name: &str,
 ) -> Option<(&'a StepOutcome, &'a crate::plan::Measure)> {
     let plan = &outcome.plan.steps[step.index];
-    match &plan.action {
-        Action::Measure(measure) if plan.name == name => Some((step, measure)),
-        _ => None,
-    }
+    plan.action.measure().filter(|_| plan.name == name).map(|measure| (step, measure))
 }

@@ -32,8 +32,12 @@ pub(super) struct Body {
     pub(super) steady: Option<Option<SteadyRule>>,
     /// Do not stop before this much.
     pub(super) at_least: Option<(Limit, Range<usize>)>,
-    /// Stop here.
-    pub(super) at_most: Option<(Limit, Range<usize>)>,
+    /// Stop here: at the first of these.
+    pub(super) at_most: Option<(Vec<Limit>, Range<usize>)>,
+    /// How many rounds of measurements there are at most.
+    pub(super) rounds: Option<u32>,
+    /// How long the drive is left alone after each measurement of a round.
+    pub(super) rest: Option<Nanos>,
 }
 
 impl Body {
@@ -47,7 +51,9 @@ impl Body {
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
                 "at-least" => body.at_least = mistakes.keep(limit(value)),
-                "at-most" => body.at_most = mistakes.keep(limit(value)),
+                "at-most" => body.at_most = mistakes.keep(limits(value)),
+                "rounds" => body.rounds = mistakes.keep(whole(value, REPEATS)),
+                "rest" => body.rest = mistakes.keep(duration(value)),
                 key => {
                     if let Some(field) = Field::named(key)
                         && let Some(setting) = mistakes.keep(setting(field, value))
@@ -60,6 +66,13 @@ impl Body {
         body
     }
 
+    /// Whether it gives nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest } = self;
+        let numbers = repeats.or(*rounds).is_none() && time.or(*round).or(*rest).is_none();
+        fields.is_empty() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
+    }
+
     /// Lays this over `under`: what both give, this decides.
     pub(super) fn over(&self, under: &Self) -> Self {
         Self {
@@ -70,6 +83,8 @@ impl Body {
             steady: self.steady.or(under.steady),
             at_least: self.at_least.clone().or_else(|| under.at_least.clone()),
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
+            rounds: self.rounds.or(under.rounds),
+            rest: self.rest.or(under.rest),
         }
     }
 }
@@ -93,6 +108,16 @@ fn limit(value: &Value) -> Result<(Limit, Range<usize>), Diagnostic> {
         Ok(limit) => Ok((limit, value.span())),
         Err(error) => Err(Diagnostic::new("plan::bad-value", value.span(), error.found).help(error.help)),
     }
+}
+
+/// A limit, or a list of them of which the first that is reached counts.
+fn limits(value: &Value) -> Result<(Vec<Limit>, Range<usize>), Diagnostic> {
+    let DeValue::Array(list) = value.get_ref() else { return limit(value).map(|(limit, span)| (vec![limit], span)) };
+    if list.is_empty() {
+        return Err(Diagnostic::new("plan::bad-value", value.span(), "no limit at all").help("give one or several"));
+    }
+    let limits = list.iter().map(|one| limit(one).map(|(limit, _)| limit)).collect::<Result<_, _>>()?;
+    Ok((limits, value.span()))
 }
 
 /// `"snia"`, `false`, or a rule of one's own; `Some(None)` for none.

@@ -26,28 +26,34 @@ pub(super) struct Frame<'p> {
     pub(super) workload: &'p Settings,
     /// What `--quick` changes in every measurement.
     pub(super) quick: &'p Body,
+    /// What is other in every measurement on a simulated drive.
+    pub(super) simulated: &'p Body,
 }
 
 impl Frame<'_> {
     /// The step that `draft` describes; none, with mistakes, if it makes no sense.
     pub(super) fn step(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Step> {
-        let body = match self.length {
-            Length::Full => draft.body.clone(),
-            Length::Quick => draft.quick.over(&draft.body),
-        };
+        let mut body = draft.body.clone();
+        if self.length.is_simulated() {
+            body = draft.simulated.over(&body);
+        }
+        if self.length.is_quick() {
+            body = draft.quick.over(&body);
+        }
         let action = match draft.kind? {
             Kind::Purge => Some(Action::Purge),
             Kind::Fill => mistakes.keep(fill(draft, &body)),
             Kind::Idle => mistakes.keep(idle(draft, &body)),
-            Kind::Measure => self.measure(draft, mistakes),
+            Kind::Measure => self.measure(draft, mistakes).map(Action::Measure),
             Kind::Condition => self.condition(draft, &body, mistakes),
+            Kind::Rounds => self.rounds(draft, &body, mistakes).map(Action::Rounds),
         };
         let (name, title) = (draft.name.clone(), draft.title.clone());
         Some(Step { name, title, about: draft.about.clone(), action: action? })
     }
 
     /// Every job at every point of the sweep.
-    fn measure(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Action> {
+    pub(super) fn measure(&self, draft: &Draft, mistakes: &mut Mistakes) -> Option<Measure> {
         let before = mistakes.count();
         let jobs: Vec<Option<&JobDraft>> =
             if draft.jobs.is_empty() { vec![None] } else { draft.jobs.iter().map(Some).collect() };
@@ -70,12 +76,11 @@ impl Frame<'_> {
         }
         let side_by_side = (!draft.jobs.is_empty()).then_some(Axis::Job);
         let axes = draft.axes.iter().map(|swept| swept.axis.clone()).chain(side_by_side).collect();
-        let repeats = match self.length {
-            Length::Full => draft.body.repeats,
-            Length::Quick => draft.quick.repeats.or(self.quick.repeats).or(draft.body.repeats),
-        };
+        let quick = draft.quick.repeats.or(self.quick.repeats).filter(|_| self.length.is_quick());
+        let simulated = draft.simulated.repeats.or(self.simulated.repeats).filter(|_| self.length.is_simulated());
+        let repeats = quick.or(simulated).or(draft.body.repeats);
         let measure = Measure { cells, axes, repeats: repeats.unwrap_or(self.repeats), beside: draft.beside.clone() };
-        (mistakes.count() == before).then_some(Action::Measure(measure))
+        (mistakes.count() == before).then_some(measure)
     }
 
     /// The fields of a step, or of one of its jobs, without what is swept; the nearest word wins: cell, quick, job,
@@ -86,7 +91,10 @@ impl Frame<'_> {
         if let Some(job) = job {
             fields = job.fields.over(&fields);
         }
-        if self.length == Length::Quick {
+        if self.length.is_simulated() {
+            fields = draft.simulated.fields.over(&self.simulated.fields).over(&fields);
+        }
+        if self.length.is_quick() {
             fields = draft.quick.fields.over(&self.quick.fields).over(&fields);
             if let Some(job) = job {
                 fields = job.quick.over(&fields);
@@ -121,11 +129,11 @@ impl Frame<'_> {
 /// How far a conditioning with `workload` goes, at least and at most.
 fn limits(
     body: &Body,
-    (at_most, at_most_span): (Limit, Range<usize>),
+    (at_most, at_most_span): (Vec<Limit>, Range<usize>),
     workload: Option<&Workload>,
-) -> Result<(Limit, Limit), Diagnostic> {
+) -> Result<(Limit, Vec<Limit>), Diagnostic> {
     let at_least = match &body.at_least {
-        Some((least, span)) if least.exceeds(at_most) => {
+        Some((least, span)) if at_most.iter().any(|most| least.exceeds(*most)) => {
             return Err(Diagnostic::new("plan::range", span.clone(), "at-least is more than at-most")
                 .label("more")
                 .also(at_most_span, "than this")
@@ -134,7 +142,9 @@ fn limits(
         Some((least, _)) => *least,
         None => Limit::Time(Nanos::ZERO),
     };
-    if let Some(workload) = workload.filter(|workload| !writes(workload) && !matches!(at_most, Limit::Time(_))) {
+    if let Some(workload) =
+        workload.filter(|workload| !writes(workload) && !at_most.iter().any(|most| matches!(most, Limit::Time(_))))
+    {
         let message = format!("`{}` writes nothing, so the limit is never reached", workload.pattern);
         return Err(Diagnostic::new("plan::endless", at_most_span, message).help("give at-most as a time: `30min`"));
     }

@@ -10,9 +10,10 @@ use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::jobs::{JobDraft, read as read_jobs};
 use super::kind::Kind;
+use super::rounds::{by, watch};
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::value::{Value, entries, prose, table, text};
-use crate::Quantity;
+use crate::{Metric, Quantity};
 
 /// A step as it was written.
 #[derive(Clone, Debug)]
@@ -31,6 +32,12 @@ pub(super) struct Draft {
     pub(super) body: Body,
     /// Those that differ under `--quick`.
     pub(super) quick: Body,
+    /// Those that differ on a simulated drive.
+    pub(super) simulated: Body,
+    /// The cells that decide whether rounds are steady, with the place of each.
+    pub(super) watch: Vec<(String, Range<usize>)>,
+    /// The figure by which they do.
+    pub(super) by: Option<Metric>,
     /// What runs side by side; empty where the step is one workload.
     pub(super) jobs: Vec<JobDraft>,
     /// What it sweeps, in order.
@@ -94,6 +101,9 @@ impl<'m> Drafts<'m> {
             kind: None,
             body: Body::default(),
             quick: Body::default(),
+            simulated: Body::default(),
+            watch: Vec::new(),
+            by: None,
             jobs: Vec::new(),
             axes: Vec::new(),
             beside: None,
@@ -161,13 +171,9 @@ impl<'m> Drafts<'m> {
             draft.yields = self.yields(value);
         }
         draft.body = Body::read(step, &kind.numbers(), self.mistakes);
-        if let Some(value) = step.get("quick").filter(|_| kind.keys().contains(&"quick"))
-            && let Some(quick) = table(value, self.mistakes)
-        {
-            self.check_keys(quick, &kind.numbers(), kind, "`quick` of ");
-            draft.quick = Body::read(quick, &kind.numbers(), self.mistakes);
-        }
-        if let Some(value) = step.get("sweep").filter(|_| kind == Kind::Measure)
+        draft.quick = self.overlay(step, "quick", kind);
+        draft.simulated = self.overlay(step, "simulated", kind);
+        if let Some(value) = step.get("sweep").filter(|_| kind.sweeps())
             && let Some(sweep) = table(value, self.mistakes)
         {
             draft.axes = read_sweep(sweep, value.span(), self.mistakes);
@@ -175,7 +181,19 @@ impl<'m> Drafts<'m> {
         if let Some(value) = step.get("job").filter(|_| kind == Kind::Measure) {
             draft.jobs = read_jobs(value, self.mistakes);
         }
+        if kind == Kind::Rounds {
+            draft.watch = step.get("watch").map(|value| watch(value, self.mistakes)).unwrap_or_default();
+            draft.by = step.get("by").and_then(|value| self.mistakes.keep(by(value)));
+        }
         self.check_once(draft);
+    }
+
+    /// The numbers of a step that are others under `--quick` or on a simulated drive.
+    fn overlay(&mut self, step: &DeTable, name: &str, kind: Kind) -> Body {
+        let value = step.get(name).filter(|_| kind.keys().contains(&name));
+        let Some(overlay) = value.and_then(|value| table(value, self.mistakes)) else { return Body::default() };
+        self.check_keys(overlay, &kind.numbers(), kind, &format!("`{name}` of "));
+        Body::read(overlay, &kind.numbers(), self.mistakes)
     }
 
     /// The figures of `yields`, by what of the measurement each is.
@@ -210,7 +228,9 @@ impl<'m> Drafts<'m> {
         for swept in &draft.axes {
             let Some(field) = swept.axis.field() else { continue };
             let fixed = || std::iter::once(&draft.body.fields).chain(draft.jobs.iter().map(|job| &job.fields));
-            let quick = std::iter::once(&draft.quick.fields).chain(draft.jobs.iter().map(|job| &job.quick));
+            let quick = [&draft.quick.fields, &draft.simulated.fields]
+                .into_iter()
+                .chain(draft.jobs.iter().map(|job| &job.quick));
             for setting in fixed().filter_map(|fields| fields.get(Field::Bssplit)).filter(|_| field == Field::Bs) {
                 self.mistakes.push(
                     Diagnostic::new(
@@ -330,6 +350,7 @@ fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool)
         for field in draft.axes.iter().filter_map(|swept| swept.axis.field()) {
             earlier.body.fields.clear(field);
             earlier.quick.fields.clear(field);
+            earlier.simulated.fields.clear(field);
             earlier.jobs.iter_mut().for_each(|job| job.clear(field));
         }
     } else {
@@ -342,6 +363,7 @@ fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool)
     }
     draft.body = draft.body.over(&earlier.body);
     draft.quick = draft.quick.over(&earlier.quick);
+    draft.simulated = draft.simulated.over(&earlier.simulated);
     draft.sound &= earlier.sound;
     if !titled {
         draft.title = earlier.title;

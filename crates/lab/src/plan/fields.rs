@@ -263,6 +263,11 @@ impl Settings {
         self.0[field as usize] = Some(setting);
     }
 
+    /// Whether nothing was given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
     /// Forgets a field.
     pub(super) fn clear(&mut self, field: Field) {
         self.0[field as usize] = None;

@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Measure,
     /// Run a workload in rounds.
     Condition,
+    /// Measure the cells of a sweep in rounds.
+    Rounds,
 }
 
 /// What every step takes.
@@ -22,9 +24,10 @@ const COMMON: [&str; 4] = ["name", "do", "title", "about"];
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub(super) const ALL: [Self; 5] = [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition, Self::Rounds];
     /// Their names.
-    pub(super) const NAMES: [&str; 5] = ["purge", "fill", "idle", "measure", "condition"];
+    pub(super) const NAMES: [&str; 6] = ["purge", "fill", "idle", "measure", "condition", "rounds"];
 
     /// The kind of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -43,6 +46,7 @@ impl Kind {
             Self::Fill => vec!["bs", "iodepth"],
             Self::Idle => vec!["time"],
             Self::Measure => [Field::names(), vec!["repeats"]].concat(),
+            Self::Rounds => [Field::names(), vec!["rounds", "rest", "steady"]].concat(),
             Self::Condition => {
                 let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
                 let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);
@@ -56,10 +60,16 @@ impl Kind {
     pub(super) fn keys(self) -> Vec<&'static str> {
         let more: &[&str] = match self {
             Self::Purge => &[],
-            Self::Fill | Self::Idle | Self::Condition => &["quick"],
-            Self::Measure => &["sweep", "job", "beside", "same-as", "quick"],
+            Self::Fill | Self::Idle | Self::Condition => &["quick", "simulated"],
+            Self::Measure => &["sweep", "job", "beside", "same-as", "quick", "simulated"],
+            Self::Rounds => &["sweep", "watch", "by", "quick", "simulated"],
         };
         [&COMMON, &self.numbers()[..], more].concat()
+    }
+
+    /// Whether it has cells.
+    pub(super) const fn sweeps(self) -> bool {
+        matches!(self, Self::Measure | Self::Rounds)
     }
 
     /// The kinds of steps that take `key`, where this one does not.

@@ -16,12 +16,13 @@ mod limit;
 mod method;
 mod parse;
 pub mod profile;
+mod rounds;
 mod sweep;
 mod value;
 
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
-use workload::{Pattern, Workload};
+use workload::Workload;
 
 pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
@@ -31,6 +32,7 @@ pub use fields::FieldError;
 pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
+pub use rounds::{Rounds, Watched};
 
 /// An ordered list of steps, as a reviewer wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +47,8 @@ pub struct Plan {
     pub repeats: u32,
     /// Whether durations and repeats were shortened by `--quick`.
     pub quick: bool,
+    /// Whether lengths that the plan gives for simulated drives were taken.
+    pub simulated: bool,
     /// What to do, in order.
     pub steps: Vec<Step>,
     /// The text it was read from, kept with the results.
@@ -66,7 +70,7 @@ impl Plan {
     pub fn on(&self, capacity: Bytes) -> Self {
         let mut plan = self.clone();
         for step in &mut plan.steps {
-            if let Action::Measure(measure) = &mut step.action {
+            if let Some(measure) = step.action.measure_mut() {
                 for cell in &mut measure.cells {
                     cell.workload = cell.workload.on(capacity);
                 }
@@ -82,6 +86,7 @@ impl Plan {
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
+            Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| cell.workload.changes_data()),
         })
     }
 }
@@ -122,6 +127,26 @@ pub enum Action {
     Measure(Measure),
     /// Run one workload in rounds, keep its series, and leave the drive in the state that this brings about.
     Condition(Condition),
+    /// Measure the cells of a sweep one after another on the drive as each leaves it, in rounds, until those are steady.
+    Rounds(Rounds),
+}
+
+impl Action {
+    /// What is swept, if it measures.
+    pub const fn measure(&self) -> Option<&Measure> {
+        match self {
+            Self::Measure(measure) | Self::Rounds(Rounds { measure, .. }) => Some(measure),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) const fn measure_mut(&mut self) -> Option<&mut Measure> {
+        match self {
+            Self::Measure(measure) | Self::Rounds(Rounds { measure, .. }) => Some(measure),
+            _ => None,
+        }
+    }
 }
 
 /// A sweep of one workload.
@@ -200,20 +225,8 @@ pub struct Condition {
     pub steady: Option<SteadyRule>,
     /// Do not stop before this much.
     pub at_least: Limit,
-    /// Stop here even if not steady.
-    pub at_most: Limit,
-}
-
-impl Condition {
-    /// Whether it wears a drive: by random writes. In order it is a fill.
-    pub const fn wears(&self) -> bool {
-        let Workload { pattern, read_percent, .. } = &self.workload;
-        match pattern {
-            Pattern::RandWrite => true,
-            Pattern::RandRw => *read_percent < 100,
-            _ => false,
-        }
-    }
+    /// Stop here even if not steady: at the first of these that is reached.
+    pub at_most: Vec<Limit>,
 }
 
 /// How much a conditioning writes or how long it takes.

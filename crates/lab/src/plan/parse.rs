@@ -19,18 +19,44 @@ pub enum Length {
     Full,
     /// Those that its `quick` tables put in their place.
     Quick,
+    /// Those that its `simulated` tables put in their place, for simulated drives.
+    Simulated,
+    /// Those of `quick`, and where that is silent those of `simulated`.
+    QuickSimulated,
+}
+
+impl Length {
+    /// That of a run under `--quick` or not, on a simulated drive or a real one.
+    pub const fn of(quick: bool, simulated: bool) -> Self {
+        match (quick, simulated) {
+            (false, false) => Self::Full,
+            (true, false) => Self::Quick,
+            (false, true) => Self::Simulated,
+            (true, true) => Self::QuickSimulated,
+        }
+    }
+
+    /// Whether `quick` tables count.
+    pub(super) const fn is_quick(self) -> bool {
+        matches!(self, Self::Quick | Self::QuickSimulated)
+    }
+
+    /// Whether `simulated` tables count.
+    pub(super) const fn is_simulated(self) -> bool {
+        matches!(self, Self::Simulated | Self::QuickSimulated)
+    }
 }
 
 /// The keys of a plan.
-const PLAN: [&str; 7] = ["name", "title", "about", "repeats", "quick", "workload", "step"];
-/// What a plan's `quick` may change in every measurement.
+const PLAN: [&str; 8] = ["name", "title", "about", "repeats", "quick", "simulated", "workload", "step"];
+/// What a plan's `quick` and `simulated` may change in every measurement.
 const QUICK: [&str; 5] = ["repeats", "runtime", "number_ios", "io_size", "ramp_time"];
 /// How often a cell is measured where the plan does not say.
 const REPEATS_DEFAULT: u32 = 5;
 
 /// Reads a plan.
 ///
-/// Both lengths are checked, whichever is asked for.
+/// All lengths are checked, whichever is asked for.
 ///
 /// # Errors
 /// All mistakes that can be found in one go, in the order of the text. Where the text is not TOML, only
@@ -48,12 +74,11 @@ pub fn parse(text: &str, length: Length) -> Result<Plan, Vec<Diagnostic>> {
     let form = Form { keys: &PLAN, what: "a plan", place: 0..0, yields: false };
     let draft = PlanDraft::read(document.get_ref(), &form, &mut mistakes);
     let full = draft.plan(text, Length::Full, &mut mistakes);
-    let quick = draft.plan(text, Length::Quick, &mut mistakes);
-    match (mistakes.count(), length) {
-        (0, Length::Full) => Ok(full),
-        (0, Length::Quick) => Ok(quick),
-        _ => Err(mistakes.into_sorted()),
+    for other in [Length::Quick, Length::Simulated] {
+        draft.plan(text, other, &mut mistakes);
     }
+    let plan = if length == Length::Full { full } else { draft.plan(text, length, &mut mistakes) };
+    if mistakes.count() == 0 { Ok(plan) } else { Err(mistakes.into_sorted()) }
 }
 
 /// Where a plan stands: in a file of its own, or as part of a method.
@@ -75,6 +100,7 @@ pub(super) struct PlanDraft {
     about: String,
     repeats: u32,
     quick: Body,
+    simulated: Body,
     workload: Settings,
     /// Its steps.
     pub(super) steps: Vec<Draft>,
@@ -104,6 +130,7 @@ impl PlanDraft {
                 .and_then(|value| mistakes.keep(whole(value, REPEATS)))
                 .unwrap_or(REPEATS_DEFAULT),
             quick: part(plan, "quick", &QUICK, mistakes),
+            simulated: part(plan, "simulated", &QUICK, mistakes),
             workload: part(plan, "workload", &Field::names(), mistakes).fields,
             steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, form.yields, mistakes)).unwrap_or_default(),
             name,
@@ -112,19 +139,28 @@ impl PlanDraft {
 
     /// The plan at this length; of use only if there were no mistakes.
     pub(super) fn plan(&self, text: &str, length: Length, mistakes: &mut Mistakes) -> Plan {
-        let quick = length == Length::Quick;
-        let repeats = self.quick.repeats.filter(|_| quick).unwrap_or(self.repeats);
-        let frame = Frame { length, repeats, workload: &self.workload, quick: &self.quick };
+        let quick = self.quick.repeats.filter(|_| length.is_quick());
+        let simulated = self.simulated.repeats.filter(|_| length.is_simulated());
+        let repeats = quick.or(simulated).unwrap_or(self.repeats);
+        let Self { workload, quick, simulated, .. } = self;
+        let frame = Frame { length, repeats, workload, quick, simulated };
         let sound = self.steps.iter().filter(|draft| draft.sound);
         Plan {
             name: self.name.clone(),
             title: self.title.clone(),
             about: self.about.clone(),
             repeats,
-            quick,
+            quick: length.is_quick(),
+            simulated: length.is_simulated() && self.is_other_when_simulated(),
             steps: sound.filter_map(|draft| frame.step(draft, mistakes)).collect(),
             text: text.to_owned(),
         }
+    }
+
+    /// Whether anything is said for simulated drives.
+    fn is_other_when_simulated(&self) -> bool {
+        let mut bodies = self.steps.iter().map(|step| &step.simulated).chain([&self.simulated]);
+        bodies.any(|body| !body.is_empty())
     }
 }
 

@@ -136,7 +136,7 @@ fn carry_out_step(
             keep(&key, &measurement);
             Ok(())
         }),
-        Action::Condition(_) => unreachable!("a method with a conditioning is refused when it is read"),
+        Action::Condition(_) | Action::Rounds(_) => unreachable!("a method with rounds is refused when it is read"),
     }
     .map_err(|error| error.at(&step.name, ""))
 }

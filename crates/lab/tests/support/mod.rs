@@ -21,6 +21,7 @@ pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) 
             plan: plan.name.clone(),
             plan_text: plan.text.clone(),
             quick: false,
+            simulated: false,
             target: target.to_owned(),
             target_identity: String::new(),
             target_fingerprint: None,

@@ -144,7 +144,7 @@ pub fn plan() -> Plan {
         workload: worn,
         steady: Some(SteadyRule::SNIA),
         at_least: Limit::Percent(200),
-        at_most: Limit::Percent(800),
+        at_most: vec![Limit::Percent(800)],
     };
     let steps = vec![
         plain("purge", "Purge", Action::Purge),
@@ -184,6 +184,7 @@ pub fn plan() -> Plan {
         about: "What a buyer wants to know, fresh and worn.".to_owned(),
         repeats: REPEATS,
         quick: false,
+        simulated: false,
         steps,
         text: "name = \"review\"\n# a plan with <angle brackets> & ampersands\n".to_owned(),
     }
@@ -258,6 +259,7 @@ fn run(plan: &Plan) -> Run {
         plan: plan.name.clone(),
         plan_text: plan.text.clone(),
         quick: false,
+        simulated: false,
         target: "sim:x25-m".to_owned(),
         target_identity: "Example 80 GB <simulated>".to_owned(),
         target_fingerprint: None,

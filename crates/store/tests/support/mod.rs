@@ -14,6 +14,7 @@ pub fn new_run() -> NewRun {
         plan: "review".into(),
         plan_text: "name = \"review\"\n".into(),
         quick: true,
+        simulated: false,
         target: "sim:x25-m".into(),
         target_identity: "Intel X25-M, 80 GB".into(),
         target_fingerprint: Some("inode 7".into()),

@@ -1,0 +1,127 @@
+//! Measuring in rounds, on the drive as each measurement leaves it.
+
+use block::{Bytes, Nanos};
+use engine::Measurement;
+
+use super::{Session, lock, unaligned};
+use crate::LabError;
+use crate::plan::{Cell, Rounds};
+use crate::variants::Lineage;
+
+impl Session<'_> {
+    /// Measures all cells round by round until those that decide are steady; how much was written.
+    ///
+    /// Each measurement is stored as soon as it is done. Where the target kept its state while the run was cut off,
+    /// what is stored is not measured again; a simulated drive goes through all of it, which gives the same figures.
+    pub(super) fn rounds(
+        &self,
+        name: &str,
+        rounds: &Rounds,
+        lineage: &mut Lineage,
+        cost: Nanos,
+    ) -> Result<Bytes, LabError> {
+        let mut cells = Vec::new();
+        for (place, cell) in rounds.measure.cells.iter().enumerate() {
+            match cell.workload.unfit(lineage.subject.block()) {
+                Some(found) => self.note(Some(name), Some(&cell.key()), &unaligned(found, lineage.subject.block()))?,
+                None => cells.push(Measured { place, cell, key: cell.key(), rounds: Vec::new() }),
+            }
+        }
+        let mut stored = Stored::of(self, name, lineage)?;
+        let all = (cells.len() as u64 * u64::from(rounds.at_most)).max(1);
+        let each = Nanos::from_nanos(cost.as_nanos() / all);
+        let mut written = Bytes::ZERO;
+        let mut done = 0;
+        let (mut judged, mut is_steady) = (0, rounds.steady.map(|_| false));
+        while done < rounds.at_most && is_steady != Some(true) && !cells.is_empty() {
+            for measured in &mut cells {
+                let one = match stored.take(&measured.key, done) {
+                    Some(one) => {
+                        self.watch.advance(each);
+                        one
+                    }
+                    None => self.measure_once(name, measured, done, rounds.rest, lineage, each)?,
+                };
+                written += one.write.bytes;
+                measured.rounds.push(one);
+            }
+            done += 1;
+            if rounds.steady.is_some() {
+                let watched = cells.iter().filter(|measured| rounds.watched.contains(&measured.place));
+                let verdicts: Vec<bool> =
+                    watched.map(|measured| rounds.watch(measured.place, &measured.rounds).is_steady()).collect();
+                judged = verdicts.len();
+                is_steady = Some(judged == rounds.watched.len() && verdicts.into_iter().all(|steady| steady));
+            }
+        }
+        self.watch.advance(each.times(all - u64::from(done) * cells.len() as u64));
+        if is_steady == Some(false) {
+            self.note(Some(name), lineage.cell(), &not_steady(done, rounds, judged))?;
+        }
+        Ok(written)
+    }
+
+    /// Measures one cell in one round, keeps it, and leaves the drive alone for as long as was asked.
+    fn measure_once(
+        &self,
+        name: &str,
+        measured: &Measured,
+        round: u32,
+        rest: Nanos,
+        lineage: &mut Lineage,
+        cost: Nanos,
+    ) -> Result<Measurement, LabError> {
+        let Measured { cell, key, .. } = measured;
+        let seed = self.seed.split(name).split(key).number(u64::from(round));
+        let place = || format!("{} round {}", cell.place(), round + 1).trim_start().to_owned();
+        let one = self.run(lineage.subject, &cell.workload, seed, cost).map_err(|error| error.at(name, &place()))?;
+        if rest > Nanos::ZERO {
+            lineage.subject.idle(rest);
+        }
+        self.note_all(name, key, one.target_findings())?;
+        if !self.have.contains(&(name.to_owned(), key.clone(), round)) {
+            lock(self.store).record_cell(self.run, name, key, &[(round, one.clone())])?;
+        }
+        Ok(one)
+    }
+}
+
+/// A cell with its measurements so far.
+struct Measured<'p> {
+    /// Its place among the step's cells.
+    place: usize,
+    cell: &'p Cell,
+    key: String,
+    /// One a round.
+    rounds: Vec<Measurement>,
+}
+
+/// What the store has of a step whose target is as these measurements left it.
+struct Stored(Vec<store::Stored>);
+
+impl Stored {
+    fn of(session: &Session, step: &str, lineage: &Lineage) -> Result<Self, LabError> {
+        if !lineage.survives || !session.have.iter().any(|(name, ..)| name == step) {
+            return Ok(Self(Vec::new()));
+        }
+        let all = lock(session.store).measured(session.run)?;
+        Ok(Self(all.into_iter().filter(|stored| stored.step == step).collect()))
+    }
+
+    fn take(&mut self, key: &str, round: u32) -> Option<Measurement> {
+        let place = self.0.iter().position(|stored| stored.key == key && stored.repeat == round)?;
+        Some(self.0.swap_remove(place).measurement)
+    }
+}
+
+/// What is said of rounds that ended without being steady, of which so many cells could be judged.
+fn not_steady(done: u32, rounds: &Rounds, judged: usize) -> String {
+    if judged < rounds.watched.len() {
+        return "Steady state was not judged: a cell that decides it could not be measured on this target.".to_owned();
+    }
+    format!(
+        "Steady state not reached in {done} rounds; the figures are those of the last {}, in which the drive still \
+         changed.",
+        rounds.measure.repeats.min(done)
+    )
+}
