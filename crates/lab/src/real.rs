@@ -44,7 +44,7 @@ impl Real {
                 Err(error) if counted_nothing(&error) && self.target.is_stopped() => {}
                 Err(error) => return Err(error.into()),
             }
-            if self.target.is_stopped() {
+            if self.target.is_stopped() || task.is_enough(&measured) {
                 break;
             }
         }

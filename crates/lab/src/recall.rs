@@ -34,7 +34,7 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 measure.cells.iter_mut().map(outcome).collect()
             }
             Action::Rounds(rounds) => {
-                let window = rounds.measure.repeats as usize;
+                let window = rounds.measure.repeats.most as usize;
                 let outcome = |cell: &mut Cell| {
                     let mut all: Vec<Measurement> = repeats_of(&step.name, &cell.key());
                     let repeats = all.split_off(all.len().saturating_sub(window));

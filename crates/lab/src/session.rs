@@ -2,7 +2,7 @@
 
 mod rounds;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use block::{Bytes, Nanos, Seed};
 use engine::{Measurement, Progress};
 use rayon::prelude::*;
+use stats::REPEATS_LEAST;
 use store::{RunId, Store};
 use workload::{Pattern, Stop, Workload};
 
@@ -44,6 +45,8 @@ pub struct Session<'a> {
     watch: &'a dyn Watch,
     /// What the store has already: step, cell, repeat.
     have: HashSet<(String, String, u32)>,
+    /// The IOPS of those whose precision decides how often they are measured, by step and cell.
+    known: HashMap<(String, String), Vec<f64>>,
 }
 
 impl<'a> Session<'a> {
@@ -64,7 +67,14 @@ impl<'a> Session<'a> {
             lock(store).retract(run, &note.step.unwrap_or_default(), &note.cell.unwrap_or_default(), INTERRUPTED)?;
         }
         let have = lock(store).keys(run)?;
-        Ok(Self { store, run, plan, seed, watch, have })
+        let until = |step: &Step| step.action.measure().is_some_and(|measure| measure.repeats.until.is_some());
+        let mut known: HashMap<(String, String), Vec<f64>> = HashMap::new();
+        if !have.is_empty() && plan.steps.iter().any(until) {
+            for stored in lock(store).measured(run)? {
+                known.entry((stored.step, stored.key)).or_default().push(stored.measurement.iops());
+            }
+        }
+        Ok(Self { store, run, plan, seed, watch, have, known })
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.
@@ -241,13 +251,17 @@ impl<'a> Session<'a> {
                 }
                 let repeats = self.missing(index, cells, measure);
                 if repeats.is_empty() {
-                    self.watch.advance(share(subject, cells, measure.repeats as usize));
+                    self.watch.advance(share(subject, cells, measure.repeats.least() as usize));
                 } else {
-                    tasks.push(Task { step: index, name, cells, seed: self.seed.split(name), repeats });
+                    tasks.push(self.task(index, cells, measure, repeats));
                 }
             }
         }
-        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, task.repeats.len())).collect();
+        let expected = |task: &Task| match task.enough {
+            Some(_) => task.repeats.len().min(REPEATS_LEAST),
+            None => task.repeats.len(),
+        };
+        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, expected(task))).collect();
         let title = |index: usize| &self.plan.steps[tasks[index].step].title;
         if !tasks.is_empty() {
             self.watch.step(title(0));
@@ -309,7 +323,18 @@ impl<'a> Session<'a> {
         let name = &self.plan.steps[step].name;
         let keys: Vec<String> = cells.iter().map(Cell::key).collect();
         let has = |repeat, key: &String| self.have.contains(&(name.clone(), key.clone(), repeat));
-        (0..measure.repeats).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect()
+        let missing: Vec<u32> =
+            (0..measure.repeats.most).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect();
+        let is_enough = || self.task(step, cells, measure, Vec::new()).is_enough(&Vec::new());
+        if missing.is_empty() || is_enough() { Vec::new() } else { missing }
+    }
+
+    /// These repeats of a point.
+    fn task<'c>(&'c self, step: usize, cells: &'c [Cell], measure: &Measure, repeats: Vec<u32>) -> Task<'c> {
+        let name = &self.plan.steps[step].name;
+        let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
+        let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
+        Task { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
     }
 
     /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.
@@ -388,7 +413,7 @@ impl<'a> Session<'a> {
                 fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
             }
             Action::Measure(measure) => {
-                measure.points().map(|cells| share(subject, cells, measure.repeats as usize)).sum()
+                measure.points().map(|cells| share(subject, cells, measure.repeats.least() as usize)).sum()
             }
             Action::Rounds(rounds) => {
                 let once = |cell: &Cell| subject.cost(&cell.workload) + rounds.rest;

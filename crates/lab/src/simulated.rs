@@ -47,6 +47,18 @@ impl Simulated {
         Ok(measured?)
     }
 
+    /// The repeats of a task.
+    fn repeats(&self, task: &Task) -> Result<Repeats, LabError> {
+        let mut measured = Repeats::new();
+        for &repeat in &task.repeats {
+            measured.push((repeat, self.measure_clone(&task.jobs(repeat))?));
+            if task.is_enough(&measured) {
+                break;
+            }
+        }
+        Ok(measured)
+    }
+
     /// What the drive has done since it was made.
     pub(crate) fn counters(&self) -> Counters {
         self.drive.counters()
@@ -105,10 +117,8 @@ impl Subject for Simulated {
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(task) = tasks.get(index)
             {
-                let measure = |&repeat: &u32| Ok((repeat, self.measure_clone(&task.jobs(repeat))?));
-                let measured = task.repeats.iter().map(measure).collect::<Result<Repeats, LabError>>();
-                let kept =
-                    measured.map_err(|error| task.failed(error)).and_then(|measured| keep(index, measured, None));
+                let measured = self.repeats(task).map_err(|error| task.failed(error));
+                let kept = measured.and_then(|measured| keep(index, measured, None));
                 if kept.is_err() {
                     next.store(tasks.len(), Ordering::Relaxed);
                     return kept;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
+use stats::Enough;
 use workload::Workload;
 
 use crate::LabError;
@@ -19,8 +20,12 @@ pub struct Task<'a> {
     pub cells: &'a [Cell],
     /// The seed of the step.
     pub seed: Seed,
-    /// The numbers of the repeats that are still to be measured.
+    /// The numbers of the repeats that are still to be measured, unless fewer are enough.
     pub repeats: Vec<u32>,
+    /// When fewer are enough; none if all are wanted.
+    pub enough: Option<Enough>,
+    /// The IOPS of each cell in the repeats that the store has already.
+    pub known: Vec<Vec<f64>>,
 }
 
 impl<'a> Task<'a> {
@@ -32,6 +37,14 @@ impl<'a> Task<'a> {
             seed: self.seed.split(&cell.key()).number(u64::from(repeat)),
         };
         self.cells.iter().map(job).collect()
+    }
+
+    /// Whether no further repeat is needed after those in `measured`: the figures of all cells are precise enough.
+    pub fn is_enough(&self, measured: &Repeats) -> bool {
+        let Some(enough) = self.enough else { return false };
+        let of = |cell: usize| measured.iter().map(move |(_, together)| together[cell].iops());
+        let all = |cell: usize| self.known[cell].iter().copied().chain(of(cell)).collect::<Vec<f64>>();
+        (0..self.cells.len()).all(|cell| enough.judge(&all(cell)).is_end())
     }
 
     /// The error of this task, with its place in the plan.

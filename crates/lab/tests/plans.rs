@@ -1,7 +1,7 @@
 //! Plans as they are written and as they are understood.
 
 use assay_lab::plan::{
-    Action, Axis, Cell, Condition, Field, Length, Limit, Measure, Plan, Step, catalog, parse, render,
+    Action, Axis, Cell, Condition, Field, Length, Limit, Measure, Plan, Repetition, Step, catalog, parse, render,
 };
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
@@ -78,7 +78,11 @@ fn the_review_sweeps_every_power_of_two() {
         ] {
             let name = format!("{worn}{name}");
             let measure = measure(&plan, &name);
-            assert_eq!((measure.axes.as_slice(), measure.repeats), ([Axis::Field(Field::Bs)].as_slice(), 5), "{name}");
+            assert_eq!(
+                (measure.axes.as_slice(), measure.repeats),
+                ([Axis::Field(Field::Bs)].as_slice(), Repetition::times(5)),
+                "{name}"
+            );
             let sizes: Vec<Bytes> = measure.cells.iter().map(|cell| cell.workload.block).collect();
             assert_eq!(sizes, powers_of_two(small, largest), "{name}");
             for cell in &measure.cells {
@@ -157,7 +161,7 @@ fn a_quick_review_measures_for_less_than_130_seconds() {
         .map(|step| match &step.action {
             Action::Measure(measure) => {
                 let cells = measure.cells.iter().map(|cell| cell.workload.stop.time.unwrap().as_secs_f64());
-                cells.sum::<f64>() * f64::from(measure.repeats)
+                cells.sum::<f64>() * f64::from(measure.repeats.most)
             }
             Action::Condition(Condition { at_most, .. }) => match at_most[..] {
                 [Limit::Time(time)] => time.as_secs_f64(),
@@ -209,7 +213,7 @@ bs = \"4k\"
         ["plain", "own", "again"].map(|name| {
             let measure = measure(&plan, name);
             let workload = &measure.cells[0].workload;
-            (workload.block.get(), workload.stop.time.unwrap(), measure.repeats)
+            (workload.block.get(), workload.stop.time.unwrap(), measure.repeats.most)
         })
     };
     let seconds = Nanos::from_secs;
@@ -269,7 +273,7 @@ at-most = \"20GiB\"
 steady = { rounds = 4, slope = \"5%\" }
 ";
     let full = plan(text, Length::Full);
-    assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (5, "P", ""));
+    assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (Repetition::times(5), "P", ""));
     assert_eq!(full.steps[0].action, Action::Fill { block: Bytes::from_mib(1), queue_depth: 4 });
     assert_eq!(full.steps[1].action, Action::Idle { time: Nanos::from_secs(120) });
     assert_eq!(plan(text, Length::Quick).steps[1].action, Action::Idle { time: Nanos::from_secs(1) });

@@ -10,7 +10,6 @@ use serde_json::Value;
 use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
-use crate::number::count;
 use crate::part::{Part, anchor};
 use crate::prose;
 use crate::table;
@@ -95,7 +94,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
             dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
             @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }
             dt { "Repeats" } dd {
-                (count(run.repeats.unwrap_or(outcome.plan.repeats) as usize, "repeat")) " of each figure unless its step says otherwise. "
+                "Each figure is measured " (prose::times(outcome.plan.repeats)) " unless its step says otherwise. "
                 @if is_simulated(run) {
                     "Repeats on a simulated drive start each from a clone of one conditioned state, with independent seeds."
                 } @else {

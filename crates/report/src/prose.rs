@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Rounds, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Repetition, Rounds, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -220,11 +220,20 @@ pub(crate) fn action(step: &Step) -> String {
         Action::Idle { time } => format!("Leave the drive alone for {time}"),
         Action::Measure(measure) => {
             let cells = count(measure.cells.len(), "cell");
-            let times = if measure.repeats == 1 { "once".to_owned() } else { format!("{} times", measure.repeats) };
+            let times = times(measure.repeats);
             format!("Measure {cells}, each {times}: {}", workloads(measure))
         }
         Action::Condition(condition) => conditioning(condition),
         Action::Rounds(rounds) => in_rounds(rounds),
+    }
+}
+
+/// How often, in words.
+pub(crate) fn times(repeats: Repetition) -> String {
+    match (repeats.most, repeats.until) {
+        (most, Some(share)) => format!("until within ±{} % or {most} times", crate::number::three(share * 100.0)),
+        (1, None) => "once".to_owned(),
+        (times, None) => format!("{times} times"),
     }
 }
 

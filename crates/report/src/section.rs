@@ -1,11 +1,12 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
-use lab::Finding;
 use lab::plan::{Action, Rounds};
+use lab::{Finding, Metric};
 use maud::{Markup, PreEscaped, html};
 
 use crate::axis;
 use crate::chart::{self, Panel};
+use crate::figure::Reading;
 use crate::number::{count, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
@@ -63,13 +64,32 @@ fn drive(state: State) -> String {
 fn repeated(part: &Part) -> String {
     if let Some(rounds) = part.rounds() {
         let done = part.readings.iter().map(|reading| reading.cell.rounds().count()).max().unwrap_or_default();
-        let window = (rounds.measure.repeats as usize).min(done);
+        let window = (rounds.measure.repeats.most as usize).min(done);
         return format!("figures of the last {window} of {}", count(done, "round"));
     }
     match &part.step.action {
-        Action::Measure(measure) => format!("{} each", count(measure.repeats as usize, "repeat")),
+        Action::Measure(measure) => match measure.repeats.until {
+            None => format!("{} each", count(measure.repeats.most as usize, "repeat")),
+            Some(share) => until(part, share, measure.repeats.most),
+        },
         _ => "run once".to_owned(),
     }
+}
+
+/// How often cells were measured that were repeated until they were precise, and which came to it.
+fn until(part: &Part, share: f64, most: u32) -> String {
+    let measured: Vec<&Reading> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
+    let interval =
+        |reading: &&&Reading| reading.figure(Metric::Iops).interval().and_then(|interval| interval.relative());
+    let precise = measured.iter().filter(|reading| interval(reading).is_some_and(|found| found <= share)).count();
+    let counts = || measured.iter().map(|reading| reading.cell.repeats.len());
+    let (least, longest) = (counts().min().unwrap_or_default(), counts().max().unwrap_or_default());
+    let times = if least == longest { least.to_string() } else { format!("{least} to {longest}") };
+    let percent = three(share * 100.0);
+    format!(
+        "repeated until IOPS are within ±{percent} %, at most {most} times: {times} repeats, {precise} of {} came to it",
+        count(measured.len(), "cell")
+    )
 }
 
 /// Chart and tables of a sweep, or of single cells.

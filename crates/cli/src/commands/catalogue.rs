@@ -136,7 +136,10 @@ fn steps(plan: &Plan) -> String {
             Action::Rounds(rounds) => {
                 format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
             }
-            Action::Measure(measure) => format!("{} cells × {}", measure.cells.len(), measure.repeats),
+            Action::Measure(measure) => match measure.repeats.until {
+                Some(_) => format!("{} cells × up to {}", measure.cells.len(), measure.repeats.most),
+                None => format!("{} cells × {}", measure.cells.len(), measure.repeats.most),
+            },
         };
         lines += &format!("{:>3}  {:<46} {what}\n", number + 1, step.title);
     }

@@ -9,8 +9,9 @@ use workload::Workload;
 
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::fields::{Setting, Settings};
+use super::repetition::repetition;
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
-use super::{Field, Limit};
+use super::{Field, Limit, Repetition};
 
 /// How many repeats a cell may have.
 pub(super) const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
@@ -23,7 +24,7 @@ pub(super) struct Body {
     /// The workload's fields.
     pub(super) fields: Settings,
     /// How often a cell is measured.
-    pub(super) repeats: Option<u32>,
+    pub(super) repeats: Option<Repetition>,
     /// How long to idle.
     pub(super) time: Option<Nanos>,
     /// How long a round of conditioning is.
@@ -46,7 +47,7 @@ impl Body {
         let mut body = Self::default();
         for (key, _, value) in entries(table).into_iter().filter(|(key, ..)| known.contains(key)) {
             match key {
-                "repeats" => body.repeats = mistakes.keep(whole(value, REPEATS)),
+                "repeats" => body.repeats = repetition(value, mistakes),
                 "time" => body.time = mistakes.keep(duration(value)),
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
@@ -69,7 +70,7 @@ impl Body {
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
         let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest } = self;
-        let numbers = repeats.or(*rounds).is_none() && time.or(*round).or(*rest).is_none();
+        let numbers = repeats.is_none() && rounds.is_none() && time.or(*round).or(*rest).is_none();
         fields.is_empty() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
     }
 
@@ -155,7 +156,7 @@ fn own_rule(value: &Value, mistakes: &mut Mistakes) -> Option<SteadyRule> {
 }
 
 /// A share of more than nothing, in percent.
-fn share(value: &Value) -> Result<f64, Diagnostic> {
+pub(super) fn share(value: &Value) -> Result<f64, Diagnostic> {
     let mut workload = Workload::default();
     setting(Field::Rwmixread, value)?.apply(Field::Rwmixread, &mut workload)?;
     match workload.read_percent {

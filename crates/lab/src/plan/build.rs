@@ -14,14 +14,14 @@ use super::jobs::JobDraft;
 use super::kind::Kind;
 use super::parse::Length;
 use super::sweep::points;
-use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Step};
+use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Repetition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
     /// Which of its durations and repeats are wanted.
     pub(super) length: Length,
     /// How often a cell is measured.
-    pub(super) repeats: u32,
+    pub(super) repeats: Repetition,
     /// The fields of every workload.
     pub(super) workload: &'p Settings,
     /// What `--quick` changes in every measurement.

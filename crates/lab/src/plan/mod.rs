@@ -16,6 +16,7 @@ mod limit;
 mod method;
 mod parse;
 pub mod profile;
+mod repetition;
 mod rounds;
 mod sweep;
 mod value;
@@ -32,6 +33,7 @@ pub use fields::FieldError;
 pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
+pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 
 /// An ordered list of steps, as a reviewer wrote it.
@@ -44,7 +46,7 @@ pub struct Plan {
     /// What it is for, in a paragraph.
     pub about: String,
     /// How often each figure is measured, unless its step says otherwise.
-    pub repeats: u32,
+    pub repeats: Repetition,
     /// Whether durations and repeats were shortened by `--quick`.
     pub quick: bool,
     /// Whether lengths that the plan gives for simulated drives were taken.
@@ -58,6 +60,7 @@ pub struct Plan {
 impl Plan {
     /// Measures every cell of every step so many times, whatever the plan says.
     pub fn repeat(&mut self, repeats: u32) {
+        let repeats = Repetition::times(repeats);
         self.repeats = repeats;
         for step in &mut self.steps {
             if let Action::Measure(measure) = &mut step.action {
@@ -157,7 +160,7 @@ pub struct Measure {
     /// What is swept, in order; empty where there is one cell.
     pub axes: Vec<Axis>,
     /// How often each cell is measured.
-    pub repeats: u32,
+    pub repeats: Repetition,
     /// The step whose figures are shown beside this one's (the same table in another state of the drive).
     pub beside: Option<String>,
 }

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::body::{Body, REPEATS, unknown_key};
+use super::body::{Body, unknown_key};
 use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::{Draft, Drafts, title_of, word};
 use super::fields::Settings;
-use super::value::{Value, prose, table, whole, wrong_type};
-use super::{Field, Plan};
+use super::repetition::repetition;
+use super::value::{Value, prose, table, wrong_type};
+use super::{Field, Plan, Repetition};
 
 /// Which of a plan's durations and repeats to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub(super) struct PlanDraft {
     name: String,
     title: String,
     about: String,
-    repeats: u32,
+    repeats: Repetition,
     quick: Body,
     simulated: Body,
     workload: Settings,
@@ -127,8 +128,8 @@ impl PlanDraft {
             about: plan.get("about").and_then(|value| mistakes.keep(prose(value))).unwrap_or_default(),
             repeats: plan
                 .get("repeats")
-                .and_then(|value| mistakes.keep(whole(value, REPEATS)))
-                .unwrap_or(REPEATS_DEFAULT),
+                .and_then(|value| repetition(value, mistakes))
+                .unwrap_or(Repetition::times(REPEATS_DEFAULT)),
             quick: part(plan, "quick", &QUICK, mistakes),
             simulated: part(plan, "simulated", &QUICK, mistakes),
             workload: part(plan, "workload", &Field::names(), mistakes).fields,

@@ -12,7 +12,7 @@ use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::draft::Draft;
 use super::value::{Value, text, wrong_type};
-use super::{Axis, Cell, Measure};
+use super::{Axis, Cell, Measure, Repetition};
 use crate::Metric;
 
 /// How many rounds there are at most where the plan does not say.
@@ -90,7 +90,7 @@ impl Frame<'_> {
             mistakes.push(mistake.help(format!("raise `rounds` to at least {window}, or give `steady = false`")));
             return None;
         }
-        measure.repeats = if steady.is_some() { window } else { at_most };
+        measure.repeats = Repetition::times(if steady.is_some() { window } else { at_most });
         let watched = watched(draft, &measure.cells, steady.is_some(), mistakes)?;
         let by = draft.by.unwrap_or(Metric::Iops);
         Some(Rounds { measure, watched, by, steady, at_most, rest: body.rest.unwrap_or(Nanos::ZERO) })

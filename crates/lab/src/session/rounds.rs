@@ -122,6 +122,6 @@ fn not_steady(done: u32, rounds: &Rounds, judged: usize) -> String {
     format!(
         "Steady state not reached in {done} rounds; the figures are those of the last {}, in which the drive still \
          changed.",
-        rounds.measure.repeats.min(done)
+        rounds.measure.repeats.most.min(done)
     )
 }

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Step};
+use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Repetition, Step};
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -118,7 +118,7 @@ fn measure(name: &str, title: &str, base: &Workload, axes: &[Values], beside: Op
     let measure = Measure {
         cells: cells(base, axes),
         axes: axes.iter().map(|values| Axis::Field(values.0)).collect(),
-        repeats: REPEATS,
+        repeats: Repetition::times(REPEATS),
         beside: beside.map(str::to_owned),
     };
     let about = Some(format!("What the step `{name}` is for, in a sentence."));
@@ -182,7 +182,7 @@ pub fn plan() -> Plan {
         name: "review".to_owned(),
         title: "Review".to_owned(),
         about: "What a buyer wants to know, fresh and worn.".to_owned(),
-        repeats: REPEATS,
+        repeats: Repetition::times(REPEATS),
         quick: false,
         simulated: false,
         steps,
@@ -228,6 +228,7 @@ pub fn outcome() -> Outcome {
                 let cell = |cell: &Cell| CellOutcome {
                     point: cell.point.clone(),
                     workload: cell.workload.clone(),
+                    before: Vec::new(),
                     repeats: repeats(step, cell, worn),
                 };
                 steps.push(StepOutcome { index, cells: measure.cells.iter().map(cell).collect() });
@@ -235,9 +236,10 @@ pub fn outcome() -> Outcome {
             Action::Condition(condition) => {
                 worn = true;
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
-                steps.push(StepOutcome { index, cells: vec![CellOutcome { point: Vec::new(), workload, repeats }] });
+                let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
+                steps.push(StepOutcome { index, cells: vec![cell] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Purge | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
         }
     }
     Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
