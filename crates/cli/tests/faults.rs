@@ -186,3 +186,30 @@ fn a_limit_of_locked_memory_is_named_where_it_forbids_a_queue_and_where_it_slows
     assert!(little.status.success(), "{}", String::from_utf8_lossy(&little.stderr));
     assert!(said.contains("The kernel would not register the buffers"), "{said}");
 }
+
+#[test]
+fn a_store_whose_disk_fills_up_keeps_its_cells_and_the_run_goes_on_when_there_is_room() {
+    let place = Place::new();
+    let Some(memory) = Memory::new(&place, "256k") else { return };
+    let plan = place.path("long.toml");
+    let text = "name = \"long\"\nrepeats = 1\n[[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 2000\n\
+                sweep.iodepth = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]\n\
+                [[step]]\nname = \"again\"\nsame-as = \"read\"\n[[step]]\nname = \"third\"\nsame-as = \"read\"\n";
+    std::fs::write(&plan, text).unwrap();
+    let store = memory.0.join("results.sqlite").display().to_string();
+    let review = |arguments: &[&str]| {
+        let output = place.command(arguments).env("ASSAY_STORE", &store).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stderr), text(&output.stdout))
+    };
+    let (code, said, _) = review(&["review", "sim:maxtor-160", "--plan", &plan.display().to_string()]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("full") && said.contains("free some space") && said.contains("are kept"), "{said}");
+    other("mount", &["-o", "remount,size=8m", &memory.0.display().to_string()]);
+    let (_, _, runs) = review(&["runs"]);
+    assert!(runs.contains("long"), "what was kept can be read: {runs}");
+    let (code, said, _) = review(&["review", "--resume"]);
+    assert_eq!(code, Some(0), "{said}");
+    let connection = rusqlite::Connection::open(&store).unwrap();
+    assert_eq!(connection.query_row("SELECT count(*) FROM measurement", [], |row| row.get(0)), Ok(90));
+}

@@ -1,6 +1,7 @@
 //! Plans and procedures: what a review does, step by step, and what came of it.
 
 pub mod calibrate;
+mod clocks;
 pub mod compare;
 pub mod doctor;
 mod environment;

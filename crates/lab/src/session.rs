@@ -8,13 +8,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Measurement, Progress};
+use engine::{Clock, Measurement, Progress};
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 use store::{RunId, Store};
 use workload::{Pattern, Stop, Workload};
 
 use crate::LabError;
+use crate::clocks::Clocks;
 use crate::fit::fits;
 use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
 use crate::subject::{Repeats, Subject, Task};
@@ -132,8 +133,10 @@ impl<'a> Session<'a> {
             }
             Action::Fill { block, queue_depth } => {
                 for workload in fill(*block, *queue_depth, lineage.subject) {
+                    let since = Clocks::now();
                     let filled = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
                     self.note_all(&step.name, lineage.changes, filled.target_findings())?;
+                    self.note_disturbances(since, filled.clock, &step.name, lineage.changes)?;
                 }
             }
             Action::Rounds(rounds) => {
@@ -268,10 +271,17 @@ impl<'a> Session<'a> {
         }
         let furthest = AtomicUsize::new(0);
         let kept = Mutex::new(None);
+        let since = Mutex::new(Clocks::now());
         let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
             *kept.lock().expect("nothing panics while it holds a number") = Some(index);
             if let Some(finding) = finding {
                 self.note(Some(tasks[index].name), None, finding)?;
+            }
+            if let Some(one) = measured.first().and_then(|(_, together)| together.first()) {
+                let mut since = since.lock().expect("nothing panics while it holds the clocks");
+                let cell = tasks[index].cells.first().map(Cell::key).unwrap_or_default();
+                self.note_disturbances(*since, one.clock, tasks[index].name, &cell)?;
+                *since = Clocks::now();
             }
             // What one repeat shows of the host, the others need not say again.
             let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -346,6 +356,7 @@ impl<'a> Session<'a> {
         cost: Nanos,
     ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
+        let since = Clocks::now();
         let mut rounds: Vec<f64> = Vec::new();
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
@@ -379,6 +390,7 @@ impl<'a> Session<'a> {
         }
         let whole = whole.expect("at least one round was run");
         self.note_all(name, lineage.changes, whole.target_findings())?;
+        self.note_disturbances(since, whole.clock, name, lineage.changes)?;
         let written = whole.write.bytes;
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
@@ -390,6 +402,15 @@ impl<'a> Session<'a> {
     fn note_all(&self, step: &str, cell: &str, findings: Vec<String>) -> Result<(), LabError> {
         let cell = Some(cell).filter(|cell| !cell.is_empty());
         findings.iter().try_for_each(|finding| self.note(Some(step), cell, finding))
+    }
+
+    /// Keeps what happened to the machine since then, if this was measured by its clock.
+    fn note_disturbances(&self, since: Clocks, clock: Clock, step: &str, cell: &str) -> Result<(), LabError> {
+        if clock == Clock::Virtual {
+            return Ok(());
+        }
+        let disturbances = since.disturbances(&Clocks::now());
+        self.note_all(step, cell, disturbances.iter().map(ToString::to_string).collect())
     }
 
     fn note(&self, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), LabError> {

@@ -5,6 +5,7 @@ use engine::Measurement;
 
 use super::{Session, lock, unaligned};
 use crate::LabError;
+use crate::clocks::Clocks;
 use crate::plan::{Cell, Rounds};
 use crate::variants::Lineage;
 
@@ -72,6 +73,7 @@ impl Session<'_> {
         cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let Measured { cell, key, .. } = measured;
+        let since = Clocks::now();
         let seed = self.seed.split(name).split(key).number(u64::from(round));
         let place = || format!("{} round {}", cell.place(), round + 1).trim_start().to_owned();
         let one = self.run(lineage.subject, &cell.workload, seed, cost).map_err(|error| error.at(name, &place()))?;
@@ -79,6 +81,7 @@ impl Session<'_> {
             lineage.subject.idle(rest);
         }
         self.note_all(name, key, one.target_findings())?;
+        self.note_disturbances(since, one.clock, name, key)?;
         if !self.have.contains(&(name.to_owned(), key.clone(), round)) {
             lock(self.store).record_cell(self.run, name, key, &[(round, one.clone())])?;
         }
