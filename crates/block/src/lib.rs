@@ -10,6 +10,7 @@ mod power;
 mod rate;
 mod request;
 mod seed;
+pub mod varint;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use nanos::Nanos;

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Seed};
 use rustix::io::Errno;
+use stats::Bins;
 use workload::{Invalid, Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Cpu, Job, Measurement, RealError, Target, kernel, ledger};
+use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -36,6 +37,9 @@ pub struct Progress {
     pub bytes: Bytes,
     /// The time since the first was submitted.
     pub elapsed: Nanos,
+    /// How long requests took in the latest interval that is over, of those that are counted; none before the first is,
+    /// and where nothing was completed in it.
+    pub lately: Option<Lately>,
 }
 
 /// Runs `workload` on `target` and tells `watch` of its progress about four times a second, from this thread.
@@ -319,10 +323,13 @@ impl Run<'_> {
 
     fn progress(&self, began: Instant) -> Progress {
         let sum = |of: fn(&Shared) -> u64| self.shared.iter().map(of).sum();
+        let mut latencies = Bins::default();
+        self.shared.iter().for_each(|shared| shared.live.add_to(&mut latencies));
         Progress {
             requests: sum(|shared| shared.requests.load(Ordering::Relaxed)),
             bytes: Bytes::new(sum(|shared| shared.bytes.load(Ordering::Relaxed))),
             elapsed: Nanos::from_std(began.elapsed()),
+            lately: Lately::of(&latencies),
         }
     }
 }

@@ -142,13 +142,15 @@ fn rounds(part: &Part, timeline: &Timeline) -> Markup {
             thead { tr {
                 th scope="col" { "Round" } th.number scope="col" { "Ends after, " span.unit { "s" } }
                 th.number scope="col" { "IOPS" }
-                th.number scope="col" { "Mean latency" } th.number scope="col" { "Longest" }
+                th.number scope="col" { "Mean latency" } th.number scope="col" { "99 %" }
+                th.number scope="col" { "Longest" }
             } }
             tbody { @for (i, span) in timeline.rounds.iter().enumerate() { tr {
                 th scope="row" { (i + 1) }
                 td.number { (axis::plain(span.start + span.length)) }
                 td.number { (three(span.iops())) }
                 td.number { @if let Some(mean) = span.latency_mean() { (latency(mean)) } @else { "–" } }
+                td.number { @if let Some(p99) = span.percentile(99.0) { (latency(p99)) } @else { "–" } }
                 td.number { (latency(span.latency_max)) }
             } } }
         }

@@ -2,6 +2,7 @@
 //!
 //! Floating point lives here and in the report; the models below count in integers.
 
+mod bins;
 mod bootstrap;
 mod enough;
 mod histogram;
@@ -13,6 +14,7 @@ mod rank;
 mod ratio;
 mod steady;
 
+pub use bins::Bins;
 pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
 pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};

@@ -115,6 +115,8 @@ enum Format {
     Json,
     /// A header and a line for reads, writes and trims
     Csv,
+    /// A header and a line for every second
+    Series,
     /// The JSON that fio prints
     Fio,
 }
@@ -397,6 +399,7 @@ fn document(
         Format::Text => export::text(&single),
         Format::Json => export::json(&single),
         Format::Csv => export::csv(&single),
+        Format::Series => export::series(&single),
         Format::Fio => export::fio(&single),
     })
 }

@@ -3,6 +3,7 @@
 mod csv;
 mod fio;
 mod json;
+mod series;
 mod text;
 
 use block::{Nanos, Seed};
@@ -11,6 +12,7 @@ use engine::{Clock, Flow, Measurement};
 pub use csv::csv;
 pub use fio::fio;
 pub use json::json;
+pub use series::series;
 pub use text::text;
 
 /// A measurement with what a document says about it.

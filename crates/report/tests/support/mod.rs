@@ -193,16 +193,21 @@ pub fn plan() -> Plan {
 /// Sixty rounds of a minute: from fresh down to a steady level.
 fn conditioned(condition: &Condition) -> Measurement {
     let mut all = Measurement::new(condition.workload.clone(), Seed::new(42), Clock::Virtual);
-    let mut draws = Draws(7);
+    let (mut draws, mut tails) = (Draws(7), Draws(11));
     for second in 0..3_600_u64 {
         let level = 24.0 + 155.0 * (-(second as f64) / 500.0).exp() + 3.0 * draws.next();
         let mut tick = engine::Tick { writes: level as u64 * 100, ..engine::Tick::default() };
         tick.bytes = Bytes::from_kib(4).times(tick.writes);
         tick.latency_total = Nanos::from_micros((32e6 / 100.0) as u64 * 100);
         tick.latency_max = Nanos::from_micros((4e5 / level * (1.0 + 2.0 * draws.next())) as u64 * 10);
-        all.series.push(tick);
+        let mut fiftieth = stats::Bins::default();
+        for _ in 0..tick.writes / 50 {
+            fiftieth.record(Nanos::from_micros((32e4 / level * (0.5 + tails.next().powi(4))) as u64));
+        }
+        (0..50).for_each(|_| tick.latencies.merge(&fiftieth));
         all.write.requests += tick.writes;
         all.write.bytes += tick.bytes;
+        all.series.push(tick);
         for _ in 0..10 {
             all.write.latency.record(Nanos::from_micros((32e4 / level * (0.5 + draws.next())) as u64));
         }
