@@ -10,6 +10,7 @@ pub mod import;
 mod metric;
 mod outcome;
 pub mod plan;
+pub mod power;
 mod quantity;
 mod real;
 mod recall;
