@@ -130,24 +130,30 @@ mod tests {
         Logbook::open(log).unwrap()
     }
 
+    /// A stretch of time that is over, from and until so many milliseconds ago.
+    fn ago(from: u64, to: u64) -> (Instant, Instant) {
+        let now = Instant::now();
+        (now - Duration::from_millis(from), now - Duration::from_millis(to))
+    }
+
     #[test]
     fn entries_are_matched_by_the_time_of_day() {
         let folder = tempfile::tempdir().unwrap();
-        let book = logbook(&folder, -10.0, 20.0);
-        let now = Instant::now();
-        let amount = book.energy(now, now + Duration::from_secs(5)).unwrap();
+        let book = logbook(&folder, -30.0, 30.0);
+        let (from, to) = ago(6_000, 1_000);
+        let amount = book.energy(from, to).unwrap();
         assert!((amount.joules - 10.0).abs() < 1e-3 && amount.readings.abs_diff(50) <= 1, "{amount:?}");
     }
 
     #[test]
     fn what_a_log_does_not_cover_is_told_with_both_times() {
         let folder = tempfile::tempdir().unwrap();
-        let now = Instant::now();
-        let said = logbook(&folder, 10.0, 20.0).energy(now, now + Duration::from_secs(5)).unwrap_err();
+        let (from, to) = ago(6_000, 1_000);
+        let said = logbook(&folder, 10.0, 20.0).energy(from, to).unwrap_err();
         assert!(said.contains("log.csv goes from 20") && said.contains("and this was measured from 20"), "{said}");
-        let said = logbook(&folder, 5.0, 1.0).energy(now, now + Duration::from_secs(5)).unwrap_err();
+        let said = logbook(&folder, 5.0, 1.0).energy(from, to).unwrap_err();
         assert!(said.contains("has no entries"), "{said}");
-        let said = logbook(&folder, -10.0, 20.0).energy(now, now + Duration::from_millis(250)).unwrap_err();
+        let said = logbook(&folder, -30.0, 30.0).energy(to, to + Duration::from_millis(250)).unwrap_err();
         assert!(said.contains("entries in this time"), "{said}");
     }
 
