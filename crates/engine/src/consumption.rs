@@ -28,7 +28,10 @@ impl Consumption {
     /// What the work took beside what a rest of the same length would have taken, in joules; below zero where the target
     /// used less than at rest.
     pub fn above_idle(&self, elapsed: Nanos) -> Option<f64> {
-        Some(self.joules? - self.idle_watts? * elapsed.as_secs_f64())
+        let (joules, at_rest) = (self.joules?, self.idle_watts? * elapsed.as_secs_f64());
+        // What is left of equal numbers is rounding.
+        let above = joules - at_rest;
+        Some(if above.abs() < joules.abs() * 1e-9 { 0.0 } else { above })
     }
 
     /// Joules for each GiB of these bytes; none where there are none.

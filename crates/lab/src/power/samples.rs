@@ -9,7 +9,7 @@ const READINGS_LEAST: u64 = 5;
 /// A pause between readings is one too long if it is so many times the usual one…
 const GAP_TIMES: u64 = 3;
 /// …and more than this part of the measurement, in percent.
-const GAP_PERCENT: u64 = 5;
+const GAP_PERCENT: u64 = 10;
 
 /// What a reading is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
