@@ -50,10 +50,7 @@ pub enum PowerError {
         help: &'static str,
     },
     /// The meter cannot be reached.
-    #[error(
-        "the meter at {address} cannot be reached: {error}; switch it on, and see that the address is right and no \
-             other program uses it"
-    )]
+    #[error("the meter at {address} cannot be reached: {error}; {}", reach(error))]
     Unreachable {
         /// Host and port, or the serial device.
         address: String,
@@ -159,7 +156,7 @@ pub enum PowerError {
         status: String,
     },
     /// A log has no such column.
-    #[error("{} has no column `{column}`; its columns are {}", path.display(), found.join(", "))]
+    #[error("{} has no column `{column}`; {}", path.display(), columns(found))]
     NoColumn {
         /// The log.
         path: PathBuf,
@@ -197,6 +194,24 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
+fn columns(found: &[String]) -> String {
+    match found {
+        [] => "it has no whole line yet".to_owned(),
+        found => format!("its columns are {}", found.join(", ")),
+    }
+}
+
+/// How a meter that is there is reached.
+fn reach(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "join the group that the device belongs to, often `dialout`, or put sudo before the command"
+        }
+        _ => "switch it on, and see that the address is right and no other program uses it",
+    }
+}
+
+/// What there is in place of what was looked for.
 fn there_is(found: &[String]) -> String {
     match found {
         [] => "`assay doctor` tells what can be metered here".to_owned(),

@@ -11,7 +11,8 @@ use super::PowerMeter;
 use crate::LabError;
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
-/// A real target whose power is metered: each of its measurements tells what was consumed meanwhile.
+/// A real target whose power is metered: each of its measurements tells what was consumed meanwhile. What fills it and
+/// conditions it is not metered.
 pub struct Metered {
     target: Box<dyn Subject>,
     meter: PowerMeter,
@@ -85,8 +86,8 @@ impl Subject for Metered {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let mut measurement = self.target.run(workload, seed, share)?;
-        self.rest.complete(&mut measurement, &self.meter);
+        // Waiting for the reading behind each round would give the drive a rest between the rounds of a conditioning.
+        let measurement = self.target.run(workload, seed, share)?;
         self.meter.forget_before(Instant::now());
         Ok(measurement)
     }

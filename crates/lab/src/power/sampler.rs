@@ -74,7 +74,8 @@ impl Sampler {
         let (from, to) = (at(from), at(to));
         let waits = |state: &mut State| {
             let last = state.samples.last();
-            last.is_none_or(|last| last < to) && !state.failure.as_ref().is_some_and(|(failed, _)| Some(*failed) > last)
+            let has_failed = state.failure.as_ref().is_some_and(|(failed, _)| Some(*failed) > last);
+            last.is_none_or(|last| last < to) && !has_failed
         };
         let (state, _) = self
             .shared

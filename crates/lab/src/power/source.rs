@@ -13,6 +13,8 @@ use super::PowerError;
 const PORT: u16 = 5025;
 /// How often sensors are read, unless it is said otherwise.
 const SENSOR_EVERY: Duration = Duration::from_millis(100);
+/// How often an instrument is read at most, unless it is said otherwise: a fast one would keep a processor busy.
+const INSTRUMENT_EVERY: Duration = Duration::from_millis(20);
 /// How long an instrument may take to answer, unless it is said otherwise: the slowest of the 8846A's integration times
 /// takes 4 s with the automatic zero.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -156,7 +158,7 @@ fn scpi(rest: &str, settings: &mut Settings) -> Result<Scpi, PowerError> {
         }
         (Some(host), None) => Address::Tcp(with_port(host)),
     };
-    let every = settings.every(&KNOWN, Duration::ZERO)?;
+    let every = settings.every(&KNOWN, INSTRUMENT_EVERY)?;
     Ok(Scpi { address, volts, configure, read, every, timeout })
 }
 
