@@ -4,6 +4,7 @@ mod commands;
 mod failure;
 mod fingerprint;
 mod job_file;
+mod power;
 mod progress;
 mod recorder;
 mod target;

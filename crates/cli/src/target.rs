@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use block::{Bytes, parse_bytes};
+use block::{Bytes, Nanos, parse_bytes};
 use clap::ValueEnum;
 use drive::preset::Preset;
 use engine::{Access, IoEngine, OnError, Submission, Target};
@@ -124,8 +124,10 @@ pub struct Opened {
     pub identity: String,
     /// How it was asked for, in full.
     pub name: String,
-    /// The host and the target, as JSON.
-    pub environment: String,
+    /// The host and the target.
+    pub environment: Environment,
+    /// For how long its power at rest is metered before all else.
+    pub rest: Option<Nanos>,
     /// Whether what a run does to it outlives the program.
     pub real: bool,
     /// Whether reads would find nothing written.
@@ -202,7 +204,8 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
         identity: preset.title.clone(),
         name: format!("sim:{}", preset.name),
         subject: Box::new(Simulated::new(preset)),
-        environment: json(&Environment::of_host()),
+        environment: Environment::of_host(),
+        rest: None,
         real: false,
         needs_layout: true,
         findings: Vec::new(),
@@ -238,16 +241,13 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     Ok(Opened {
         identity: target.identity(),
         name: path.display().to_string(),
-        environment: json(&environment),
+        environment,
+        rest: None,
         real: true,
         needs_layout: target.needs_layout(),
         subject: Box::new(Real::new(target)),
         findings,
     })
-}
-
-fn json(environment: &Environment) -> String {
-    serde_json::to_string(environment).expect("names, numbers and lists always serialise")
 }
 
 #[cfg(test)]

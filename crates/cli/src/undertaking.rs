@@ -87,7 +87,7 @@ impl Undertaking<'_> {
             started_ms: now_ms(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("ASSAY_COMMIT").to_owned(),
-            environment: opened.environment.clone(),
+            environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
         })?;
         note(store, run, &opened.findings)?;
         Ok(run)
@@ -115,6 +115,10 @@ impl Undertaking<'_> {
         let store = Mutex::new(store);
         let progress = Progress::new();
         let plan = self.plan.on(opened.subject.capacity());
+        if let Some(time) = opened.rest {
+            eprintln!("Metering the power at rest for {time}");
+            opened.subject.meter_rest(time);
+        }
         let done = Session::new(&store, run, &plan, self.seed, &progress)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();

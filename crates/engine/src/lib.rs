@@ -3,6 +3,7 @@
 //! Both give the same [`Measurement`].
 
 mod block_device;
+mod consumption;
 mod content;
 mod discard;
 mod error;
@@ -27,6 +28,7 @@ mod verified;
 mod virtual_run;
 mod worker;
 
+pub use consumption::Consumption;
 pub use error::{RealError, TargetError};
 pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, IoEngine, Method, Submission};

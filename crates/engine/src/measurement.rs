@@ -1,12 +1,14 @@
 //! What was measured.
 
+use std::time::Instant;
+
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
 use stats::{Bins, Histogram};
 use workload::Workload;
 
-use crate::{Failures, Handover, Verified};
+use crate::{Consumption, Failures, Handover, Verified};
 
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
@@ -56,6 +58,11 @@ pub struct Measurement {
     pub verified: Option<Verified>,
     /// What the simulated drive did meanwhile, for jobs beside this one too; none on a real one.
     pub drive: Option<Counters>,
+    /// What was consumed meanwhile, for jobs beside this one too; none where nobody metered it.
+    pub energy: Option<Consumption>,
+    /// When `elapsed` begins by the host's clock, so that a meter can be asked about just that time; none on a virtual
+    /// clock and in what was stored.
+    pub began: Option<Instant>,
 }
 
 /// The requests of one kind.
@@ -222,6 +229,8 @@ impl Measurement {
             failures: Failures::default(),
             verified: None,
             drive: None,
+            energy: None,
+            began: None,
         }
     }
 
@@ -296,6 +305,7 @@ impl Measurement {
             (Some(mine), Some(next)) => Some(mine + next),
             (mine, next) => mine.or(next),
         };
+        self.energy = Consumption::one_after_another(self.energy.take(), next.energy.as_ref());
     }
 
     /// Adds what failed and what was checked elsewhere, apart from all figures.
@@ -311,10 +321,11 @@ impl Measurement {
         !self.failures.is_empty() || self.verified.as_ref().is_some_and(|verified| verified.damaged > 0)
     }
 
-    /// Doubts about the target: what failed, and what it did not keep.
+    /// Doubts about the target: what failed, what it did not keep, and why it is not known what it consumed.
     pub fn target_findings(&self) -> Vec<String> {
         let verified = self.verified.iter().flat_map(Verified::findings);
-        self.failures.finding().into_iter().chain(verified).collect()
+        let unmetered = self.energy.iter().flat_map(|energy| energy.doubts.clone());
+        self.failures.finding().into_iter().chain(verified).chain(unmetered).collect()
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.

@@ -287,7 +287,7 @@ impl Run<'_> {
         let elapsed = || Nanos::from_std(began.elapsed());
         let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, cpu)).collect();
+        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, began, cpu)).collect();
         let mut failure = None;
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
@@ -348,10 +348,12 @@ struct Count {
 }
 
 impl Count {
-    fn new(job: &Job, cpu: Cpu) -> Self {
+    fn new(job: &Job, began: Instant, cpu: Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
+        let counted_from = began + workload.ramp.to_std();
+        let measurement = Measurement::new(workload.clone(), seed, Clock::Real);
         Self {
-            measurement: Measurement::new(workload.clone(), seed, Clock::Real),
+            measurement: Measurement { began: Some(counted_from), ..measurement },
             running: workload.workers,
             ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
             cpu,

@@ -11,6 +11,7 @@ pub mod import;
 mod metric;
 mod outcome;
 pub mod plan;
+pub mod power;
 mod quantity;
 mod real;
 mod recall;

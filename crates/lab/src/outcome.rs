@@ -7,8 +7,8 @@ use stats::Interval;
 use store::Run;
 use workload::Workload;
 
-use crate::Metric;
 use crate::plan::{Axis, Plan};
+use crate::{Metric, Quantity};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -66,6 +66,12 @@ impl CellOutcome {
     /// A figure over the repeats; none where no repeat gives it.
     pub fn figure(&self, metric: Metric) -> Option<Interval> {
         let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| metric.of(measurement)).collect();
+        Interval::of(&samples)
+    }
+
+    /// The same of any quantity.
+    pub fn amount(&self, quantity: Quantity) -> Option<Interval> {
+        let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| quantity.of(measurement)).collect();
         Interval::of(&samples)
     }
 }

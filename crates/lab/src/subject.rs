@@ -106,6 +106,12 @@ pub trait Subject {
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);
 
+    /// Rests for so long before a plan begins, so that its power at rest is known; where a state can be cloned, that is
+    /// left as it was.
+    fn meter_rest(&mut self, time: Nanos) {
+        self.idle(time);
+    }
+
     /// Runs a workload, leaving the state that this brings about.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod change;
 mod chart;
 pub mod comparison;
 mod conditions;
+mod energy;
 pub mod export;
 mod figure;
 mod key;

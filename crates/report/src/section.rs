@@ -6,6 +6,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::axis;
 use crate::chart::{self, Panel};
+use crate::energy;
 use crate::figure::Reading;
 use crate::number::{count, latency, three};
 use crate::part::{Part, names};
@@ -36,6 +37,7 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
                     Some(_) => (conditioning(part)),
                     None => (measured(parts, index)),
                 }
+                (energy::table(part))
             } @else {
                 p.missing { "Not measured: the run ended before this step gave a figure." }
             }

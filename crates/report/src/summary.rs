@@ -5,6 +5,7 @@ use lab::{Metric, Outcome};
 
 use crate::axis;
 use crate::conditions::{date, state, took};
+use crate::energy;
 use crate::figure::Figure;
 use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
@@ -46,6 +47,13 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));
+    }
+    if energy::is_asked(outcome) {
+        let mut table = blank(width, color);
+        let more = energy::rows(&parts, &mut table);
+        lines.push(String::new());
+        lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
+        lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more cell"))));
     }
     lines.push(String::new());
     let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];

@@ -18,7 +18,7 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 5;
+const SCHEMA: i64 = 6;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -33,6 +33,8 @@ const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
     ALTER TABLE measurement ADD COLUMN verified TEXT;";
 /// What a store of the fourth version lacks: plans had no lengths of their own for simulated drives.
 const FROM_FOURTH: &str = "ALTER TABLE run ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;";
+/// What a store of the fifth version lacks: only simulated drives said what they consumed.
+const FROM_FIFTH: &str = "ALTER TABLE measurement ADD COLUMN energy TEXT;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -124,7 +126,8 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD), (4, FROM_FOURTH)] {
+        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD), (4, FROM_FOURTH), (5, FROM_FIFTH)]
+        {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
                 transaction.pragma_update(None, "user_version", earlier + 1)?;

@@ -63,6 +63,8 @@ CREATE TABLE measurement (
     -- Requests that failed, by kind and reason, and what came of checking written data; null where there is nothing.
     failures        TEXT,
     verified        TEXT,
+    -- What was consumed, by whom it was metered; null where nobody did.
+    energy          TEXT,
     UNIQUE (run, step, cell, repeat)
 );
 

@@ -9,6 +9,7 @@ use lab::{plan_of, recall};
 use store::{Run, RunId, State, Store};
 
 use super::history::{Which, print_summary, say, write_report};
+use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
@@ -36,6 +37,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     real: RealOptions,
+
+    #[command(flatten)]
+    power: PowerOptions,
 
     /// Measure each figure so many times [default: the plan's, 5 in `review`]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -108,7 +112,8 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
-    let mut opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
+    let metering = arguments.power.open(name)?;
+    let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     opened.fits(&plan)?;
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
@@ -139,7 +144,8 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         check_same(&run)?;
     }
     let options = RealOptions { size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
-    let mut opened = target::open(&run.target, &options, plan.changes_data(), true)?;
+    let metering = arguments.power.or_of(&run)?.open(&run.target)?.going_on(store, id)?;
+    let mut opened = metering.of(target::open(&run.target, &options, plan.changes_data(), true)?);
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }

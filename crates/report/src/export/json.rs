@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use block::{Bytes, Nanos};
 use drive::Counters;
-use engine::{Cpu, Failures, Flow, Handover, TICK, Tick, Verified};
+use engine::{Consumption, Cpu, Failures, Flow, Handover, Measurement, TICK, Tick, Verified};
 use serde::Serialize;
 use stats::Histogram;
 use workload::{Replay, ReplayPace, TraceDigest, Workload};
@@ -38,6 +38,7 @@ pub fn json(single: &Single) -> String {
         failed: Failed::all(&measurement.failures),
         verified: measurement.verified.as_ref().map(Checked::of),
         drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
+        energy: measurement.energy.as_ref().map(|energy| Energy::of(energy, measurement)),
         findings: single.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -63,6 +64,7 @@ struct Document<'a> {
     failed: Vec<Failed>,
     verified: Option<Checked>,
     drive: Option<Drive>,
+    energy: Option<Energy<'a>>,
     findings: &'a [String],
 }
 
@@ -315,6 +317,35 @@ impl Drive {
             blocks_erased: counters.blocks_erased,
             write_amplification: counters.write_amplification(),
             limit: counters.limit(elapsed).map(|limit| limit.part.name()),
+        }
+    }
+}
+
+/// What was consumed, by whoever metered it. What is not known is null, and a finding says why.
+#[derive(Serialize)]
+struct Energy<'a> {
+    meter: &'a str,
+    joules: Option<f64>,
+    watts_mean: Option<f64>,
+    watts_idle: Option<f64>,
+    joules_above_idle: Option<f64>,
+    joules_per_gib: Option<f64>,
+    joules_per_thousand_requests: Option<f64>,
+    /// Null where a drive keeps exact account.
+    readings: Option<u64>,
+}
+
+impl<'a> Energy<'a> {
+    fn of(energy: &'a Consumption, measurement: &Measurement) -> Self {
+        Self {
+            meter: &energy.meter,
+            joules: energy.joules,
+            watts_mean: energy.watts(measurement.elapsed),
+            watts_idle: energy.idle_watts,
+            joules_above_idle: energy.above_idle(measurement.elapsed),
+            joules_per_gib: energy.per_gib(measurement.bytes()),
+            joules_per_thousand_requests: energy.per_thousand(measurement.requests()),
+            readings: energy.readings,
         }
     }
 }
