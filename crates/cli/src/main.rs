@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{calibrate, catalogue, compare, doctor, history, import, replicate, review, run};
+use commands::{calibrate, catalogue, compare, doctor, dry_run, history, import, replicate, review, run};
 use failure::Failure;
 use store::Store;
 
@@ -77,6 +77,7 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Profiles => catalogue::profiles(),
+        Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
         Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),

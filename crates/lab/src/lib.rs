@@ -6,6 +6,7 @@ pub mod doctor;
 mod environment;
 mod error;
 mod fit;
+pub mod forecast;
 pub mod import;
 mod metric;
 mod outcome;

@@ -10,6 +10,7 @@ pub mod comparison;
 mod conditions;
 pub mod export;
 mod figure;
+pub mod forecast;
 mod key;
 mod number;
 mod page;

@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod catalogue;
 pub mod compare;
 pub mod doctor;
+pub mod dry_run;
 pub mod history;
 pub mod import;
 mod jobs;

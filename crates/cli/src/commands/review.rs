@@ -3,11 +3,13 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use block::Seed;
+use block::{Endurance, Seed, parse_endurance};
+use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
 use lab::{plan_of, recall};
 use store::{Run, RunId, State, Store};
 
+use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
 use crate::target::{self, Opened, RealOptions};
 use crate::undertaking::{Undertaking, absolute, judge};
@@ -20,7 +22,7 @@ const SINGLE: &str = "run";
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
     /// What to review: sim:DRIVE, a file or a block device [default: sim:x25-m]
-    target: Option<String>,
+    pub target: Option<String>,
 
     /// The plan to follow: a name of `assay plans`, or a file
     #[arg(long, value_name = "PLAN", default_value = "review")]
@@ -31,7 +33,7 @@ pub struct Arguments {
     quick: bool,
 
     #[command(flatten)]
-    real: RealOptions,
+    pub real: RealOptions,
 
     /// Measure each figure so many times [default: the plan's, 5 in `review`]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -48,7 +50,41 @@ pub struct Arguments {
     /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "repeats", "seed", "size", "direct"])]
-    resume: Option<Which>,
+    pub resume: Option<Which>,
+
+    /// Print what each step does, writes and takes, and do nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub dry_run: bool,
+
+    /// How to print that: for people or for programs
+    #[arg(long, value_enum, default_value_t = dry_run::Format::Text, requires = "dry_run")]
+    pub format: dry_run::Format,
+
+    /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
+    #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
+    pub rated_endurance: Option<Endurance>,
+}
+
+impl Arguments {
+    /// What to review.
+    pub fn target(&self) -> &str {
+        self.target.as_deref().unwrap_or(target::DEFAULT)
+    }
+
+    /// The plan to follow, with all that it names.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        let source = catalog::find(&self.plan)?;
+        let length = if self.quick { Length::Quick } else { Length::Full };
+        let mut plan = plan::parse(&source.text, length)
+            .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
+        if let Some(repeats) = self.repeats {
+            plan.repeat(repeats);
+        }
+        // What a plan names stands beside it.
+        let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
+        lab::Traces::within(folder).give(&mut plan)?;
+        Ok(plan)
+    }
 }
 
 /// Runs the review and writes its report; the last line says where it is.
@@ -90,26 +126,28 @@ impl Terms {
 
 fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
     check_folder(&arguments.out)?;
-    let source = catalog::find(&arguments.plan)?;
-    let length = if arguments.quick { Length::Quick } else { Length::Full };
-    let mut plan = plan::parse(&source.text, length)
-        .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
-    if let Some(repeats) = arguments.repeats {
-        plan.repeat(repeats);
-    }
-    // What a plan names stands beside it.
-    let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
-    lab::Traces::within(folder).give(&mut plan)?;
-    let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
+    let plan = arguments.plan()?;
+    let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
     let mut opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
     opened.fits(&plan)?;
+    tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
     Ok((run, plan, opened, terms))
+}
+
+/// Says what a review of something real that is written to will cost, before it is begun.
+fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
+    if opened.real && plan.changes_data() {
+        let place = opened.place(arguments.rated_endurance);
+        for sentence in report::forecast::sentences(&forecast(plan, &place)) {
+            eprintln!("{sentence}");
+        }
+    }
 }
 
 fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
