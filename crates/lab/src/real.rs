@@ -6,6 +6,7 @@ use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
 use workload::Workload;
 
+use crate::health::{Reading, of_device};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 use crate::{Environment, LabError};
 
@@ -103,6 +104,10 @@ impl Subject for Real {
             "The target cannot discard data, so it was not purged: the fresh state is the state it was found in."
                 .to_owned()
         }))
+    }
+
+    fn health(&self) -> Reading {
+        of_device(&Environment::with_target(self.target.path()))
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use block::Bytes;
 use drive::preset::Preset;
 use engine::Measurement;
-use store::{Run, RunId, Store};
+use store::{Moment, Run, RunId, Store};
 
+use crate::health::HealthRecord;
 use crate::plan::{Action, Cell, Length, Plan, parse};
 use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
 
@@ -47,7 +48,8 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         .into_iter()
         .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
         .collect();
-    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, findings })
+    let health = health_of(store, run.id)?;
+    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, health, findings })
 }
 
 /// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its
@@ -57,6 +59,13 @@ fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
         cell.workload = measured.workload.clone();
     }
     CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), repeats }
+}
+
+/// The drive's health before a run and after. What this version cannot read is as if nobody had looked.
+fn health_of(store: &Store, run: RunId) -> Result<HealthRecord, LabError> {
+    let reading = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    let [before, after] = [store.health(run, Moment::Before)?, store.health(run, Moment::After)?].map(reading);
+    Ok(HealthRecord { before, after })
 }
 
 /// How much the run's target holds, as far as it was used.

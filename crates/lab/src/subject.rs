@@ -7,6 +7,7 @@ use engine::{Job, Measurement, Progress, Record};
 use workload::Workload;
 
 use crate::LabError;
+use crate::health::Reading;
 use crate::plan::Cell;
 
 /// A point of a step, to be measured so many times.
@@ -89,6 +90,11 @@ pub trait Subject {
     /// # Errors
     /// If it fails.
     fn purge(&mut self) -> Result<Option<String>, LabError>;
+
+    /// Looks at its health, without changing anything.
+    fn health(&self) -> Reading {
+        Reading::Missing("this kind of target keeps no account of its health".to_owned())
+    }
 
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);

@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
+use crate::health;
 use crate::number::count;
 use crate::part::{Part, anchor};
 use crate::prose;
@@ -45,6 +46,7 @@ fn is_simulated(run: &Run) -> bool {
 pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         section #findings { h2 { "Findings" } (findings(outcome, parts)) }
+        section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
         section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }
         section #environment { h2 { "Environment" } (environment(&outcome.run)) }
         section #repeat {

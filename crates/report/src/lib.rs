@@ -11,6 +11,7 @@ mod conditions;
 pub mod export;
 mod figure;
 pub mod forecast;
+pub mod health;
 mod key;
 mod number;
 mod page;

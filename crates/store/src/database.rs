@@ -11,6 +11,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::Cause;
+use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
 use crate::owner::Owner;
 use crate::{Run, RunId, State, StoreError};
@@ -18,7 +19,7 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 5;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -31,6 +32,10 @@ const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
     ALTER TABLE measurement ADD COLUMN trim_service BLOB;
     ALTER TABLE measurement ADD COLUMN failures TEXT;
     ALTER TABLE measurement ADD COLUMN verified TEXT;";
+/// What a store of the fourth version lacks: nobody looked at the health of drives.
+const FROM_FOURTH: &str = "CREATE TABLE health (
+    run INTEGER NOT NULL REFERENCES run (id), moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    reading TEXT NOT NULL, UNIQUE (run, moment));";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -121,7 +126,7 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD)] {
+        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD), (4, FROM_FOURTH)] {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
                 transaction.pragma_update(None, "user_version", earlier + 1)?;
@@ -285,6 +290,22 @@ impl Store {
             )?;
             Ok(())
         })
+    }
+
+    /// Keeps what was seen of the drive's health. Of a run that is resumed, what was seen when it began stays.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_health(&mut self, run: RunId, moment: Moment, reading: &str) -> Result<(), StoreError> {
+        self.write(|connection| Ok(health::insert(connection, run, moment, reading)?))
+    }
+
+    /// What was seen of the drive's health; none where nobody looked.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn health(&self, run: RunId, moment: Moment) -> Result<Option<String>, StoreError> {
+        self.read(|connection| Ok(health::select(connection, run, moment)?))
     }
 
     /// Enters how a run ended.

@@ -7,7 +7,7 @@ use block::{Endurance, Seed, parse_endurance};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
 use lab::{plan_of, recall};
-use store::{Run, RunId, State, Store};
+use store::{Moment, Run, RunId, State, Store};
 
 use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
@@ -95,7 +95,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     };
     let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
-    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
+    let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
+    // What went wrong on the way is told before that the drive could not be looked at afterwards.
+    let looked = Undertaking::keep_health(&mut store, run, &opened, Moment::After);
     done.map_err(|broken| {
         let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
         let resume = match broken.reason.would_recur() {
@@ -107,6 +110,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         );
         broken.failure(words)
     })?;
+    looked?;
     finish(&store, run, &arguments.out)
 }
 

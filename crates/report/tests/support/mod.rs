@@ -239,7 +239,14 @@ pub fn outcome() -> Outcome {
             Action::Purge | Action::Fill { .. } | Action::Idle { .. } => {}
         }
     }
-    Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
+    Outcome {
+        run: run(&plan),
+        capacity: Some(Bytes::from_gib(40)),
+        plan,
+        steps,
+        health: lab::health::HealthRecord::default(),
+        findings: findings(),
+    }
 }
 
 /// The same review, ended by an error in the middle of its step `random`.
