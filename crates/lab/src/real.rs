@@ -8,7 +8,7 @@ use workload::Workload;
 
 use crate::health::{Reading, of_device};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
-use crate::{Environment, LabError};
+use crate::{Environment, LabError, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
 const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
@@ -108,6 +108,10 @@ impl Subject for Real {
 
     fn health(&self) -> Reading {
         of_device(&Environment::with_target(self.target.path()))
+    }
+
+    fn thermometer(&self) -> Option<Thermometer> {
+        Thermometer::of(&Environment::with_target(self.target.path()))
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -13,8 +13,10 @@ use workload::{Pattern, Stop, Workload};
 
 use crate::LabError;
 use crate::fit::fits;
+use crate::level;
 use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
 use crate::subject::{Repeats, Subject, Task};
+use crate::thermometer::{Thermometer, Warmth};
 use crate::variants::{Lineage, Variant, Variants, swept};
 use crate::wear::Wear;
 
@@ -244,6 +246,9 @@ impl<'a> Session<'a> {
         }
         let furthest = AtomicUsize::new(0);
         let kept = Mutex::new(None);
+        let thermometer = subject.thermometer();
+        let degrees = || thermometer.as_ref().and_then(Thermometer::read);
+        let warm = Mutex::new(degrees());
         let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
             *kept.lock().expect("nothing panics while it holds a number") = Some(index);
             if let Some(finding) = finding {
@@ -262,6 +267,9 @@ impl<'a> Session<'a> {
                     self.note_all(tasks[index].name, &cell.key(), one.target_findings())?;
                 }
             }
+            let after = degrees();
+            let before = std::mem::replace(&mut *warm.lock().expect("nothing panics while it holds a number"), after);
+            self.note_levels(&tasks[index], &measured, Warmth { before, after })?;
             self.keep(&tasks[index], measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(tasks.len() - 1);
@@ -280,6 +288,15 @@ impl<'a> Session<'a> {
             }
         }
         done
+    }
+
+    /// Keeps that a cell did not stay on its level.
+    fn note_levels(&self, task: &Task, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
+        for (index, cell) in task.cells.iter().enumerate() {
+            let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
+            self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
+        }
+        Ok(())
     }
 
     /// Keeps what was measured at a point, all jobs or none.
@@ -312,6 +329,7 @@ impl<'a> Session<'a> {
     ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
         let mut rounds: Vec<f64> = Vec::new();
+        let mut intervals: Vec<Vec<f64>> = Vec::new();
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
         let steady = loop {
@@ -320,6 +338,7 @@ impl<'a> Session<'a> {
                 .run(&condition.workload, seed.number(rounds.len() as u64), &|_| {})
                 .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
             rounds.push(round.iops());
+            intervals.push(level::intervals(&round));
             match &mut whole {
                 None => whole = Some(round),
                 Some(whole) => whole.append(&round),
@@ -343,6 +362,11 @@ impl<'a> Session<'a> {
         }
         let whole = whole.expect("at least one round was run");
         self.note_all(name, lineage.changes, whole.target_findings())?;
+        if let Some(rule) = condition.steady.filter(|_| steady == Some(true)) {
+            let window = intervals[intervals.len() - rule.rounds..].concat();
+            self.note_all(name, lineage.changes, level::window_finding(&window, rule.rounds).into_iter().collect())?;
+        }
+        self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
         let written = whole.write.bytes;
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;

@@ -9,6 +9,7 @@ use workload::Workload;
 use crate::LabError;
 use crate::health::Reading;
 use crate::plan::Cell;
+use crate::thermometer::Thermometer;
 
 /// A point of a step, to be measured so many times.
 pub struct Task<'a> {
@@ -94,6 +95,11 @@ pub trait Subject {
     /// Looks at its health, without changing anything.
     fn health(&self) -> Reading {
         Reading::Missing("this kind of target keeps no account of its health".to_owned())
+    }
+
+    /// What tells how warm it is while it is measured; none where nothing does.
+    fn thermometer(&self) -> Option<Thermometer> {
+        None
     }
 
     /// Leaves it alone for so long.

@@ -3,6 +3,7 @@
 //! Floating point lives here and in the report; the models below count in integers.
 
 mod bootstrap;
+mod change;
 mod enough;
 mod histogram;
 mod holm;
@@ -14,6 +15,7 @@ mod ratio;
 mod steady;
 
 pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
+pub use change::{ChangePoint, FALSE_ALARM, INTERVALS_LEAST};
 pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};
 pub use holm::holm;
