@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod compare;
 pub mod doctor;
 mod environment;
+mod erase;
 mod error;
 mod fit;
 pub mod forecast;
@@ -27,6 +28,7 @@ mod variants;
 mod wear;
 
 pub use environment::{BlockDevice, Environment, FileSystem};
+pub use erase::{EraseError, PurgeMethod};
 pub use error::LabError;
 pub use fit::fits;
 pub use metric::Metric;

@@ -50,43 +50,63 @@ pub enum ProgramError {
     },
 }
 
-/// Runs a program that the search path has, or the folders of the system's administrator.
-///
-/// # Errors
-/// If it is not there, does not start, or takes longer than `limit`.
-pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S], limit: Duration) -> Result<Ended, ProgramError> {
-    let path = find(program).ok_or_else(|| ProgramError::Missing { program: program.to_owned() })?;
-    let mut command = Command::new(path);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => ProgramError::Missing { program: program.to_owned() },
-        _ => ProgramError::Start { program: program.to_owned(), reason: error.to_string() },
-    })?;
-    // Both are read as they come, or a full pipe would stop the program.
-    let stdout = gather(child.stdout.take());
-    let stderr = gather(child.stderr.take());
-    let begun = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if begun.elapsed() < limit => thread::sleep(PAUSE),
-            _ => {
-                // Whether or not it could still be ended, it is not waited for any longer.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(ProgramError::Slow { program: program.to_owned(), limit });
-            }
-        }
-    };
-    let text = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-    Ok(Ended { stdout: text(stdout), stderr: text(stderr), code: status.code() })
+impl Ended {
+    /// The last line that says anything, of standard error if that has one.
+    pub fn last_words(&self) -> String {
+        let last = |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned());
+        let code = || self.code.map_or("it was ended by a signal".to_owned(), |code| format!("exit code {code}"));
+        last(&self.stderr).or_else(|| last(&self.stdout)).unwrap_or_else(code)
+    }
 }
 
-/// Where a program is, by the search path and then where administrators' programs are.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
-    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
+/// Where programs are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tools(Vec<PathBuf>);
+
+impl Tools {
+    /// By the search path, and then where administrators' programs are.
+    pub fn of_system() -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self(std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).collect())
+    }
+
+    /// In this folder alone.
+    #[cfg(test)]
+    pub fn within(folder: &std::path::Path) -> Self {
+        Self(vec![folder.to_owned()])
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// # Errors
+    /// If it is not there, does not start, or takes longer than `limit`.
+    pub fn run<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S], limit: Duration) -> Result<Ended, ProgramError> {
+        let missing = || ProgramError::Missing { program: program.to_owned() };
+        let found = self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file());
+        let mut command = Command::new(found.ok_or_else(missing)?);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => missing(),
+            _ => ProgramError::Start { program: program.to_owned(), reason: error.to_string() },
+        })?;
+        // Both are read as they come, or a full pipe would stop the program.
+        let (stdout, stderr) = (gather(child.stdout.take()), gather(child.stderr.take()));
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if begun.elapsed() < limit => thread::sleep(PAUSE),
+                _ => {
+                    // Whether or not it could still be ended, it is not waited for any longer.
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(ProgramError::Slow { program: program.to_owned(), limit });
+                }
+            }
+        };
+        let text = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
+        Ok(Ended { stdout: text(stdout), stderr: text(stderr), code: status.code() })
+    }
 }
 
 fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -108,15 +128,16 @@ mod tests {
 
     #[test]
     fn what_a_program_says_is_kept_even_if_it_is_much() {
-        let ended = run("sh", &["-c", "yes | head -c 300000; echo no >&2; exit 3"], LONG).unwrap();
+        let ended = Tools::of_system().run("sh", &["-c", "yes | head -c 300000; echo no >&2; exit 3"], LONG).unwrap();
         assert_eq!((ended.stdout.len(), ended.stderr.as_str(), ended.code), (300_000, "no\n", Some(3)));
     }
 
     #[test]
     fn a_program_that_is_not_there_or_does_not_end_is_told() {
-        let said = run::<&str>("no-such-program", &[], LONG).unwrap_err().to_string();
+        let said = Tools::of_system().run::<&str>("no-such-program", &[], LONG).unwrap_err().to_string();
         assert!(said.contains("not installed") && said.contains("assay doctor"), "{said}");
-        let said = run("sh", &["-c", "exec sleep 100"], Duration::from_millis(20)).unwrap_err().to_string();
+        let said =
+            Tools::of_system().run("sh", &["-c", "exec sleep 100"], Duration::from_millis(20)).unwrap_err().to_string();
         assert!(said.contains("did not end"), "{said}");
     }
 }

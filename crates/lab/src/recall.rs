@@ -9,7 +9,8 @@ use store::{Moment, Run, RunId, Store};
 
 use crate::health::HealthRecord;
 use crate::plan::{Action, Cell, Length, Plan, parse};
-use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
+use crate::subject::NOT_PURGED;
+use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -39,17 +40,31 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 workload: condition.workload.clone(),
                 repeats: repeats_of(&step.name, ""),
             }],
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => continue,
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
         };
         steps.push(StepOutcome { index, cells });
     }
-    let findings = store
+    let findings: Vec<Finding> = store
         .notes(run.id)?
         .into_iter()
         .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
         .collect();
+    leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, health, findings })
+}
+
+/// Marks the purges that the command line left out, which the plan's text does not know.
+fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
+    let left_out =
+        |name: &str| findings.iter().any(|finding| finding.step.as_deref() == Some(name) && finding.text == NOT_PURGED);
+    for step in &mut plan.steps {
+        if let Action::Purge { method } = &mut step.action
+            && left_out(&step.name)
+        {
+            *method = PurgeMethod::None;
+        }
+    }
 }
 
 /// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its

@@ -107,9 +107,9 @@ impl<'a> Session<'a> {
         let at = |error: LabError| error.at(&step.name, lineage.changes);
         match &step.action {
             Action::Measure(_) => {}
-            Action::Purge => {
+            Action::Purge { method } => {
                 lineage.written = Bytes::ZERO;
-                if let Some(finding) = lineage.subject.purge().map_err(at)? {
+                if let Some(finding) = lineage.subject.purge_by(*method).map_err(at)? {
                     self.note(Some(&step.name), lineage.cell(), &finding)?;
                 }
                 self.watch.advance(cost);
@@ -395,7 +395,7 @@ impl<'a> Session<'a> {
     /// About how long a step takes, for the progress bar alone.
     fn cost(&self, action: &Action, subject: &dyn Subject) -> Nanos {
         match action {
-            Action::Purge => Nanos::from_millis(200),
+            Action::Purge { .. } => Nanos::from_millis(200),
             Action::Idle { time } => *time,
             Action::Fill { block, queue_depth } => {
                 fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()

@@ -160,7 +160,7 @@ fn a_quick_review_measures_for_less_than_130_seconds() {
                 cells.sum::<f64>() * f64::from(measure.repeats)
             }
             Action::Condition(Condition { at_most: Limit::Time(time), .. }) => time.as_secs_f64(),
-            Action::Purge | Action::Fill { .. } => 0.0,
+            Action::Purge { .. } | Action::Fill { .. } => 0.0,
             other => panic!("how long does this take? {other:?}"),
         })
         .sum();

@@ -112,9 +112,9 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
                 "A quotient of two means counts as a change where its 95 % interval, the two shares added in quadrature, "
                 "leaves out 1; otherwise it is called no clear change."
             }
-            @if outcome.plan.steps.iter().any(|step| step.action == Action::Purge) && !is_simulated(run) {
+            @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
                 dt { "Fresh" } dd {
-                    "The state after the plan's purge: for a block device a discard of its blocks, for a file a new file. "
+                    "The state after the plan's purge: for a block device a discard of its blocks, unless a finding says otherwise; for a file a new file. "
                     "The drive beneath may have been worn before."
                 }
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use block::{Endurance, Seed, parse_endurance};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
-use lab::{plan_of, recall};
+use lab::{PurgeMethod, plan_of, recall};
 use store::{Moment, Run, RunId, State, Store};
 
 use super::dry_run;
@@ -60,6 +60,11 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = dry_run::Format::Text, requires = "dry_run")]
     pub format: dry_run::Format,
 
+    /// How a real drive is purged: discard, or by name secure-erase, nvme-format, sanitize, or none [default: the plan's,
+    /// discard in `review`]
+    #[arg(long, value_name = "METHOD")]
+    pub purge: Option<PurgeMethod>,
+
     /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
@@ -79,6 +84,9 @@ impl Arguments {
             .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
         if let Some(repeats) = self.repeats {
             plan.repeat(repeats);
+        }
+        if let Some(method) = self.purge {
+            plan.purge_by(method);
         }
         // What a plan names stands beside it.
         let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
@@ -172,6 +180,9 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         )));
     }
     let mut plan = plan_of(&run)?;
+    if let Some(method) = arguments.purge {
+        plan.purge_by(method);
+    }
     lab::Traces::within(Path::new("")).give(&mut plan)?;
     if !run.target.starts_with("sim:") {
         check_same(&run)?;

@@ -11,8 +11,8 @@ pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
 pub use self::pace::Pace;
 use crate::plan::{Action, Condition, Limit, Measure, Plan, Step};
-use crate::simulated;
 use crate::variants::swept;
+use crate::{PurgeMethod, simulated};
 
 /// What a plan is going to be carried out on, as far as its cost depends on that.
 #[derive(Clone, Debug)]
@@ -110,8 +110,8 @@ impl Place {
     /// How much a step writes and how long it takes.
     fn cost(&self, action: &Action) -> (Bounds<Bytes>, Bounds<Nanos>) {
         match action {
-            Action::Purge if self.is_simulated => Default::default(),
-            Action::Purge => (Bounds::default(), Bounds::estimated(PURGE)),
+            Action::Purge { method } if self.is_simulated || *method == PurgeMethod::None => Default::default(),
+            Action::Purge { .. } => (Bounds::default(), Bounds::estimated(PURGE)),
             Action::Idle { time } => (Bounds::default(), Bounds::exact(*time)),
             Action::Fill { block, queue_depth } => {
                 let fill = Workload {
@@ -199,7 +199,7 @@ impl Place {
             simulated::cost(&Workload { stop: workload::Stop::after_bytes(most), ..workload.clone() })
         };
         match action {
-            Action::Purge | Action::Idle { .. } => Nanos::ZERO,
+            Action::Purge { .. } | Action::Idle { .. } => Nanos::ZERO,
             Action::Fill { block, queue_depth } => {
                 let fill = Workload {
                     pattern: Pattern::Write,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Reading;
 use super::parse::of_smartctl;
 use crate::Environment;
-use crate::program;
+use crate::program::Tools;
 
 /// A drive that sleeps takes some seconds to answer; one that takes this long does not.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ pub fn of_device(environment: &Environment) -> Reading {
         ));
     }
     let path = format!("/dev/{}", device.name);
-    match program::run("smartctl", &["--json", "-x", &path], PATIENCE) {
+    match Tools::of_system().run("smartctl", &["--json", "-x", &path], PATIENCE) {
         Ok(ended) => of_smartctl(&ended.stdout, &path),
         Err(error) => Reading::Missing(format!("the health of {path} was not read: {error}")),
     }

@@ -11,6 +11,7 @@ use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::fields::{Setting, Settings};
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
 use super::{Field, Limit};
+use crate::PurgeMethod;
 
 /// How many repeats a cell may have.
 pub(super) const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
@@ -24,6 +25,8 @@ pub(super) struct Body {
     pub(super) fields: Settings,
     /// How often a cell is measured.
     pub(super) repeats: Option<u32>,
+    /// How a real target is purged.
+    pub(super) purge: Option<PurgeMethod>,
     /// How long to idle.
     pub(super) time: Option<Nanos>,
     /// How long a round of conditioning is.
@@ -43,6 +46,7 @@ impl Body {
         for (key, _, value) in entries(table).into_iter().filter(|(key, ..)| known.contains(key)) {
             match key {
                 "repeats" => body.repeats = mistakes.keep(whole(value, REPEATS)),
+                "purge" => body.purge = mistakes.keep(purge(value)),
                 "time" => body.time = mistakes.keep(duration(value)),
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
@@ -65,6 +69,7 @@ impl Body {
         Self {
             fields: self.fields.over(&under.fields),
             repeats: self.repeats.or(under.repeats),
+            purge: self.purge.or(under.purge),
             time: self.time.or(under.time),
             round: self.round.or(under.round),
             steady: self.steady.or(under.steady),
@@ -72,6 +77,16 @@ impl Body {
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
         }
     }
+}
+
+/// The name of a way to purge.
+fn purge(value: &Value) -> Result<PurgeMethod, Diagnostic> {
+    let name = quantity(value)?;
+    PurgeMethod::named(&name).ok_or_else(|| {
+        let known = PurgeMethod::ALL.map(|(name, _)| name);
+        Diagnostic::new("plan::bad-value", value.span(), format!("unknown way to purge `{name}`"))
+            .help(suggestion(&name, &known))
+    })
 }
 
 /// The value of a field.

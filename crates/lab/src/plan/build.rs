@@ -36,7 +36,7 @@ impl Frame<'_> {
             Length::Quick => draft.quick.over(&draft.body),
         };
         let action = match draft.kind? {
-            Kind::Purge => Some(Action::Purge),
+            Kind::Purge => Some(Action::Purge { method: body.purge.unwrap_or_default() }),
             Kind::Fill => mistakes.keep(fill(draft, &body)),
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes),

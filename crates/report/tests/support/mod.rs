@@ -147,7 +147,7 @@ pub fn plan() -> Plan {
         at_most: Limit::Percent(800),
     };
     let steps = vec![
-        plain("purge", "Purge", Action::Purge),
+        plain("purge", "Purge", Action::Purge { method: lab::PurgeMethod::Discard }),
         plain("fill", "Fill", Action::Fill { block: Bytes::from_kib(128), queue_depth: 32 }),
         measure("sequential", "Sequential by block size", &base, &[(Field::Rw, ordered), (Field::Bs, LARGE)], None),
         measure("random", "Random by block size", &deep, &[(Field::Rw, scattered), (Field::Bs, SMALL)], None),
@@ -236,7 +236,7 @@ pub fn outcome() -> Outcome {
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
                 steps.push(StepOutcome { index, cells: vec![CellOutcome { point: Vec::new(), workload, repeats }] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
         }
     }
     Outcome {
