@@ -85,13 +85,22 @@ impl Tools {
         let found = self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file());
         let mut command = Command::new(found.ok_or_else(missing)?);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => missing(),
-            _ => ProgramError::Start { program: program.to_owned(), reason: error.to_string() },
-        })?;
+        let begun = Instant::now();
+        let mut child = loop {
+            match command.spawn() {
+                Ok(child) => break child,
+                // A program that is being replaced just now can be started in a moment.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && begun.elapsed() < limit => {
+                    thread::sleep(PAUSE);
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing()),
+                Err(error) => {
+                    return Err(ProgramError::Start { program: program.to_owned(), reason: error.to_string() });
+                }
+            }
+        };
         // Both are read as they come, or a full pipe would stop the program.
         let (stdout, stderr) = (gather(child.stdout.take()), gather(child.stderr.take()));
-        let begun = Instant::now();
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break status,
