@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use block::Seed;
 use lab::plan::Plan;
 use lab::{LabError, Session};
-use store::{NewRun, Run, RunId, State, Store, StoreError};
+use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
 use crate::failure::Failure;
 use crate::fingerprint;
@@ -107,6 +107,17 @@ impl Undertaking<'_> {
             note(store, run.id, &[words])?;
         }
         Ok(store.reopen(run.id)?)
+    }
+
+    /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the drive.
+    pub fn keep_health(store: &mut Store, run: RunId, opened: &Opened, moment: Moment) -> Result<(), Failure> {
+        let reading = opened.subject.health();
+        let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
+        store.keep_health(run, moment, &text)?;
+        if moment == Moment::After {
+            note(store, run, &lab::recall(store, run)?.health.findings())?;
+        }
+        Ok(())
     }
 
     /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the

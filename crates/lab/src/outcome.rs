@@ -7,6 +7,7 @@ use stats::Interval;
 use store::Run;
 use workload::Workload;
 
+use crate::health::HealthRecord;
 use crate::plan::{Axis, Plan};
 use crate::{Metric, Quantity};
 
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub plan: Plan,
     /// The steps that measured something, in order, even where nothing was measured yet.
     pub steps: Vec<StepOutcome>,
+    /// The drive's health before the run and after.
+    pub health: HealthRecord,
     /// Doubts about the run as a whole.
     pub findings: Vec<Finding>,
 }

@@ -12,6 +12,7 @@ use engine::{
 use workload::Workload;
 
 use crate::LabError;
+use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
 /// Who meters a simulated drive.
@@ -116,6 +117,11 @@ impl Subject for Simulated {
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.drive.purge();
         Ok(None)
+    }
+
+    fn health(&self) -> Reading {
+        let (counters, state) = (self.drive.counters(), self.drive.health());
+        Reading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 
     fn idle(&mut self, time: Nanos) {

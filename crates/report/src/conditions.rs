@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
+use crate::health;
 use crate::part::{Part, anchor};
 use crate::prose;
 use crate::table;
@@ -44,6 +45,7 @@ fn is_simulated(run: &Run) -> bool {
 pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         section #findings { h2 { "Findings" } (findings(outcome, parts)) }
+        section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
         section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }
         section #environment { h2 { "Environment" } (environment(&outcome.run)) }
         section #repeat {
@@ -109,9 +111,9 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
                 "A quotient of two means counts as a change where its 95 % interval, the two shares added in quadrature, "
                 "leaves out 1; otherwise it is called no clear change."
             }
-            @if outcome.plan.steps.iter().any(|step| step.action == Action::Purge) && !is_simulated(run) {
+            @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
                 dt { "Fresh" } dd {
-                    "The state after the plan's purge: for a block device a discard of its blocks, for a file a new file. "
+                    "The state after the plan's purge: for a block device a discard of its blocks, unless a finding says otherwise; for a file a new file. "
                     "The drive beneath may have been worn before."
                 }
             }

@@ -11,6 +11,8 @@ mod conditions;
 mod energy;
 pub mod export;
 mod figure;
+pub mod forecast;
+pub mod health;
 mod key;
 mod number;
 mod page;

@@ -104,7 +104,7 @@ fn contents(parts: &[Part]) -> Markup {
             ol {
                 @for part in parts { li { a href={ "#" (part.anchor()) } { (part.step.title) } } }
                 @for (anchor, title) in [
-                    ("findings", "Findings"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
+                    ("findings", "Findings"), ("health", "Health"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
                 ] { li { a href={ "#" (anchor) } { (title) } } }
             }
         }

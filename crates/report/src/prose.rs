@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos};
 use lab::plan::{Action, Axis, Condition, Limit, Measure, Repetition, Rounds, Step, profile};
-use lab::{Metric, Outcome};
+use lab::{Metric, Outcome, PurgeMethod};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
@@ -213,7 +213,11 @@ fn span(workload: &Workload) -> String {
 /// What a step does, in a line.
 pub(crate) fn action(step: &Step) -> String {
     match &step.action {
-        Action::Purge => "Forget all data".to_owned(),
+        Action::Purge { method } => match method {
+            PurgeMethod::Discard => "Forget all data".to_owned(),
+            PurgeMethod::None => "Leave the data as it is".to_owned(),
+            method => format!("Forget all data, by {}", method.name()),
+        },
         Action::Fill { block, queue_depth } => {
             format!("Write the whole span once in sequence, {block} at depth {queue_depth}")
         }

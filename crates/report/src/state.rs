@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use lab::plan::{Action, Step};
-use lab::{Outcome, Wear};
+use lab::{Outcome, PurgeMethod, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,8 @@ impl State {
         for (index, step) in outcome.plan.steps.iter().enumerate() {
             let before = states[index];
             states.push(match &step.action {
-                Action::Purge => {
+                Action::Purge { method: PurgeMethod::None } => before,
+                Action::Purge { .. } => {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }

@@ -4,6 +4,7 @@
 
 mod bins;
 mod bootstrap;
+mod change;
 mod enough;
 mod histogram;
 mod holm;
@@ -16,6 +17,7 @@ mod steady;
 
 pub use bins::Bins;
 pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
+pub use change::{ChangePoint, FALSE_ALARM, INTERVALS_LEAST};
 pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};
 pub use holm::holm;

@@ -68,6 +68,14 @@ CREATE TABLE measurement (
     UNIQUE (run, step, cell, repeat)
 );
 
+-- The health of a run's drive at its beginning and at its end, as JSON of `lab::health::Reading`.
+CREATE TABLE health (
+    run             INTEGER NOT NULL REFERENCES run (id),
+    moment          TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    reading         TEXT NOT NULL,
+    UNIQUE (run, moment)
+);
+
 -- Doubts about a run or a part of it. Empty step and cell: the whole run, the whole step.
 CREATE TABLE finding (
     run             INTEGER NOT NULL REFERENCES run (id),

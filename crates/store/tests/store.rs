@@ -5,7 +5,7 @@ mod support;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use assay_store::{Note, RunId, State, Store, StoreError, Stored};
+use assay_store::{Moment, Note, RunId, State, Store, StoreError, Stored};
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Clock, Consumption, Measurement};
 use rusqlite::Connection;
@@ -109,7 +109,7 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
          ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
-         PRAGMA user_version = 1",
+         DROP TABLE health; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -296,6 +296,20 @@ fn findings_are_kept_once_in_the_order_they_came_up() {
 }
 
 #[test]
+fn the_health_before_stays_and_the_health_after_is_the_last() {
+    let place = Place::new();
+    let run = place.store().begin(&new_run()).unwrap();
+    assert_eq!(place.store().health(run, Moment::Before).unwrap(), None, "nobody looked");
+    for (moment, reading) in [(Moment::Before, "a"), (Moment::After, "b"), (Moment::Before, "c"), (Moment::After, "d")]
+    {
+        place.store().keep_health(run, moment, reading).unwrap();
+    }
+    let kept = [Moment::Before, Moment::After].map(|moment| place.store().health(run, moment).unwrap());
+    assert_eq!(kept.map(Option::unwrap), ["a", "d"], "a resumed run began as it began");
+    assert!(place.store().keep_health(RunId(99), Moment::After, "x").is_err(), "there is no such run");
+}
+
+#[test]
 fn an_unknown_run_is_answered_with_those_there_are() {
     let place = Place::new();
     let mut store = place.store();
@@ -361,9 +375,9 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = Place::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 7");
+    place.tamper("PRAGMA user_version = 8");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 6); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 8, this one knows 7); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

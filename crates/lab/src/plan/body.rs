@@ -12,6 +12,7 @@ use super::fields::{Setting, Settings};
 use super::repetition::repetition;
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
 use super::{Field, Limit, Repetition};
+use crate::PurgeMethod;
 
 /// How many repeats a cell may have.
 pub(super) const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
@@ -25,6 +26,8 @@ pub(super) struct Body {
     pub(super) fields: Settings,
     /// How often a cell is measured.
     pub(super) repeats: Option<Repetition>,
+    /// How a real target is purged.
+    pub(super) purge: Option<PurgeMethod>,
     /// How long to idle.
     pub(super) time: Option<Nanos>,
     /// How long a round of conditioning is.
@@ -48,6 +51,7 @@ impl Body {
         for (key, _, value) in entries(table).into_iter().filter(|(key, ..)| known.contains(key)) {
             match key {
                 "repeats" => body.repeats = repetition(value, mistakes),
+                "purge" => body.purge = mistakes.keep(purge(value)),
                 "time" => body.time = mistakes.keep(duration(value)),
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
@@ -69,9 +73,9 @@ impl Body {
 
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest } = self;
+        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest, purge } = self;
         let numbers = repeats.is_none() && rounds.is_none() && time.or(*round).or(*rest).is_none();
-        fields.is_empty() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
+        fields.is_empty() && purge.is_none() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
     }
 
     /// Lays this over `under`: what both give, this decides.
@@ -79,6 +83,7 @@ impl Body {
         Self {
             fields: self.fields.over(&under.fields),
             repeats: self.repeats.or(under.repeats),
+            purge: self.purge.or(under.purge),
             time: self.time.or(under.time),
             round: self.round.or(under.round),
             steady: self.steady.or(under.steady),
@@ -88,6 +93,16 @@ impl Body {
             rest: self.rest.or(under.rest),
         }
     }
+}
+
+/// The name of a way to purge.
+fn purge(value: &Value) -> Result<PurgeMethod, Diagnostic> {
+    let name = quantity(value)?;
+    PurgeMethod::named(&name).ok_or_else(|| {
+        let known = PurgeMethod::ALL.map(|(name, _)| name);
+        Diagnostic::new("plan::bad-value", value.span(), format!("unknown way to purge `{name}`"))
+            .help(suggestion(&name, &known))
+    })
 }
 
 /// The value of a field.

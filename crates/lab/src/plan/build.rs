@@ -41,7 +41,7 @@ impl Frame<'_> {
             body = draft.quick.over(&body);
         }
         let action = match draft.kind? {
-            Kind::Purge => Some(Action::Purge),
+            Kind::Purge => Some(Action::Purge { method: body.purge.unwrap_or_default() }),
             Kind::Fill => mistakes.keep(fill(draft, &body)),
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes).map(Action::Measure),

@@ -42,7 +42,7 @@ impl Kind {
     /// The numbers that a step of this kind takes; its `quick` takes the same.
     pub(super) fn numbers(self) -> Vec<&'static str> {
         match self {
-            Self::Purge => Vec::new(),
+            Self::Purge => vec!["purge"],
             Self::Fill => vec!["bs", "iodepth"],
             Self::Idle => vec!["time"],
             Self::Measure => [Field::names(), vec!["repeats"]].concat(),

@@ -8,8 +8,9 @@ use engine::{Consumption, Measurement, Record};
 use workload::Workload;
 
 use super::PowerMeter;
-use crate::LabError;
+use crate::health::Reading;
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
+use crate::{LabError, PurgeMethod, Thermometer};
 
 /// A real target whose power is metered: each of its measurements tells what was consumed meanwhile. What fills it and
 /// conditions it is not metered.
@@ -72,6 +73,22 @@ impl Subject for Metered {
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.target.purge()
+    }
+
+    fn health(&self) -> Reading {
+        self.target.health()
+    }
+
+    fn check_purge(&self, method: PurgeMethod) -> Result<(), LabError> {
+        self.target.check_purge(method)
+    }
+
+    fn purge_by(&mut self, method: PurgeMethod) -> Result<Option<String>, LabError> {
+        self.target.purge_by(method)
+    }
+
+    fn thermometer(&self) -> Option<Thermometer> {
+        self.target.thermometer()
     }
 
     fn idle(&mut self, time: Nanos) {

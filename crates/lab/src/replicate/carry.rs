@@ -117,7 +117,7 @@ fn carry_out_step(
     keep: &mut dyn FnMut(&str, &Measurement),
 ) -> Result<(), LabError> {
     match &step.action {
-        Action::Purge => subject.purge().map(drop),
+        Action::Purge { method } => subject.purge_by(*method).map(drop),
         Action::Fill { block, queue_depth } => {
             fill(*block, *queue_depth, subject).try_for_each(|part| subject.run(&part, seed, &|_| {}).map(drop))
         }

@@ -147,7 +147,7 @@ pub fn plan() -> Plan {
         at_most: vec![Limit::Percent(800)],
     };
     let steps = vec![
-        plain("purge", "Purge", Action::Purge),
+        plain("purge", "Purge", Action::Purge { method: lab::PurgeMethod::Discard }),
         plain("fill", "Fill", Action::Fill { block: Bytes::from_kib(128), queue_depth: 32 }),
         measure("sequential", "Sequential by block size", &base, &[(Field::Rw, ordered), (Field::Bs, LARGE)], None),
         measure("random", "Random by block size", &deep, &[(Field::Rw, scattered), (Field::Bs, SMALL)], None),
@@ -244,10 +244,17 @@ pub fn outcome() -> Outcome {
                 let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
                 steps.push(StepOutcome { index, cells: vec![cell] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
         }
     }
-    Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
+    Outcome {
+        run: run(&plan),
+        capacity: Some(Bytes::from_gib(40)),
+        plan,
+        steps,
+        health: lab::health::HealthRecord::default(),
+        findings: findings(),
+    }
 }
 
 /// The same review, ended by an error in the middle of its step `random`.
