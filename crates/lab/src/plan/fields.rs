@@ -211,6 +211,9 @@ pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
         ParseError::TooLarge { found, max } => {
             (format!("`{found}` is out of range"), Some(format!("at most {max} is possible")))
         }
+        ParseError::TooSmall { found, min } => {
+            (format!("`{found}` is out of range"), Some(format!("at least {min} is needed")))
+        }
         error => (error.to_string(), None),
     }
 }
