@@ -2,6 +2,7 @@
 
 pub mod calibrate;
 pub mod compare;
+mod counted;
 pub mod doctor;
 mod environment;
 mod error;

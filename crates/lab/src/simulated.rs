@@ -7,9 +7,10 @@ use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use crate::LabError;
+use crate::counted::Counted;
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
 /// A simulated drive and the clones that measurements run on.
@@ -66,6 +67,10 @@ impl Subject for Simulated {
         self.drive.shape().block
     }
 
+    fn spare(&self) -> Option<Spare> {
+        self.preset.spare().and_then(Spare::from_millionths)
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
         match workload.verify.stamps {
@@ -92,8 +97,8 @@ impl Subject for Simulated {
         self.drive.complete(Nanos::MAX);
     }
 
-    fn run(&mut self, workload: &Workload, seed: Seed, _: &Share) -> Result<Measurement, LabError> {
-        Ok(run_virtual(&mut self.drive, workload, seed)?)
+    fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
+        Ok(run_virtual(&mut Counted::new(&mut self.drive, workload, share), workload, seed)?)
     }
 
     fn measure(&mut self, tasks: &[Task], keep: &Keep, _: &Live) -> Result<(), LabError> {

@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Step, profile};
 use lab::{Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -224,6 +224,7 @@ pub(crate) fn action(step: &Step) -> String {
             format!("Measure {cells}, each {times}: {}", workloads(measure))
         }
         Action::Condition(condition) => conditioning(condition),
+        Action::Precondition(precondition) => preconditioning(precondition),
     }
 }
 
@@ -251,6 +252,17 @@ fn conditioning(condition: &Condition) -> String {
         common(&[&condition.workload]),
         limit(condition.at_least),
         limit(condition.at_most)
+    )
+}
+
+/// How the short way to the steady state goes, in a line.
+fn preconditioning(precondition: &Precondition) -> String {
+    let spare = precondition.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
+    format!(
+        "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
+         {}; then {} % of the capacity at random",
+        common(&[&precondition.workload]),
+        precondition.settle
     )
 }
 

@@ -33,7 +33,7 @@ impl State {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }
-                Action::Condition(condition) if condition.wears() => {
+                action if wears(action) => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
@@ -71,6 +71,15 @@ impl State {
             Self::Written(wear) => format!("after {wear}"),
             Self::AsFound | Self::Fresh | Self::Worn => format!("once {}", self.name()),
         }
+    }
+}
+
+/// Whether a step writes at random to change the drive's state.
+const fn wears(action: &Action) -> bool {
+    match action {
+        Action::Condition(condition) => condition.wears(),
+        Action::Precondition(_) => true,
+        _ => false,
     }
 }
 

@@ -24,6 +24,11 @@ impl Spare {
         (Self::MIN..=Self::MAX).contains(&millionths).then_some(Self(millionths as u32))
     }
 
+    /// How many blocks of flash a drive has that shows its user so many; one more at least.
+    pub fn flash(self, blocks: u64) -> u64 {
+        blocks + ((blocks as f64 * self.share()).ceil() as u64).max(1)
+    }
+
     /// So much of the whole: 0.0734 for 7.34 %.
     pub fn share(self) -> f64 {
         f64::from(self.0) / 1e6

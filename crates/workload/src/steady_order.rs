@@ -63,7 +63,7 @@ impl SteadyOrder {
     /// The row over `blocks` blocks of a drive with so much to `spare`, of which this worker, one of `workers`, makes
     /// each so many-th write.
     pub fn new(blocks: u64, spare: Spare, (worker, workers): (u32, u32), seed: Seed) -> Self {
-        let length = length(blocks, spare);
+        let length = spare.flash(blocks);
         let oldest = validity_of_oldest(length as f64 / blocks as f64);
         Self {
             blocks,
@@ -116,11 +116,6 @@ impl SteadyOrder {
     }
 }
 
-/// How many writes of a block each bring about the steady state of a drive of so many `blocks`.
-pub(crate) fn length(blocks: u64, spare: Spare) -> u64 {
-    blocks + ((blocks as f64 * spare.share()).ceil() as u64).max(1)
-}
-
 /// The share of valid data in the block that is emptied next, where there is `flash` times as much flash as data: the
 /// solution below one of u = exp(−flash × (1 − u)).
 fn validity_of_oldest(flash: f64) -> f64 {
@@ -145,9 +140,9 @@ mod tests {
     const BLOCKS: u64 = 1 << 20;
 
     fn row(blocks: u64, spare: &str, worker: (u32, u32)) -> Vec<u64> {
-        let spare = spare.parse().unwrap();
+        let spare: Spare = spare.parse().unwrap();
         let mut order = SteadyOrder::new(blocks, spare, worker, Seed::new(7));
-        (u64::from(worker.0)..length(blocks, spare)).step_by(worker.1 as usize).map(|_| order.draw()).collect()
+        (u64::from(worker.0)..spare.flash(blocks)).step_by(worker.1 as usize).map(|_| order.draw()).collect()
     }
 
     /// Whether each write of the row is the last of its block.
@@ -218,9 +213,9 @@ mod tests {
 
     #[test]
     fn what_comes_after_the_row_is_random() {
-        let spare = "28%".parse().unwrap();
+        let spare: Spare = "28%".parse().unwrap();
         let mut order = SteadyOrder::new(1000, spare, (0, 1), Seed::new(7));
-        (0..length(1000, spare)).for_each(|_| _ = order.draw());
+        (0..spare.flash(1000)).for_each(|_| _ = order.draw());
         let mut counts = [0_u32; 10];
         (0..100_000).for_each(|_| counts[(order.draw() / 100) as usize] += 1);
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 500), "{counts:?}");

@@ -133,6 +133,7 @@ fn steps(plan: &Plan) -> String {
             Action::Fill { .. } => "fill".to_owned(),
             Action::Idle { time } => format!("idle for {time}"),
             Action::Condition(_) => "condition".to_owned(),
+            Action::Precondition(_) => "precondition".to_owned(),
             Action::Measure(measure) => format!("{} cells × {}", measure.cells.len(), measure.repeats),
         };
         lines += &format!("{:>3}  {:<46} {what}\n", number + 1, step.title);

@@ -201,6 +201,16 @@ impl Preset {
         }
     }
 
+    /// Flash beyond what the host can store, as a share of it in millionths: that of each drive, in a rig. None
+    /// without flash.
+    pub fn spare(&self) -> Option<u64> {
+        match &self.spec {
+            Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
+            Spec::Rig(spec) => spec.member.spare(),
+            Spec::Disk(_) | Spec::Dram(_) => None,
+        }
+    }
+
     /// What the drive is, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use block::Nanos;
+use block::{Nanos, ParseError};
 use stats::SteadyRule;
 use toml::de::{DeTable, DeValue};
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
-use super::fields::{Setting, Settings};
+use super::fields::{Setting, Settings, told};
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
 use super::{Field, Limit};
 
@@ -34,6 +34,10 @@ pub(super) struct Body {
     pub(super) at_least: Option<(Limit, Range<usize>)>,
     /// Stop here.
     pub(super) at_most: Option<(Limit, Range<usize>)>,
+    /// How much flash the target has beyond its capacity.
+    pub(super) spare: Option<Spare>,
+    /// How much is written at random behind the order that leaves a steady state, in percent of the capacity.
+    pub(super) settle: Option<u32>,
 }
 
 impl Body {
@@ -48,6 +52,8 @@ impl Body {
                 "steady" => body.steady = steady(value, mistakes),
                 "at-least" => body.at_least = mistakes.keep(limit(value)),
                 "at-most" => body.at_most = mistakes.keep(limit(value)),
+                "spare" => body.spare = mistakes.keep(spare(value)),
+                "settle" => body.settle = mistakes.keep(settle(value)),
                 key => {
                     if let Some(field) = Field::named(key)
                         && let Some(setting) = mistakes.keep(setting(field, value))
@@ -70,6 +76,8 @@ impl Body {
             steady: self.steady.or(under.steady),
             at_least: self.at_least.clone().or_else(|| under.at_least.clone()),
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
+            spare: self.spare.or(under.spare),
+            settle: self.settle.or(under.settle),
         }
     }
 }
@@ -92,6 +100,33 @@ fn limit(value: &Value) -> Result<(Limit, Range<usize>), Diagnostic> {
     match Limit::read(&quantity(value)?) {
         Ok(limit) => Ok((limit, value.span())),
         Err(error) => Err(Diagnostic::new("plan::bad-value", value.span(), error.found).help(error.help)),
+    }
+}
+
+/// How much flash there is beyond the capacity.
+fn spare(value: &Value) -> Result<Spare, Diagnostic> {
+    let text = quantity(value)?;
+    let refused = |found: String, help: String| Err(Diagnostic::new("plan::bad-value", value.span(), found).help(help));
+    match text.parse() {
+        Ok(spare) => Ok(spare),
+        Err(ParseError::UnknownUnit { unit, .. }) if unit.is_empty() => {
+            refused(format!("`{text}` has no unit"), format!("give a share of the capacity: `{}%`", text.trim()))
+        }
+        Err(error) => {
+            let (found, help) = told(&error);
+            refused(found, help.unwrap_or_else(|| "give a share of the capacity, such as `7%`".to_owned()))
+        }
+    }
+}
+
+/// A share of the capacity, in percent.
+fn settle(value: &Value) -> Result<u32, Diagnostic> {
+    match limit(value)? {
+        (Limit::Percent(percent), _) => Ok(percent),
+        (_, span) => {
+            let message = "how much is written at random is a share of the capacity";
+            Err(Diagnostic::new("plan::bad-value", span, message).help("give it in percent: `10%`"))
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::jobs::JobDraft;
 use super::kind::Kind;
 use super::parse::Length;
 use super::sweep::points;
-use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Step};
+use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Precondition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
@@ -41,6 +41,9 @@ impl Frame<'_> {
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes),
             Kind::Condition => self.condition(draft, &body, mistakes),
+            Kind::Precondition => {
+                mistakes.keep(Precondition::of(draft, &body, self.workload).map(Action::Precondition))
+            }
         };
         let (name, title) = (draft.name.clone(), draft.title.clone());
         Some(Step { name, title, about: draft.about.clone(), action: action? })

@@ -1,6 +1,6 @@
 //! The kinds of steps and the keys that each takes.
 
-use super::Field;
+use super::{Field, precondition};
 
 /// What `do` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Measure,
     /// Run a workload in rounds.
     Condition,
+    /// Take the short way to the steady state.
+    Precondition,
 }
 
 /// What every step takes.
@@ -22,9 +24,10 @@ const COMMON: [&str; 4] = ["name", "do", "title", "about"];
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub(super) const ALL: [Self; 5] = [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition, Self::Precondition];
     /// Their names.
-    pub(super) const NAMES: [&str; 5] = ["purge", "fill", "idle", "measure", "condition"];
+    pub(super) const NAMES: [&str; 6] = ["purge", "fill", "idle", "measure", "condition", "precondition"];
 
     /// The kind of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -49,6 +52,7 @@ impl Kind {
                 let fields = Field::names().into_iter().filter(rounds_decide).filter(is_endless).collect();
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
+            Self::Precondition => [&precondition::FIELDS.map(Field::name)[..], &["spare", "settle"]].concat(),
         }
     }
 
@@ -56,7 +60,7 @@ impl Kind {
     pub(super) fn keys(self) -> Vec<&'static str> {
         let more: &[&str] = match self {
             Self::Purge => &[],
-            Self::Fill | Self::Idle | Self::Condition => &["quick"],
+            Self::Fill | Self::Idle | Self::Condition | Self::Precondition => &["quick"],
             Self::Measure => &["sweep", "job", "beside", "same-as", "quick"],
         };
         [&COMMON, &self.numbers()[..], more].concat()

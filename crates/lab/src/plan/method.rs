@@ -217,7 +217,7 @@ impl PartFile {
                 let help = "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
                 mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
             }
-            if matches!(step.action, Action::Condition(_)) {
+            if matches!(step.action, Action::Condition(_) | Action::Precondition(_)) {
                 let message = format!("step `{}` conditions, which a repeated review does not", step.name);
                 let help =
                     "write a step that measures, with `runtime`, `number_ios` or `io_size`: it leaves its traces";

@@ -15,6 +15,7 @@ mod kind;
 mod limit;
 mod method;
 mod parse;
+mod precondition;
 pub mod profile;
 mod sweep;
 mod value;
@@ -31,6 +32,7 @@ pub use fields::FieldError;
 pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
+pub use precondition::Precondition;
 
 /// An ordered list of steps, as a reviewer wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +80,7 @@ impl Plan {
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
         self.steps.iter().any(|step| match &step.action {
-            Action::Purge | Action::Fill { .. } => true,
+            Action::Purge | Action::Fill { .. } | Action::Precondition(_) => true,
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
@@ -122,6 +124,8 @@ pub enum Action {
     Measure(Measure),
     /// Run one workload in rounds, keep its series, and leave the drive in the state that this brings about.
     Condition(Condition),
+    /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
+    Precondition(Precondition),
 }
 
 /// A sweep of one workload.

@@ -136,7 +136,9 @@ fn carry_out_step(
             keep(&key, &measurement);
             Ok(())
         }),
-        Action::Condition(_) => unreachable!("a method with a conditioning is refused when it is read"),
+        Action::Condition(_) | Action::Precondition(_) => {
+            unreachable!("a method with a conditioning is refused when it is read")
+        }
     }
     .map_err(|error| error.at(&step.name, ""))
 }

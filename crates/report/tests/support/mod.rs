@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Step};
+use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Precondition, Step};
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -236,10 +236,23 @@ pub fn outcome() -> Outcome {
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
                 steps.push(StepOutcome { index, cells: vec![CellOutcome { point: Vec::new(), workload, repeats }] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Purge | Action::Fill { .. } | Action::Idle { .. } | Action::Precondition(_) => {}
         }
     }
     Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
+}
+
+/// The same review with the short way to the steady state in place of the long one.
+#[allow(dead_code, reason = "not every test wants it")]
+pub fn preconditioned() -> Outcome {
+    let mut outcome = outcome();
+    for step in &mut outcome.plan.steps {
+        if let Action::Condition(Condition { workload, .. }) = &step.action {
+            let (workload, spare) = (workload.clone(), "7%".parse().ok());
+            step.action = Action::Precondition(Precondition { workload, spare, settle: 10 });
+        }
+    }
+    outcome
 }
 
 /// The same review, ended by an error in the middle of its step `random`.
