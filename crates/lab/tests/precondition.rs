@@ -43,7 +43,7 @@ rw = \"randwrite\"
 iodepth = 32
 round = \"1s\"
 steady = false
-at-most = \"800%\"
+at-most = \"700%\"
 ";
 const WRITE: &str = "\
 [[step]]
@@ -64,11 +64,11 @@ fn aged(steps: &str, target: &str) -> (f64, f64, f64) {
 /// Little and much to spare, three policies of collection, and a cache of one bit a cell; small, so that long writing
 /// does not take long.
 const DRIVES: [&str; 5] = [
-    "x25-m?capacity.user=1GiB&channels=2",
-    "x25-m?capacity.user=1GiB&channels=2&capacity.spare=28%",
-    "x25-m?capacity.user=1GiB&channels=2&capacity.spare=15%&gc.policy=fifo",
-    "x25-m?capacity.user=1GiB&channels=2&capacity.spare=15%&gc.policy=cost-benefit",
-    "sata-tlc?capacity.user=2GB&channels=2&pages_per_block=256&slc.fixed=16MB&slc.dynamic=72MB",
+    "x25-m?capacity.user=512MiB&channels=2",
+    "x25-m?capacity.user=512MiB&channels=2&capacity.spare=28%",
+    "x25-m?capacity.user=512MiB&channels=2&capacity.spare=15%&gc.policy=fifo",
+    "x25-m?capacity.user=512MiB&channels=2&capacity.spare=15%&gc.policy=cost-benefit",
+    "sata-tlc?capacity.user=1GB&channels=1&pages_per_block=256&slc.fixed=8MB&slc.dynamic=36MB",
 ];
 
 #[test]
@@ -89,7 +89,7 @@ fn it_leaves_the_steady_state_of_long_random_writing_by_a_quarter_of_the_writes(
 /// The law of the long way itself: without the short one, so few writes leave another state.
 #[test]
 fn as_many_writes_at_random_do_not_do() {
-    let short = LONG.replace("800%", "117%");
+    let short = LONG.replace("700%", "117%");
     let (_, amplification, _) = aged(&short, DRIVES[0]);
     let (_, fast, _) = aged(FAST, DRIVES[0]);
     assert!(fast > 2.0 * amplification, "{fast} against {amplification}");
@@ -106,7 +106,7 @@ fn one_seed_tells_one_story_and_more_workers_another_with_the_same_end() {
 /// The share of flash that the plan gives counts on a simulated drive too, and its own needs no word.
 #[test]
 fn a_simulated_drive_is_known_to_have_what_its_file_says() {
-    let outcome = simulated(FAST, "x25-m?capacity.user=1GiB&channels=2&capacity.spare=28%");
+    let outcome = simulated(FAST, "x25-m?capacity.user=512MiB&channels=2&capacity.spare=28%");
     let spare = measured(&outcome, 0).workload.sprandom.unwrap().share();
     assert!((0.28..0.30).contains(&spare), "{spare}: rounded up to whole blocks");
     assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);

@@ -16,6 +16,9 @@ pub struct Spare(u32);
 impl Spare {
     /// What every drive has that is sold in powers of ten and made of flash in powers of two: GiB ÷ GB − 1.
     pub const USUAL: Self = Self(73_741);
+    /// What fio's `spr_op` is where it is not given.
+    /// Source: fio's HOWTO, `spr_op`, "Default=0.15".
+    pub const FIOS: Self = Self(150_000);
     const MIN: u64 = 1_000;
     const MAX: u64 = 10_000_000;
 

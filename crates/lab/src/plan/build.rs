@@ -108,7 +108,7 @@ impl Frame<'_> {
         }
         let mut fields = body.fields.over(self.workload);
         let ends = [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime];
-        for field in ends.into_iter().chain(Field::REPLAY) {
+        for field in ends.into_iter().chain(Field::REPLAY).chain(Field::ROW) {
             fields.clear(field);
         }
         // Any round will do to see whether the rest makes sense.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
 use thiserror::Error;
-use workload::{Invalid, ListError, Pattern, Process, REPLAY_DEPTH, Replay, ReplayPace, Workload};
+use workload::{Invalid, ListError, Pattern, Process, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload};
 
 use super::diagnostic::{Diagnostic, suggestion};
 use super::{Field, profile};
@@ -85,6 +85,12 @@ impl Field {
             Self::Rwmixread => workload.read_percent = parse_percent(text)?,
             Self::PercentageRandom => workload.random_percent = parse_percent(text)?,
             Self::Norandommap => workload.no_repeat = one_of(text, &["0", "1"])? == 0,
+            Self::SprOp => workload.sprandom = Some(spare(text)?),
+            Self::Sprandom => {
+                let given = workload.sprandom.or(Some(Spare::FIOS));
+                workload.sprandom = given.filter(|_| text != "0");
+                one_of(text, &["0", "1"])?;
+            }
             Self::Blockalign => workload.align = Some(bytes(text)?),
             Self::RandomDistribution => workload.distribution = text.parse()?,
             Self::BufferCompressPercentage => workload.compressible = parse_percent(text)?,
@@ -161,6 +167,22 @@ fn time(text: &str) -> Result<Nanos, ParseError> {
 fn think_time(text: &str) -> Result<Nanos, ParseError> {
     let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_bare { time(&format!("{text}us")) } else { time(text) }
+}
+
+/// A share of the capacity as fio has it, `0.07`, or in percent.
+fn spare(text: &str) -> Result<Spare, ParseError> {
+    if text.trim_end().ends_with('%') {
+        return text.parse();
+    }
+    let (found, example) = (text.to_owned(), "spare flash looks like `0.07` or `7%` of the capacity");
+    match text.trim().parse::<f64>() {
+        Ok(share) if share > 10.0 => Err(ParseError::TooLarge { found, max: "10" }),
+        Ok(share) if share < 0.0 => Err(ParseError::Negative { found, example }),
+        Ok(share) => {
+            Spare::from_millionths((share * 1e6).round() as u64).ok_or(ParseError::TooSmall { found, min: "0.001" })
+        }
+        Err(_) => Err(ParseError::NotANumber { found, example }),
+    }
 }
 
 /// Which of the `known` words it is.
@@ -361,6 +383,7 @@ pub(crate) fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field]
         Invalid::Alignment { .. } => &[Field::Blockalign],
         Invalid::Skip { .. } => &[Field::Rw],
         Invalid::OnceEach => &[Field::Norandommap],
+        Invalid::SteadyOrder => &[Field::Sprandom, Field::SprOp],
         Invalid::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
         Invalid::EmptyBurst => &[Field::ThinktimeBlocks],
         Invalid::TwoPaces => &[Field::Thinktime, Field::RateIops],

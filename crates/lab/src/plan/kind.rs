@@ -49,7 +49,9 @@ impl Kind {
             Self::Condition => {
                 let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
                 let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);
-                let fields = Field::names().into_iter().filter(rounds_decide).filter(is_endless).collect();
+                let goes_on = |name: &&str| !Field::ROW.iter().any(|field| field.name() == *name);
+                let fields = Field::names().into_iter().filter(rounds_decide);
+                let fields = fields.filter(is_endless).filter(goes_on).collect();
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
             Self::Precondition => [&precondition::FIELDS.map(Field::name)[..], &["spare", "settle"]].concat(),
