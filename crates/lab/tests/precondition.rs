@@ -5,12 +5,13 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Outcome, Real, Session, Simulated, Subject, recall};
-use block::{Bytes, Seed};
+use assay_lab::{Outcome, Real, Session, Simulated, Subject, Watch, recall};
+use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
 use engine::{Access, Measurement, Target};
 use store::Store;
 use support::Silent;
+use workload::Spare;
 
 /// Carries out `steps` on `subject`, which is called `name`.
 fn carry_out(steps: &str, name: &str, subject: &mut dyn Subject) -> Outcome {
@@ -135,6 +136,41 @@ fn all_of_a_file_is_written_by_any_number_of_workers() {
         let expected = Bytes::from_kib(if more.contains("settle") { 20 << 10 } else { 22_116 });
         assert!(written >= expected && written <= expected + Bytes::from_kib(16), "{more}: {written}");
     }
+}
+
+/// Expects that only what is measured is left to do.
+struct Aged;
+
+impl Watch for Aged {
+    fn begin(&self, _: Nanos) {}
+    fn step(&self, title: &str) {
+        assert_eq!(title, "Read");
+    }
+    fn advance(&self, _: Nanos) {}
+}
+
+#[test]
+fn a_run_that_goes_on_leaves_a_real_target_as_it_was_brought_to() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().join("new.bin");
+    let access = Access { size: Some(Bytes::from_mib(4)), writes: true, create: true, ..Access::default() };
+    let mut subject = Real::new(Target::open(&path, &access).unwrap());
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{FAST}{READ}"), Length::Quick).unwrap();
+    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
+    let run = support::begin(&mut store, &plan, &path.display().to_string(), access.size);
+    let store = Mutex::new(store);
+    // The run ends behind the step; what it measured is kept, the rest of the plan is still to be done.
+    let mut first = plan.clone();
+    first.steps.truncate(1);
+    Session::new(&store, run, &first, Seed::new(1), &Silent).unwrap().carry_out(&mut subject, true).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    Session::new(&store, run, &plan, Seed::new(1), &Aged).unwrap().carry_out(&mut subject, true).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let outcome = recall(&store.into_inner().unwrap(), run).unwrap();
+    assert_eq!(
+        (measured(&outcome, 0).workload.sprandom, measured(&outcome, 1).read.requests),
+        (Some(Spare::USUAL), 10)
+    );
 }
 
 #[test]

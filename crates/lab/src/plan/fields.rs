@@ -410,6 +410,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn spare_flash_is_read_as_fio_has_it_and_in_percent() {
+        let spare = |fields: &[(Field, &str)]| {
+            let mut workload = Workload::default();
+            fields.iter().try_for_each(|(field, text)| field.set(&mut workload, text))?;
+            Ok::<_, FieldError>(workload.sprandom.map(|spare| spare.to_string()))
+        };
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(spare(&[(Field::SprOp, "0.0734"), (Field::Sprandom, "1")]), Ok(told("7.34 %")));
+        assert_eq!(spare(&[(Field::SprOp, "7.34%")]), Ok(told("7.34 %")));
+        assert_eq!(spare(&[(Field::Sprandom, "1")]), Ok(told("15 %")));
+        assert_eq!(spare(&[(Field::SprOp, "0.07"), (Field::Sprandom, "0")]), Ok(None));
+        for (text, words) in
+            [("0", "at least 0.001"), ("11", "at most 10"), ("-1", "negative"), ("seven", "not a number"), ("NaN", "")]
+        {
+            let said = spare(&[(Field::SprOp, text)]).expect_err(text).to_string();
+            assert!(said.contains(words), "{text}: {said}");
+        }
+        assert!(spare(&[(Field::Sprandom, "yes")]).is_err());
+    }
+
+    #[test]
     fn every_field_is_set_from_fios_notation() {
         let mut workload = Workload::default();
         for (name, text) in [
