@@ -118,5 +118,7 @@ mod tests {
         let raw = geometry.block().times(u64::from(geometry.blocks()));
         let spare = raw.get() as f64 / user.get() as f64 - 1.0;
         assert!((0.0734..0.0738).contains(&spare), "{spare}");
+        assert_eq!(geometry.spare_over(user), (spare * 1e6) as u64, "told as it was made, in whole blocks");
+        assert_eq!(geometry.spare_over(raw), 0);
     }
 }

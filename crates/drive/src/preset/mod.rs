@@ -312,6 +312,15 @@ mod tests {
     }
 
     #[test]
+    fn a_rig_has_the_spare_flash_of_its_drives_and_a_disk_none() {
+        let spare = |name| Preset::find(name).unwrap().spare();
+        assert!((342_000..343_000).contains(&spare("x25-e-64").unwrap()));
+        assert_eq!(spare("toms-x25e-16"), Preset::find("toms-x25e-1").unwrap().spare());
+        assert!(spare("toms-x25e-16").is_some());
+        assert_eq!((spare("raptor-150"), spare("solid-data-dram")), (None, None));
+    }
+
+    #[test]
     fn every_embedded_drive_reads_and_has_its_own_name() {
         for (name, text) in embedded() {
             assert_eq!(Preset::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")).name, *name);
