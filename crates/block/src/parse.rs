@@ -52,6 +52,14 @@ pub enum ParseError {
         /// The largest that would be right.
         max: &'static str,
     },
+    /// The quantity is less than what makes sense.
+    #[error("`{found}` is out of range: at least {min} is needed")]
+    TooSmall {
+        /// The text as given.
+        found: String,
+        /// The least that would be right.
+        min: &'static str,
+    },
     /// A quantity that must be whole is not.
     #[error("`{found}` is not a whole number of {of}")]
     NotWhole {

@@ -148,6 +148,7 @@ impl Opened {
             capacity: self.subject.capacity(),
             pace: self.pace.clone(),
             is_simulated: !self.real,
+            spare: self.subject.spare(),
             endurance: given.map(RatedEndurance::given).or_else(|| self.endurance.clone()),
         }
     }
@@ -192,6 +193,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             capacity: size,
             pace: Pace::of(&Environment::with_target(path)),
             is_simulated: false,
+            spare: None,
             endurance: given.map(RatedEndurance::given),
         };
         return Ok(Surveyed { identity: format!("{name}, a file to be made or enlarged"), place, subject: None });

@@ -75,6 +75,9 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
                 asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
             }
             Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
+            Action::Precondition(precondition) => {
+                asked.push((name, changes.to_owned(), precondition.on(subject.capacity(), subject.spare())))
+            }
             Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => {
                 let of_this = measure.cells.iter().filter(|cell| cell.changes() == changes);
                 let cells = of_this.filter(|cell| cell.workload.unfit(subject.block()).is_none());

@@ -3,6 +3,7 @@
 pub mod calibrate;
 mod clocks;
 pub mod compare;
+mod counted;
 pub mod doctor;
 mod environment;
 mod erase;

@@ -50,6 +50,11 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 before: Vec::new(),
                 repeats: repeats_of(&step.name, ""),
             }],
+            Action::Precondition(precondition) => {
+                let repeats: Vec<Measurement> = repeats_of(&step.name, "");
+                let workload = repeats.first().map_or(&precondition.workload, |measured| &measured.workload).clone();
+                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+            }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
         };
         steps.push(StepOutcome { index, cells });

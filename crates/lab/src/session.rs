@@ -12,7 +12,7 @@ use engine::{Clock, Measurement, Progress};
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 use store::{RunId, Store};
-use workload::{Pattern, Stop, Workload};
+use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
 use crate::clocks::Clocks;
@@ -155,6 +155,17 @@ impl<'a> Session<'a> {
                     let noted = |finding: String| self.note(Some(&step.name), lineage.cell(), &finding);
                     wear.finding().map_or(Ok(()), noted)?;
                 }
+            }
+            Action::Precondition(precondition) => {
+                let known = lineage.subject.spare();
+                if precondition.spare.or(known).is_none() {
+                    self.note(Some(&step.name), lineage.cell(), &assumed(Spare::USUAL))?;
+                }
+                let workload = precondition.on(lineage.subject.capacity(), known);
+                let done = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
+                lineage.written += done.write.bytes;
+                self.note_all(&step.name, lineage.changes, done.target_findings())?;
+                self.keep_series(&step.name, lineage, done)?;
             }
         }
         Ok(())
@@ -416,10 +427,16 @@ impl<'a> Session<'a> {
         }
         self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
         let written = whole.write.bytes;
+        self.keep_series(name, lineage, whole)?;
+        Ok(written)
+    }
+
+    /// Keeps what bringing the target itself into its state has given, unless the store has it already.
+    fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
-        Ok(written)
+        Ok(())
     }
 
     /// Keeps doubts about a cell.
@@ -473,6 +490,7 @@ impl<'a> Session<'a> {
                 };
                 subject.cost(&Workload { stop, ..condition.workload.clone() })
             }
+            Action::Precondition(precondition) => subject.cost(&precondition.on(subject.capacity(), subject.spare())),
         }
     }
 }
@@ -526,6 +544,13 @@ fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
         Limit::Bytes(bytes) => share(so_far.bytes().get(), bytes.get()),
         Limit::Percent(percent) => share(so_far.bytes().get(), percent_of(capacity, percent).get()),
     }
+}
+
+fn assumed(spare: Spare) -> String {
+    format!(
+        "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least that is \
+         usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state by so little."
+    )
 }
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {

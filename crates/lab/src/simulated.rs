@@ -9,9 +9,10 @@ use drive::{Counters, Device, Drive};
 use engine::{
     Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
 };
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use crate::LabError;
+use crate::counted::Counted;
 use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
@@ -98,6 +99,10 @@ impl Subject for Simulated {
         self.drive.shape().block
     }
 
+    fn spare(&self) -> Option<Spare> {
+        self.preset.spare().and_then(Spare::from_millionths)
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
         match workload.verify.stamps {
@@ -132,8 +137,8 @@ impl Subject for Simulated {
         self.idle_watts = rest(&mut self.drive.clone(), time);
     }
 
-    fn run(&mut self, workload: &Workload, seed: Seed, _: &Share) -> Result<Measurement, LabError> {
-        let measured = run_virtual(&mut self.drive, workload, seed)?;
+    fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
+        let measured = run_virtual(&mut Counted::new(&mut self.drive, workload, share), workload, seed)?;
         Ok(self.metered(measured))
     }
 

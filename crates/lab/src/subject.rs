@@ -5,7 +5,7 @@ use std::sync::Arc;
 use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
 use stats::Enough;
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use crate::health::Reading;
 use crate::plan::Cell;
@@ -79,6 +79,11 @@ pub trait Subject {
 
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
+
+    /// How much flash it has beyond its capacity; none where that is not known.
+    fn spare(&self) -> Option<Spare> {
+        None
+    }
 
     /// Whether a workload has its place here, as far as that can be said without running it.
     ///

@@ -169,7 +169,7 @@ impl<'p> Survey<'p> {
     fn of(parts: &'p [Part<'p>]) -> Self {
         let mut asked = Vec::new();
         let mut states: Vec<State> = Vec::new();
-        for part in parts.iter().filter(|part| part.condition().is_none()) {
+        for part in parts.iter().filter(|part| !part.is_on_the_way()) {
             states.push(part.state);
             let plain = part.readings.iter().filter(|reading| is_key(reading));
             asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
@@ -254,7 +254,7 @@ impl<'p> Survey<'p> {
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
             (reading.figure(metric).interval().is_none(), other)
         };
-        let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
+        let candidates = self.parts.iter().filter(|part| !part.is_on_the_way() && part.state == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))

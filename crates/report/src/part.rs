@@ -65,6 +65,11 @@ impl<'a> Part<'a> {
         if let Action::Rounds(rounds) = &self.step.action { Some(rounds) } else { None }
     }
 
+    /// Whether it is there to change the drive's state, so that what it measured on the way is no figure of a state.
+    pub(crate) fn is_on_the_way(&self) -> bool {
+        matches!(self.step.action, Action::Condition(_) | Action::Precondition(_))
+    }
+
     /// Whether any cell was measured.
     pub(crate) fn is_measured(&self) -> bool {
         self.readings.iter().any(Reading::is_measured)

@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Repetition, Rounds, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, profile};
 use lab::{Metric, Outcome, PurgeMethod};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -229,6 +229,7 @@ pub(crate) fn action(step: &Step) -> String {
         }
         Action::Condition(condition) => conditioning(condition),
         Action::Rounds(rounds) => in_rounds(rounds),
+        Action::Precondition(precondition) => preconditioning(precondition),
     }
 }
 
@@ -276,6 +277,17 @@ fn conditioning(condition: &Condition) -> String {
         common(&[&condition.workload]),
         limit(condition.at_least),
         condition.at_most.iter().map(|most| limit(*most)).collect::<Vec<_>>().join(" or ")
+    )
+}
+
+/// How the short way to the steady state goes, in a line.
+fn preconditioning(precondition: &Precondition) -> String {
+    let spare = precondition.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
+    format!(
+        "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
+         {}; then {} % of the capacity at random",
+        common(&[&precondition.workload]),
+        precondition.settle
     )
 }
 

@@ -33,10 +33,7 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
-                @match part.condition() {
-                    Some(_) => (conditioning(part)),
-                    None => (measured(parts, index)),
-                }
+                @if part.is_on_the_way() { (conditioning(part)) } @else { (measured(parts, index)) }
                 (energy::table(part))
             } @else {
                 p.missing { "Not measured: the run ended before this step gave a figure." }
@@ -124,11 +121,16 @@ fn measured(parts: &[Part], index: usize) -> Markup {
 /// Chart, verdict and tables of a conditioning.
 fn conditioning(part: &Part) -> Markup {
     let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
-    let Some((condition, measurement)) = part.condition().zip(measured) else { return html! {} };
-    let timeline = Timeline::of(condition, measurement);
+    let Some(measurement) = measured else { return html! {} };
+    let timeline = match part.condition() {
+        Some(condition) => Timeline::of(condition, measurement),
+        None => Timeline::whole(measurement),
+    };
     let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
     html! {
-        p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+        @if part.condition().is_some() {
+            p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+        }
         (figure(&part.step.title, &chart::series(&timeline), &prose::series_caption(bin, timeline.rounds.len())))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {

@@ -1,7 +1,7 @@
 //! In what state a step finds the drive.
 
 use block::Bytes;
-use lab::plan::{Action, Step};
+use lab::plan::Action;
 use lab::{Outcome, PurgeMethod, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
@@ -34,7 +34,7 @@ impl State {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }
-                Action::Condition(_) | Action::Rounds(_) if wears(step) => {
+                action if wears(action) => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
@@ -75,10 +75,11 @@ impl State {
     }
 }
 
-/// Whether a step wears the drive by random writes.
-fn wears(step: &Step) -> bool {
-    match &step.action {
+/// Whether a step writes at random to change the drive's state.
+fn wears(action: &Action) -> bool {
+    match action {
         Action::Condition(condition) => lab::wears(&condition.workload),
+        Action::Precondition(_) => true,
         Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| lab::wears(&cell.workload)),
         _ => false,
     }

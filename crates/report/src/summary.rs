@@ -43,7 +43,7 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
     // What can be no key figure is shown as it is.
-    let is_silent = |part: &&Part| part.condition().is_none() && !part.readings.iter().any(is_key);
+    let is_silent = |part: &&Part| !part.is_on_the_way() && !part.readings.iter().any(is_key);
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));

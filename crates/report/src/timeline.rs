@@ -93,6 +93,12 @@ impl Timeline {
         Self { spans, steadiness: rule.judge(&means), rounds, rule }
     }
 
+    /// The timeline of what was run in one piece, which no rule judges.
+    pub(crate) fn whole(measurement: &Measurement) -> Self {
+        let spans = spans_of(&measurement.series, 0.0, measurement.elapsed.as_secs_f64());
+        Self { spans, rounds: Vec::new(), steadiness: None, rule: SteadyRule::SNIA }
+    }
+
     /// At most `most` spans, each the sum of as many neighbours.
     pub(crate) fn binned(&self, most: usize) -> Vec<Span> {
         self.spans.chunks(self.spans.len().div_ceil(most).max(1)).filter_map(merged).collect()

@@ -133,6 +133,7 @@ fn steps(plan: &Plan) -> String {
             Action::Fill { .. } => "fill".to_owned(),
             Action::Idle { time } => format!("idle for {time}"),
             Action::Condition(_) => "condition".to_owned(),
+            Action::Precondition(_) => "precondition".to_owned(),
             Action::Rounds(rounds) => {
                 format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
             }

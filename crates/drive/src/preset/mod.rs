@@ -207,6 +207,16 @@ impl Preset {
         }
     }
 
+    /// Flash beyond what the host can store, as a share of it in millionths: that of each drive, in a rig. None
+    /// without flash.
+    pub fn spare(&self) -> Option<u64> {
+        match &self.spec {
+            Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
+            Spec::Rig(spec) => spec.member.spare(),
+            Spec::Disk(_) | Spec::Dram(_) => None,
+        }
+    }
+
     /// What the drive is, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {
@@ -306,6 +316,15 @@ mod tests {
             Spec::Flash(spec) => spec,
             other => panic!("{name} is {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_rig_has_the_spare_flash_of_its_drives_and_a_disk_none() {
+        let spare = |name| Preset::find(name).unwrap().spare();
+        assert!((342_000..343_000).contains(&spare("x25-e-64").unwrap()));
+        assert_eq!(spare("toms-x25e-16"), Preset::find("toms-x25e-1").unwrap().spare());
+        assert!(spare("toms-x25e-16").is_some());
+        assert_eq!((spare("raptor-150"), spare("solid-data-dram")), (None, None));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod endurance;
 mod pace;
 
 use block::{Bytes, Nanos};
-use workload::{Pattern, Workload};
+use workload::{Pattern, Spare, Workload};
 
 pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
@@ -23,6 +23,8 @@ pub struct Place {
     pub pace: Pace,
     /// Whether it is a simulated drive, whose time is not the host's.
     pub is_simulated: bool,
+    /// How much flash it has beyond its capacity, if that is known.
+    pub spare: Option<Spare>,
     /// How much may be written to it in its life, if that is known.
     pub endurance: Option<RatedEndurance>,
 }
@@ -125,6 +127,7 @@ impl Place {
             Action::Measure(measure) => self.measure(measure),
             Action::Rounds(rounds) => self.rounds(rounds),
             Action::Condition(condition) => self.condition(condition),
+            Action::Precondition(precondition) => self.workload(&precondition.on(self.capacity, self.spare)),
         }
     }
 
@@ -234,6 +237,7 @@ impl Place {
                 let round: Nanos = rounds.measure.cells.iter().map(|cell| simulated::cost(&cell.workload)).sum();
                 round.times(u64::from(rounds.measure.repeats.most))
             }
+            Action::Precondition(precondition) => simulated::cost(&precondition.on(self.capacity, self.spare)),
             Action::Condition(condition) => bytes(self.cost(action).0.least, &condition.workload),
         }
     }

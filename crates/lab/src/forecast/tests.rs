@@ -14,7 +14,7 @@ fn place() -> Place {
         latency: Nanos::from_micros(10),
         source: "a test".to_owned(),
     };
-    Place { capacity: Bytes::from_gib(100), pace, is_simulated: false, endurance: None }
+    Place { capacity: Bytes::from_gib(100), pace, is_simulated: false, spare: None, endurance: None }
 }
 
 /// What a plan of one step writes and how long it takes.
@@ -84,6 +84,7 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
         capacity: preset.capacity(),
         pace: Pace::rated(&preset),
         is_simulated: true,
+        spare: None,
         endurance: RatedEndurance::of(&preset),
     };
     let forecast = forecast(&plan, &place);

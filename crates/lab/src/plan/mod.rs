@@ -15,6 +15,7 @@ mod kind;
 mod limit;
 mod method;
 mod parse;
+mod precondition;
 pub mod profile;
 mod repetition;
 mod rounds;
@@ -34,6 +35,7 @@ pub use fields::FieldError;
 pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
+pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 
@@ -95,7 +97,7 @@ impl Plan {
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
         self.steps.iter().any(|step| match &step.action {
-            Action::Purge { .. } | Action::Fill { .. } => true,
+            Action::Purge { .. } | Action::Fill { .. } | Action::Precondition(_) => true,
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
@@ -145,6 +147,8 @@ pub enum Action {
     Condition(Condition),
     /// Measure the cells of a sweep one after another on the drive as each leaves it, in rounds, until those are steady.
     Rounds(Rounds),
+    /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
+    Precondition(Precondition),
 }
 
 impl Action {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Consumption, Measurement, Record};
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use super::PowerMeter;
 use crate::health::Reading;
@@ -73,6 +73,10 @@ impl Subject for Metered {
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.target.purge()
+    }
+
+    fn spare(&self) -> Option<Spare> {
+        self.target.spare()
     }
 
     fn health(&self) -> Reading {

@@ -136,7 +136,9 @@ fn carry_out_step(
             keep(&key, &measurement);
             Ok(())
         }),
-        Action::Condition(_) | Action::Rounds(_) => unreachable!("a method with rounds is refused when it is read"),
+        Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) => {
+            unreachable!("a method that conditions is refused when it is read")
+        }
     }
     .map_err(|error| error.at(&step.name, ""))
 }

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Repetition, Step};
+use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Precondition, Repetition, Step};
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -244,7 +244,8 @@ pub fn outcome() -> Outcome {
                 let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
                 steps.push(StepOutcome { index, cells: vec![cell] });
             }
-            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Rounds(_) | Action::Precondition(_) => {}
         }
     }
     Outcome {
@@ -255,6 +256,19 @@ pub fn outcome() -> Outcome {
         health: lab::health::HealthRecord::default(),
         findings: findings(),
     }
+}
+
+/// The same review with the short way to the steady state in place of the long one.
+#[allow(dead_code, reason = "not every test wants it")]
+pub fn preconditioned() -> Outcome {
+    let mut outcome = outcome();
+    for step in &mut outcome.plan.steps {
+        if let Action::Condition(Condition { workload, .. }) = &step.action {
+            let (workload, spare) = (workload.clone(), "7%".parse().ok());
+            step.action = Action::Precondition(Precondition { workload, spare, settle: 10 });
+        }
+    }
+    outcome
 }
 
 /// The same review, ended by an error in the middle of its step `random`.
