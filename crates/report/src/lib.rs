@@ -17,6 +17,7 @@ mod part;
 mod prose;
 mod replay;
 pub mod replication;
+mod rounds;
 mod section;
 mod state;
 mod summary;

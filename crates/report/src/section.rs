@@ -10,6 +10,7 @@ use crate::number::{count, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::replay;
+use crate::rounds::{self, Course};
 use crate::state::State;
 use crate::sweep::Sweep;
 use crate::table;
@@ -31,9 +32,10 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
-                @match part.condition() {
-                    Some(_) => (conditioning(part)),
-                    None => (measured(parts, index)),
+                @match (part.condition(), Course::of(part)) {
+                    (Some(_), _) => (conditioning(part)),
+                    (None, Some(course)) => (rounds::section(parts, index, &course)),
+                    (None, None) => (measured(parts, index)),
                 }
             } @else {
                 p.missing { "Not measured: the run ended before this step gave a figure." }
@@ -110,12 +112,12 @@ fn conditioning(part: &Part) -> Markup {
         (figure(&part.step.title, &chart::series(&timeline), &prose::series_caption(bin, timeline.rounds.len())))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {
-            details { summary { (count(timeline.rounds.len(), "round")) } (rounds(part, &timeline)) }
+            details { summary { (count(timeline.rounds.len(), "round")) } (table_of_rounds(part, &timeline)) }
         }
     }
 }
 
-fn rounds(part: &Part, timeline: &Timeline) -> Markup {
+fn table_of_rounds(part: &Part, timeline: &Timeline) -> Markup {
     let table = html! {
         table {
             caption { "Means of rounds" }

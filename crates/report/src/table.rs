@@ -81,7 +81,7 @@ fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
 }
 
 /// `38,912 ± 45 IOPS, 5 repeats`: what stands behind a rounded figure.
-fn exact(interval: &Interval, metric: Metric) -> String {
+pub(crate) fn exact(interval: &Interval, metric: Metric) -> String {
     let mean = significant(interval.mean, 6);
     let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
     format!("{mean}{half} {}, {}", metric.unit(), count(interval.repeats, "repeat"))

@@ -6,16 +6,20 @@
 mod beside;
 mod changes;
 mod curve;
+mod demand;
 mod lines;
+mod rounds;
 mod series;
 
 pub(crate) use beside::{Point, beside};
 pub(crate) use changes::{Change, changes, changes_by_name};
 pub(crate) use curve::{curve, curve_across};
+pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
 pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Configuration, Layout, Plot};
+pub(crate) use rounds::{Track, convergence, window};
 pub(crate) use series::{SERIES_POINTS, series};
 use workload::Pattern;
 
@@ -76,7 +80,11 @@ fn tells_apart(patterns: impl Iterator<Item = Pattern>) -> bool {
 impl Look {
     /// The look of a line by what it does, where that tells lines apart; otherwise by its place among them.
     fn of(pattern: Pattern, place: usize, by_pattern: bool, rank: usize) -> Self {
-        Self::ranked(if by_pattern { color(pattern) } else { COLORS[place % COLORS.len()] }, rank)
+        match by_pattern {
+            true => Self::ranked(color(pattern), rank),
+            // The seventh line is told from the first by its dashes.
+            false => Self::ranked(COLORS[place % COLORS.len()], rank + place / COLORS.len()),
+        }
     }
 
     /// The look of what has this colour and this rank among those that stand beside each other.

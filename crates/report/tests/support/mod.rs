@@ -228,6 +228,7 @@ pub fn outcome() -> Outcome {
                 let cell = |cell: &Cell| CellOutcome {
                     point: cell.point.clone(),
                     workload: cell.workload.clone(),
+                    before: Vec::new(),
                     repeats: repeats(step, cell, worn),
                 };
                 steps.push(StepOutcome { index, cells: measure.cells.iter().map(cell).collect() });
@@ -235,9 +236,10 @@ pub fn outcome() -> Outcome {
             Action::Condition(condition) => {
                 worn = true;
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
-                steps.push(StepOutcome { index, cells: vec![CellOutcome { point: Vec::new(), workload, repeats }] });
+                let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
+                steps.push(StepOutcome { index, cells: vec![cell] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Purge | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
         }
     }
     Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
