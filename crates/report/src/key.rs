@@ -1,7 +1,8 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use lab::Metric;
+use lab::plan::Rounds;
 use stats::Interval;
 use workload::{Pattern, Workload};
 
@@ -30,9 +31,16 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// What `workload` asks for.
+    /// What `workload` asks for; a mix of nothing but reads, or but writes, is no mix.
     pub(crate) fn of(workload: &Workload) -> Self {
         let &Workload { pattern, block, queue_depth, workers, .. } = workload;
+        let pattern = match (pattern, workload.reads()) {
+            (Pattern::RandRw, 100) => Pattern::RandRead,
+            (Pattern::RandRw, 0) => Pattern::RandWrite,
+            (Pattern::ReadWrite, 100) => Pattern::Read,
+            (Pattern::ReadWrite, 0) => Pattern::Write,
+            (other, _) => other,
+        };
         Self { pattern, reads: workload.reads(), block, queue_depth, workers }
     }
 
@@ -169,10 +177,10 @@ impl<'p> Survey<'p> {
     fn of(parts: &'p [Part<'p>]) -> Self {
         let mut asked = Vec::new();
         let mut states: Vec<State> = Vec::new();
-        for part in parts.iter().filter(|part| part.condition().is_none()) {
-            states.push(part.state);
+        for part in parts.iter().filter(|part| gives_levels(part)) {
+            states.push(part.state_of_figures());
             let plain = part.readings.iter().filter(|reading| is_key(reading));
-            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
+            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state_of_figures())));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
         states.sort();
@@ -254,7 +262,7 @@ impl<'p> Survey<'p> {
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
             (reading.figure(metric).interval().is_none(), other)
         };
-        let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
+        let candidates = self.parts.iter().filter(|part| gives_levels(part) && part.state_of_figures() == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))
@@ -262,6 +270,13 @@ impl<'p> Survey<'p> {
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
     }
+}
+
+/// Whether the figures of a step are levels at which a drive stays: not those of a conditioning, nor of rounds that
+/// let it rest or count all the way to wherever they came.
+fn gives_levels(part: &Part) -> bool {
+    let is_level = |rounds: &Rounds| rounds.steady.is_some() && rounds.rest == Nanos::ZERO;
+    part.condition().is_none() && part.rounds().is_none_or(is_level)
 }
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.

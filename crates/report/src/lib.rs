@@ -19,6 +19,7 @@ mod replay;
 pub mod replication;
 mod rounds;
 mod section;
+mod setup;
 mod state;
 mod summary;
 mod sweep;

@@ -65,6 +65,11 @@ impl<'a> Part<'a> {
         if let Action::Rounds(rounds) = &self.step.action { Some(rounds) } else { None }
     }
 
+    /// The state of which its figures are: rounds bring about the one that they are measured in.
+    pub(crate) fn state_of_figures(&self) -> State {
+        if self.rounds().is_some() { self.state_after } else { self.state }
+    }
+
     /// Whether any cell was measured.
     pub(crate) fn is_measured(&self) -> bool {
         self.readings.iter().any(Reading::is_measured)

@@ -1,8 +1,10 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
-use lab::Finding;
+use block::Bytes;
 use lab::plan::{Action, Rounds};
+use lab::{Finding, Outcome};
 use maud::{Markup, PreEscaped, html};
+use workload::Pattern;
 
 use crate::axis;
 use crate::chart::{self, Panel};
@@ -16,8 +18,8 @@ use crate::sweep::Sweep;
 use crate::table;
 use crate::timeline::Timeline;
 
-/// The section of `parts[index]` with the findings that are about it.
-pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Markup {
+/// The section of `parts[index]`, with the findings that are about it.
+pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
         Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => prose::workloads(measure),
@@ -33,14 +35,15 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
                 @match (part.condition(), Course::of(part)) {
-                    (Some(_), _) => (conditioning(part)),
+                    (Some(_), _) => (conditioning(part, outcome.capacity)),
                     (None, Some(course)) => (rounds::section(parts, index, &course)),
                     (None, None) => (measured(parts, index)),
                 }
+                @if let Some(joined) = rounds::joined(outcome, parts, index) { (joined) }
             } @else {
                 p.missing { "Not measured: the run ended before this step gave a figure." }
             }
-            (own_findings(part, findings))
+            (own_findings(part, &outcome.findings))
         }
     }
 }
@@ -102,14 +105,19 @@ fn measured(parts: &[Part], index: usize) -> Markup {
 }
 
 /// Chart, verdict and tables of a conditioning.
-fn conditioning(part: &Part) -> Markup {
+fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
     let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
     let Some((condition, measurement)) = part.condition().zip(measured) else { return html! {} };
     let timeline = Timeline::of(condition, measurement);
     let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
+    let spans = if timeline.rounds.len() > 1 { timeline.rounds.clone() } else { timeline.binned(chart::SERIES_POINTS) };
+    let mut panels = chart::series(&timeline);
+    // What a drive gives for random writes depends on how much was written, not on how long that took.
+    let is_saturation = condition.workload.pattern == Pattern::RandWrite && spans.len() > 1;
+    panels.extend(is_saturation.then(|| chart::written(&spans, capacity)));
     html! {
         p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
-        (figure(&part.step.title, &chart::series(&timeline), &prose::series_caption(bin, timeline.rounds.len())))
+        (figure(&part.step.title, &panels, &prose::series_caption(bin, timeline.rounds.len())))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {
             details { summary { (count(timeline.rounds.len(), "round")) } (table_of_rounds(part, &timeline)) }

@@ -10,6 +10,7 @@ use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
 use crate::part::{Part, parts};
 use crate::prose;
+use crate::rounds::Course;
 use crate::table::cell_name;
 
 /// The narrowest that a summary can be and still hold its table.
@@ -41,8 +42,13 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
+    if let Some(rounds) = in_rounds(&parts, width, color) {
+        lines.push(String::new());
+        lines.extend(rounds.lines().map(|line| line.trim_end().to_owned()));
+    }
     // What can be no key figure is shown as it is.
-    let is_silent = |part: &&Part| part.condition().is_none() && !part.readings.iter().any(is_key);
+    let is_silent =
+        |part: &&Part| part.condition().is_none() && part.rounds().is_none() && !part.readings.iter().any(is_key);
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));
@@ -67,6 +73,31 @@ fn blank(width: u16, color: bool) -> Table {
         table.force_no_tty();
     }
     table
+}
+
+/// How the steps in rounds came out: a row for each cell that decides, or for the step where none does.
+fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
+    let mut table = blank(width, color);
+    let figure = Cell::new("Figure").set_alignment(CellAlignment::Right);
+    table.set_header([Cell::new("Measured in rounds"), Cell::new("Steady state"), figure, Cell::new("Unit")]);
+    for (part, course) in parts.iter().filter_map(|part| Some((part, Course::of(part)?))) {
+        let by = course.rounds.by;
+        table.add_row(match part.readings.len() {
+            1 => in_round(&part.step.title, course.briefly(), part, 0, by, color),
+            _ => [Cell::new(&part.step.title), Cell::new(course.briefly()), Cell::new(""), Cell::new("")],
+        });
+        for window in course.windows.iter().filter(|_| part.readings.len() > 1) {
+            let (name, steady) = (format!("  {}", window.name), if window.found.steady { "met" } else { "not met" });
+            table.add_row(in_round(&name, steady.to_owned(), part, window.place, by, color));
+        }
+    }
+    (table.row_count() > 0).then(|| padded(table))
+}
+
+/// A row of that table, with the figure of the cell at `place`.
+fn in_round(name: &str, steady: String, part: &Part, place: usize, by: Metric, color: bool) -> [Cell; 4] {
+    let figure = part.readings.get(place).map_or(Figure::NotMeasured, |reading| reading.figure(by));
+    [Cell::new(name), Cell::new(steady), figure_cell(&figure, color), Cell::new(by.unit())]
 }
 
 /// The figures of a step, a row for each cell or job.

@@ -7,14 +7,17 @@ mod beside;
 mod changes;
 mod curve;
 mod demand;
+mod joined;
 mod lines;
 mod rounds;
 mod series;
+mod written;
 
 pub(crate) use beside::{Point, beside};
 pub(crate) use changes::{Change, changes, changes_by_name};
 pub(crate) use curve::{curve, curve_across};
 pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
+pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
@@ -22,6 +25,7 @@ use plotly::{Configuration, Layout, Plot};
 pub(crate) use rounds::{Track, convergence, window};
 pub(crate) use series::{SERIES_POINTS, series};
 use workload::Pattern;
+pub(crate) use written::written;
 
 use crate::axis::{logarithmic_ticks, plain};
 

@@ -23,6 +23,8 @@ pub(crate) struct Course<'p> {
 
 /// The last rounds of a cell, held against the rule.
 pub(crate) struct Window {
+    /// The cell's place in its step.
+    pub(crate) place: usize,
     /// What sets it apart from the others of its step; empty where it is alone.
     pub(crate) name: String,
     /// What is judged.
@@ -106,21 +108,38 @@ impl<'p> Course<'p> {
         }
     }
 
+    /// The same in a few words: `after 12 rounds`.
+    pub(crate) fn briefly(&self) -> String {
+        let rounds = count(self.done, "round");
+        match self.verdict() {
+            Verdict::NotAsked => format!("not asked, {rounds}"),
+            Verdict::NotJudged => format!("not judged, {rounds}"),
+            Verdict::Steady => format!("after {rounds}"),
+            Verdict::NotReached => format!("not reached in {rounds}"),
+            Verdict::CutOff => format!("not yet, {rounds}"),
+        }
+    }
+
     /// What the windows show, the widest of those that are (or are not) steady: the excursions beside those allowed.
     fn shown(&self, steady: bool) -> String {
         let of_kind = || self.windows.iter().filter(|window| window.found.steady == steady);
         let most = |of: fn(&Steadiness) -> f64| of_kind().map(|window| of(&window.found).abs()).fold(0.0, f64::max);
         let (spread, slope, rule) = (most(|found| found.spread), most(|found| found.slope), self.rounds.rule());
         let who = match of_kind().collect::<Vec<_>>().as_slice() {
-            [one] if one.name.is_empty() => format!("the {}", figure(one.metric)),
-            [one] => format!("the {} at {}", figure(one.metric), one.name),
-            all => format!("the {} of {}", figure(self.rounds.by), count(all.len(), "cell")),
+            [one] if one.name.is_empty() => {
+                format!("the {} varied by {} of its mean", figure(one.metric), percent(spread))
+            }
+            [one] => format!("the {} at {} varied by {} of its mean", figure(one.metric), one.name, percent(spread)),
+            all => format!(
+                "the {} of {} varied by up to {} of their means",
+                figure(self.rounds.by),
+                count(all.len(), "cell"),
+                percent(spread)
+            ),
         };
         format!(
-            "over the last {} {who} varied by {} of its mean (at most {} allowed), and its trend moved by {} \
-             (at most {}).",
+            "over the last {} {who} (at most {} allowed), and the trend moved by {} (at most {}).",
             rule.rounds,
-            percent(spread),
             percent(rule.spread),
             percent(slope),
             percent(rule.slope)
@@ -136,6 +155,7 @@ impl Window {
         let found = watched.steadiness?;
         let first = watched.rounds.len().checked_sub(rule.rounds)?;
         Some(Self {
+            place,
             name: cell_name(part, reading),
             metric: rounds.by,
             rule,

@@ -3,18 +3,21 @@
 mod course;
 mod demand;
 mod determination;
+mod joined;
 mod matrix;
 
+use block::Nanos;
 use lab::Metric;
 use maud::{Markup, html};
 
 pub(crate) use course::{Course, Window, name as rule_name};
 pub(crate) use demand::is_demand;
+pub(crate) use joined::joined;
 pub(crate) use matrix::{Grid, matrix};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
-use crate::number::{count, three};
+use crate::number::{bound, count, three};
 use crate::part::Part;
 use crate::section::figure;
 use crate::sweep::Sweep;
@@ -29,22 +32,41 @@ const PANELS_MAX: usize = 4;
 pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
     let part = &parts[index];
     let groups = groups(part, course);
+    if part.readings.len() == 1 {
+        return lone(parts, index, course, &groups);
+    }
     html! {
-        p.steadiness { (course.said()) }
+        p.steadiness { (bound(&course.said())) }
         (figures(parts, index, course))
         @if course.done > 1 {
             h3 { "From round to round" }
-            (convergence(part, course, &groups))
+            (figure(&part.step.title, &tracked(part, course, &groups), &rounds_caption(part, course)))
         }
         @if !course.windows.is_empty() {
             h3 { "The measurement window" }
-            (windows(part, course))
+            (figure(&part.step.title, &windows(course), WINDOW_CAPTION))
             (determination::table(part, course))
         }
         details { summary { "All figures of this step" } (table::figures(part)) }
         @if course.done > 1 {
             details { summary { (count(course.done, "round")) } (all_rounds(part, course, &groups)) }
         }
+    }
+}
+
+/// Charts and tables of one cell: its rounds and its window beside each other.
+fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Markup {
+    let part = &parts[index];
+    let mut panels = tracked(part, course, groups);
+    panels.extend(windows(course));
+    let judged = if course.windows.is_empty() { "" } else { WINDOW_CAPTION };
+    html! {
+        p.steadiness { (bound(&course.said())) }
+        (figure(&part.step.title, &panels, format!("{} {judged}", rounds_caption(part, course)).trim_end()))
+        @if !course.windows.is_empty() { (determination::table(part, course)) }
+        (figure(&part.step.title, &chart::curve(parts, index), crate::prose::CURVE_CAPTION))
+        (table::figures(part))
+        details { summary { (count(course.done, "round")) } (all_rounds(part, course, groups)) }
     }
 }
 
@@ -73,7 +95,7 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
         @if let Some(grid) = Grid::of(part) {
             (matrix(&grid, &of_window(by), by, &|reading| reading.figure(by)))
             @if by == Metric::LatencyMean {
-                (matrix(&grid, "Longest latency in the window", Metric::LatencyMean, &matrix::longest))
+                (matrix(&grid, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
             }
         }
         (figure(&part.step.title, &panels, &caption))
@@ -82,8 +104,7 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
 
 /// `IOPS, means of the measurement window`.
 fn of_window(metric: Metric) -> String {
-    let unit = if metric == Metric::Iops { String::new() } else { format!(" ({})", metric.unit()) };
-    format!("{}{unit}, means of the measurement window ± 95 % confidence", metric.title())
+    format!("{}, means of the measurement window ± 95 % confidence", head(metric))
 }
 
 /// Cells that are drawn together: those along the last axis that share the values of the others.
@@ -130,58 +151,53 @@ fn groups(part: &Part, course: &Course) -> Vec<Group> {
 }
 
 /// How the figure that decides came to its level.
-fn convergence(part: &Part, course: &Course, groups: &[Group]) -> Markup {
+fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
     let by = course.rounds.by;
-    let panels: Vec<Panel> = groups
-        .iter()
-        .map(|group| {
-            let track = |(at, (place, name)): (usize, &(usize, String))| Track {
-                name: name.clone(),
-                place: at,
-                is_watched: course.rounds.watched.contains(place) && part.readings.len() > 1,
-                values: course::figures(by, part.readings[*place].cell.rounds()).collect(),
-            };
-            let tracks: Vec<Track> = group.cells.iter().enumerate().map(track).collect();
-            let better = if by.more_is_better() { "more is better" } else { "less is better" };
-            let unit = if by == Metric::Iops { String::new() } else { format!(" ({})", by.unit()) };
-            let of = if group.title.is_empty() { String::new() } else { format!(", {}", group.title) };
-            let window = course.counted().filter(|_| course.rounds.steady.is_some());
-            chart::convergence(format!("{}{unit} by round{of}; {better}", by.title()), by, &tracks, window)
-        })
-        .collect();
-    let thick = if part.readings.len() > 1 && !course.windows.is_empty() {
-        " Thick lines are the cells that decide."
-    } else {
-        ""
+    let window = course.counted().filter(|_| course.rounds.steady.is_some());
+    let panel = |group: &Group| {
+        let track = |(at, (place, name)): (usize, &(usize, String))| Track {
+            name: name.clone(),
+            place: at,
+            is_watched: course.rounds.watched.contains(place),
+            values: course::figures(by, part.readings[*place].cell.rounds()).collect(),
+        };
+        let tracks: Vec<Track> = group.cells.iter().enumerate().map(track).collect();
+        let better = if by.more_is_better() { "more is better" } else { "less is better" };
+        let of = if group.title.is_empty() { String::new() } else { format!(", {}", group.title) };
+        chart::convergence(format!("{} by round{of}; {better}", head(by)), by, &tracks, window)
     };
-    let shaded = if course.rounds.steady.is_some() { " The shaded rounds are the measurement window." } else { "" };
+    groups.iter().map(panel).collect()
+}
+
+/// What charts of rounds show.
+fn rounds_caption(part: &Part, course: &Course) -> String {
+    let is_many = part.readings.len() > 1 && !course.windows.is_empty();
+    let thick = if is_many { " Thick lines are the cells that decide." } else { "" };
+    let is_asked = course.rounds.steady.is_some();
+    let shaded = if is_asked { " The shaded rounds are the measurement window." } else { "" };
     let rest = match course.rounds.rest {
-        block::Nanos::ZERO => String::new(),
+        Nanos::ZERO => String::new(),
         rest => format!(" The drive was left alone for {rest} after each round."),
     };
-    let caption =
-        format!("Each point is one measurement on the drive as the one before it left it.{shaded}{thick}{rest}");
-    figure(&part.step.title, &panels, &caption)
+    format!("Each point is one measurement on the drive as the one before it left it.{shaded}{thick}{rest}")
 }
 
 /// The window of every cell that decides.
-fn windows(part: &Part, course: &Course) -> Markup {
-    let panels: Vec<Panel> = course
-        .windows
-        .iter()
-        .map(|window| {
-            let of = if window.name.is_empty() { String::new() } else { format!(", {}", window.name) };
-            let unit =
-                if window.metric == Metric::Iops { String::new() } else { format!(" ({})", window.metric.unit()) };
-            chart::window(
-                format!("{}{unit} in rounds {} to {}{of}", window.metric.title(), window.first, window.last()),
-                window,
-            )
-        })
-        .collect();
-    let caption = "The rounds that are judged, on an axis that does not begin at zero. They may span no more than the \
-                   dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
-    figure(&part.step.title, &panels, caption)
+fn windows(course: &Course) -> Vec<Panel> {
+    let panel = |window: &Window| {
+        let of = if window.name.is_empty() { String::new() } else { format!(", {}", window.name) };
+        chart::window(format!("{} in rounds {} to {}{of}", head(window.metric), window.first, window.last()), window)
+    };
+    course.windows.iter().map(panel).collect()
+}
+
+/// What charts of windows show.
+const WINDOW_CAPTION: &str = "The rounds that are judged, on an axis that does not begin at zero: they may span no more \
+     than the dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
+
+/// `IOPS`, `Mean latency (µs)`.
+fn head(metric: Metric) -> String {
+    if metric == Metric::Iops { metric.title().to_owned() } else { format!("{} ({})", metric.title(), metric.unit()) }
 }
 
 /// The cells that are drawn, round by round.
@@ -192,7 +208,7 @@ fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
         @for group in groups {
             table {
                 caption {
-                    (by.title()) @if by != Metric::Iops { " (" (by.unit()) ")" } " by round"
+                    (head(by)) " by round"
                     @if !group.title.is_empty() { ", " (group.title) }
                     @if course.rounds.steady.is_some() { "; rounds of the measurement window are marked" }
                 }
