@@ -178,11 +178,11 @@ impl<'p> Survey<'p> {
         let mut asked = Vec::new();
         let mut states: Vec<State> = Vec::new();
         for part in parts.iter().filter(|part| gives_levels(part)) {
-            states.push(part.state_of_figures());
+            states.push(part.state_of_figures);
             let plain = part.readings.iter().filter(|reading| is_key(reading));
-            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state_of_figures())));
+            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state_of_figures)));
         }
-        states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
+        states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
         states.sort();
         states.dedup();
         Self { parts, states, asked }
@@ -231,7 +231,7 @@ impl<'p> Survey<'p> {
     /// measures it in the state that this left; in a row of its own where there is no such request.
     fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
         for part in self.parts {
-            let Some(place) = self.states.iter().position(|&state| state == part.state_after) else { continue };
+            let Some(place) = self.states.iter().position(|&state| state == part.state_of_figures) else { continue };
             let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(Request::of) else { continue };
             let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
             let entry = Some(Entry { figure, anchor: part.anchor() });
@@ -262,7 +262,7 @@ impl<'p> Survey<'p> {
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
             (reading.figure(metric).interval().is_none(), other)
         };
-        let candidates = self.parts.iter().filter(|part| gives_levels(part) && part.state_of_figures() == state);
+        let candidates = self.parts.iter().filter(|part| gives_levels(part) && part.state_of_figures == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))

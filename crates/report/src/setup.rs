@@ -30,21 +30,21 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
             h2 { "Device and set-up" }
             @for paragraph in outcome.plan.about.split("\n\n").filter(|text| !text.is_empty()) { p { (paragraph) } }
             h3 { "Device" }
-            (rows(&device(outcome, &environment)))
+            dl { (rows(&device(outcome, &environment))) }
             h3 { "Host" }
-            (rows(&host(&environment)))
+            dl { (rows(&host(&environment))) }
             h3 { "Test" }
-            (rows(&test(outcome)))
+            dl { (rows(&test(outcome))) dt { "Preconditioning" } dd { (preconditioning(outcome)) } }
         }
     }
 }
 
 fn rows(rows: &[Row]) -> Markup {
     html! {
-        dl { @for (name, value) in rows {
+        @for (name, value) in rows {
             dt { (name) }
             dd { @match value { Some(value) => (value), None => span.absent { (UNKNOWN) } } }
-        } }
+        }
     }
 }
 
@@ -115,7 +115,6 @@ fn test(outcome: &Outcome) -> Vec<Row> {
         ("Addresses used", range(outcome)),
         ("Data", Some(data(outcome))),
         ("Purge", Some(purge(outcome))),
-        ("Preconditioning", Some(preconditioning(outcome))),
     ]
 }
 
@@ -169,9 +168,11 @@ fn purge(outcome: &Outcome) -> String {
 }
 
 /// What was done before the measurements to bring the drive into a state.
-fn preconditioning(outcome: &Outcome) -> String {
+fn preconditioning(outcome: &Outcome) -> Markup {
     let is_one = |step: &&Step| matches!(step.action, Action::Condition(_) | Action::Fill { .. });
-    let steps = outcome.plan.steps.iter().filter(is_one);
-    let told: Vec<String> = steps.map(|step| format!("{}: {}", step.title, prose::action(step))).collect();
-    if told.is_empty() { "none but the rounds themselves".to_owned() } else { told.join(". ") + "." }
+    let steps: Vec<&Step> = outcome.plan.steps.iter().filter(is_one).collect();
+    html! {
+        @if steps.is_empty() { "none but the rounds themselves" }
+        @else { ul { @for step in steps { li { (step.title) ": " (prose::action(step)) } } } }
+    }
 }

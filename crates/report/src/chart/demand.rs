@@ -123,9 +123,16 @@ fn response(one: &Response, least: f64, most: f64, tallest: u64) -> Plot {
         .collect();
     let layout = plot.layout().clone();
     plot.set_layout(
-        layout
-            .shapes(marks.iter().map(|(micros, _)| mark(*micros)).collect())
-            .annotations(marks.iter().enumerate().map(|(place, (micros, text))| note(*micros, text, place)).collect()),
+        layout.shapes(marks.iter().map(|(micros, _)| mark(*micros)).collect()).annotations(
+            marks
+                .iter()
+                .enumerate()
+                .map(|(place, (micros, text))| {
+                    let is_left = micros.log10() * 2.0 < least.log10() + most.log10();
+                    note(*micros, text, place, is_left)
+                })
+                .collect(),
+        ),
     );
     plot
 }
@@ -168,8 +175,9 @@ fn mark(micros: f64) -> Shape {
         .line(ShapeLine::new().color("var(--ink)").width(1.2).dash(DashType::Dash))
 }
 
-/// What a line says, beside its top; the second a line lower, for they may lie close together.
-fn note(micros: f64, text: &str, place: usize) -> Annotation {
+/// What a line says, beside its top, on the side where there is room; the second a line lower, for they may lie close
+/// together.
+fn note(micros: f64, text: &str, place: usize, is_left: bool) -> Annotation {
     Annotation::new()
         .text(text)
         .x_ref("x")
@@ -177,7 +185,7 @@ fn note(micros: f64, text: &str, place: usize) -> Annotation {
         // Positions on a logarithmic axis are given as logarithms.
         .x(micros.log10())
         .y(1.0 - 0.09 * place as f64)
-        .x_anchor(Anchor::Right)
+        .x_anchor(if is_left { Anchor::Left } else { Anchor::Right })
         .y_anchor(Anchor::Top)
         .show_arrow(false)
         .background_color("var(--paper)")

@@ -33,6 +33,8 @@ use crate::axis::{logarithmic_ticks, plain};
 const WIDE: f64 = 20.0;
 /// How high a chart is, in CSS pixels.
 const HEIGHT: usize = 320;
+/// More lines than this have a legend that takes room from them.
+const MANY: usize = 6;
 
 /// One chart with its heading.
 pub(crate) struct Panel {
@@ -119,7 +121,7 @@ impl Look {
 /// A plot with the house's look and these axes.
 fn house(x: Axis, y: Axis, lines: usize) -> Plot {
     let layout = Layout::new()
-        .height(HEIGHT)
+        .height(if lines > MANY { HEIGHT + 40 } else { HEIGHT })
         .auto_size(true)
         .margin(Margin::new().left(8).right(12).top(8).bottom(8))
         .font(Font::new().family("system-ui, sans-serif").size(12).color("var(--quiet)"))
@@ -130,6 +132,7 @@ fn house(x: Axis, y: Axis, lines: usize) -> Plot {
         .legend(
             Legend::new()
                 .orientation(Orientation::Horizontal)
+                .trace_group_gap(0)
                 .x(0.0)
                 .x_anchor(Anchor::Left)
                 .y(1.02)

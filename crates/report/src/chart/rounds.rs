@@ -75,7 +75,7 @@ pub(crate) fn window(title: String, window: &Window) -> Panel {
             .hover_template(TEXT_ONLY)
     };
     let share = |share: f64| percent(1.0 + share / 2.0);
-    let sides = format!("{} and {} of the mean", share(-rule.spread), share(rule.spread));
+    let sides = format!("{}, {}", share(-rule.spread), share(rule.spread));
     plot.add_trace(level("mean".to_owned(), found.mean, found.mean, "var(--ink)", DashType::Solid, true));
     plot.add_trace(level(sides.clone(), high, high, COLORS[3], DashType::Dash, true));
     plot.add_trace(level(sides, low, low, COLORS[3], DashType::Dash, false));

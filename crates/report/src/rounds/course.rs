@@ -54,6 +54,19 @@ pub(crate) enum Verdict {
     CutOff,
 }
 
+impl Verdict {
+    /// The word for programs.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::NotAsked => "not_asked",
+            Self::NotJudged => "not_judged",
+            Self::Steady => "steady",
+            Self::NotReached => "not_reached",
+            Self::CutOff => "cut_off",
+        }
+    }
+}
+
 impl<'p> Course<'p> {
     /// The course of a step's rounds; none where it is no such step.
     pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {

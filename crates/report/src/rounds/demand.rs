@@ -33,9 +33,17 @@ pub(super) fn figures(part: &Part) -> Markup {
     let chosen = chosen(part);
     html! {
         @if let Some(grid) = Grid::of(part) {
-            (matrix(&grid, &super::of_window(Metric::Iops), Metric::Iops, &|reading| reading.figure(Metric::Iops)))
-            (matrix(&grid, &super::of_window(Metric::LatencyMean), Metric::LatencyMean, &|reading| reading.figure(Metric::LatencyMean)))
-            (matrix(&grid, "Latency that one request in 100,000 exceeds (99.999 %), µs, of all requests in the window", Metric::LatencyMean, &five_nines))
+            @for metric in [Metric::Iops, Metric::LatencyMean] {
+                (matrix(&grid, &super::of_window(metric), metric, &|reading| reading.figure(metric)))
+            }
+            @if part.readings.iter().any(|reading| five_nines(reading).interval().is_some()) {
+                (matrix(&grid, FIVE_NINES_CAPTION, Metric::LatencyMean, &five_nines))
+            } @else {
+                p.missing {
+                    "No point made the " (whole(FIVE_NINES_NEEDED)) " requests in the window that it takes to tell the "
+                    "99.999 % latency from the longest."
+                }
+            }
         }
         (figure(&part.step.title, &[chart::demand(&lines(part))], DEMAND_CAPTION))
         @if !chosen.is_empty() {
@@ -45,6 +53,9 @@ pub(super) fn figures(part: &Part) -> Markup {
         }
     }
 }
+
+/// What the table of the farthest percentile shows.
+const FIVE_NINES_CAPTION: &str = "99.999 % latency (µs) of all requests in the window, which one in 100,000 exceeds";
 
 /// What a curve of demand shows.
 const DEMAND_CAPTION: &str = "Mean latency (less is better) over the requests a second (more is better) that the drive \
@@ -141,7 +152,7 @@ fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
         |reading: &Reading| longest(reading).interval().map_or_else(|| "–".to_owned(), |figure| latency(figure.mean));
     let nines = |reading: &Reading| match five_nines(reading) {
         Figure::Measured(figure) => latency(figure.mean),
-        _ => format!("– (takes {} requests)", whole(FIVE_NINES_NEEDED)),
+        _ => "–".to_owned(),
     };
     let table = html! {
         table {
