@@ -160,6 +160,11 @@ impl Scorecard {
         Self { states: survey.states, rows }
     }
 
+    /// Whether any row has figures in the first state and in the last.
+    pub(crate) fn has_change(&self) -> bool {
+        self.rows.iter().any(|row| row.change().is_some())
+    }
+
     /// Rows of one pattern and figure, by depth.
     pub(crate) fn of_pattern(&self, pattern: Pattern, metric: Metric) -> impl Iterator<Item = &KeyFigure> {
         self.rows.iter().filter(move |row| row.request.pattern == pattern && row.metric == metric && !row.is_sustained)

@@ -8,6 +8,7 @@ use crate::key::Scorecard;
 use crate::number::{bound, count};
 use crate::part::{Part, parts};
 use crate::prose;
+use crate::rounds;
 use crate::section::section;
 use crate::setup;
 use crate::table;
@@ -90,6 +91,7 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @let verdict = prose::verdict(&scorecard);
             @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
+            (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }
                 @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run is longer and surer. " }

@@ -34,7 +34,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
             h3 { "Host" }
             dl { (rows(&host(&environment))) }
             h3 { "Test" }
-            dl { (rows(&test(outcome))) dt { "Preconditioning" } dd { (preconditioning(outcome)) } }
+            dl { (rows(&test(outcome))) dt { "Conditioning, pre- and other" } dd { (preconditioning(outcome)) } }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
 use crate::part::{Part, parts};
 use crate::prose;
-use crate::rounds::Course;
+use crate::rounds;
 use crate::table::cell_name;
 
 /// The narrowest that a summary can be and still hold its table.
@@ -75,29 +75,20 @@ fn blank(width: u16, color: bool) -> Table {
     table
 }
 
-/// How the steps in rounds came out: a row for each cell that decides, or for the step where none does.
+/// How the steps in rounds came out: a row for each, and for each cell that decides; none where there are none.
 fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
     let mut table = blank(width, color);
     let figure = Cell::new("Figure").set_alignment(CellAlignment::Right);
     table.set_header([Cell::new("Measured in rounds"), Cell::new("Steady state"), figure, Cell::new("Unit")]);
-    for (part, course) in parts.iter().filter_map(|part| Some((part, Course::of(part)?))) {
-        let by = course.rounds.by;
-        table.add_row(match part.readings.len() {
-            1 => in_round(&part.step.title, course.briefly(), part, 0, by, color),
-            _ => [Cell::new(&part.step.title), Cell::new(course.briefly()), Cell::new(""), Cell::new("")],
-        });
-        for window in course.windows.iter().filter(|_| part.readings.len() > 1) {
-            let (name, steady) = (format!("  {}", window.name), if window.found.steady { "met" } else { "not met" });
-            table.add_row(in_round(&name, steady.to_owned(), part, window.place, by, color));
-        }
+    for row in rounds::rows(parts) {
+        let name = if row.is_cell { format!("  {}", row.name) } else { row.name };
+        let [figure, unit] = match row.figure {
+            Some((figure, metric)) => [figure_cell(&figure, color), Cell::new(metric.unit())],
+            None => [Cell::new(""), Cell::new("")],
+        };
+        table.add_row([Cell::new(name), Cell::new(row.steady), figure, unit]);
     }
     (table.row_count() > 0).then(|| padded(table))
-}
-
-/// A row of that table, with the figure of the cell at `place`.
-fn in_round(name: &str, steady: String, part: &Part, place: usize, by: Metric, color: bool) -> [Cell; 4] {
-    let figure = part.readings.get(place).map_or(Figure::NotMeasured, |reading| reading.figure(by));
-    [Cell::new(name), Cell::new(steady), figure_cell(&figure, color), Cell::new(by.unit())]
 }
 
 /// The figures of a step, a row for each cell or job.
@@ -132,7 +123,7 @@ fn padded(mut table: Table) -> Table {
 
 fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
-    let has_change = scorecard.states.len() > 1;
+    let has_change = scorecard.has_change();
     let mut head = vec![Cell::new("Key figure"), Cell::new("Unit")];
     head.extend(scorecard.states.iter().map(|state| Cell::new(state.title()).set_alignment(CellAlignment::Right)));
     head.extend(has_change.then(|| Cell::new("Change")));

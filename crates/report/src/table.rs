@@ -19,7 +19,7 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
 
 /// The key figures, a column for each state, with the change from the first to the last.
 pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
-    let has_change = scorecard.states.len() > 1;
+    let has_change = scorecard.has_change();
     let table = html! {
         table.key {
             caption.hidden { "Key figures with 95 % confidence intervals" }

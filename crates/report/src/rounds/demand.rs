@@ -17,7 +17,7 @@ use crate::table;
 const FIVE_NINES_NEEDED: u64 = 100_000;
 
 /// Whether workers and their depth are swept, and nothing else.
-pub(crate) fn is_demand(part: &Part) -> bool {
+pub(super) fn is_demand(part: &Part) -> bool {
     let is = |axis: &Axis, field| axis.field() == Some(field);
     match part.axes() {
         [one, other] => {

@@ -5,15 +5,16 @@ mod demand;
 mod determination;
 mod joined;
 mod matrix;
+mod overview;
 
 use block::Nanos;
 use lab::Metric;
 use maud::{Markup, html};
 
 pub(crate) use course::{Course, Window, name as rule_name};
-pub(crate) use demand::is_demand;
 pub(crate) use joined::joined;
-pub(crate) use matrix::{Grid, matrix};
+use matrix::{Grid, matrix};
+pub(crate) use overview::{overview, rows};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
@@ -73,7 +74,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
 /// What the window gave: as a matrix where two things are swept, by demand where those are threads and depth.
 fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
     let part = &parts[index];
-    if is_demand(part) {
+    if demand::is_demand(part) {
         return demand::figures(part);
     }
     let (sweep, by) = (Sweep::of(parts, index), course.rounds.by);
