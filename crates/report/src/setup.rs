@@ -34,7 +34,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
             h3 { "Host" }
             dl { (rows(&host(&environment))) }
             h3 { "Test" }
-            dl { (rows(&test(outcome))) dt { "Conditioning, pre- and other" } dd { (preconditioning(outcome)) } }
+            dl { (rows(&test(outcome, &environment))) dt { "Conditioning, pre- and other" } dd { (preconditioning(outcome)) } }
         }
     }
 }
@@ -65,15 +65,17 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
             ("Write cache", Some("as the drive's description has it; not switched".to_owned())),
         ];
     }
-    let on = environment.file_system.as_ref().map(|_| "a file; what follows is of the device that holds it".to_owned());
     let device = environment.device.clone().unwrap_or_default();
-    let mut rows = vec![("Target", Some(outcome.run.target_identity.clone()))];
-    rows.extend(on.map(|on| ("Kind of target", Some(on))));
+    let mut rows = vec![("Target", Some(outcome.run.target_identity.clone())), ("Capacity", capacity)];
+    if environment.file_system.is_some() {
+        let held =
+            device.capacity.map(|capacity| format!("a device of {capacity}, which the following rows are about"));
+        rows.push(("Held by", held));
+    }
     rows.extend([
         ("Maker and model", device.model),
         ("Serial number", device.serial),
         ("Firmware", device.firmware),
-        ("Capacity", capacity.or_else(|| device.capacity.map(|capacity| capacity.to_string()))),
         ("Interface", device.transport),
         (
             "Blocks",
@@ -105,7 +107,7 @@ fn host(environment: &Environment) -> Vec<Row> {
     ]
 }
 
-fn test(outcome: &Outcome) -> Vec<Row> {
+fn test(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
     let run = &outcome.run;
     let built = if run.commit.is_empty() { String::new() } else { format!(" ({})", run.commit) };
     vec![
@@ -114,7 +116,7 @@ fn test(outcome: &Outcome) -> Vec<Row> {
         ("Tester, sponsor, auditor", None),
         ("Addresses used", range(outcome)),
         ("Data", Some(data(outcome))),
-        ("Purge", Some(purge(outcome))),
+        ("Purge", Some(purge(outcome, environment))),
     ]
 }
 
@@ -156,12 +158,12 @@ fn data(outcome: &Outcome) -> String {
 }
 
 /// How the drive was purged, and how often.
-fn purge(outcome: &Outcome) -> String {
+fn purge(outcome: &Outcome, environment: &Environment) -> String {
     let times = outcome.plan.steps.iter().filter(|step| step.action == Action::Purge).count();
     let by = match () {
         () if times == 0 => return "none".to_owned(),
         () if outcome.run.target.starts_with("sim:") => "the simulated drive was reset to its state from the factory",
-        () if outcome.run.target.starts_with("/dev/") => "all blocks of the device were discarded",
+        () if environment.file_system.is_none() => "all blocks of the device were discarded",
         () => "the file was made anew",
     };
     format!("{by}, {}", count(times, "time"))

@@ -48,7 +48,7 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
             (figure(&part.step.title, &windows(course), WINDOW_CAPTION))
             (determination::table(part, course))
         }
-        details { summary { "All figures of this step" } (table::figures(part)) }
+        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures(part)) } }
         @if course.done > 1 {
             details { summary { (count(course.done, "round")) } (all_rounds(part, course, &groups)) }
         }
@@ -100,7 +100,13 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
             }
         }
         (figure(&part.step.title, &panels, &caption))
+        @if !has_matrix(part) { (table::figures(part)) }
     }
+}
+
+/// Whether the figures stand in a matrix: what is left of them is only told on demand.
+fn has_matrix(part: &Part) -> bool {
+    Grid::of(part).is_some()
 }
 
 /// `IOPS, means of the measurement window`.
