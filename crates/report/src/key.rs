@@ -214,13 +214,31 @@ impl<'p> Survey<'p> {
         nearest
     }
 
-    /// The least and the greatest depth at 4 KiB, and those measured in two states.
+    /// The least and the greatest depth at 4 KiB, those at which that is so of reads or writes beside it, and those
+    /// measured in two states.
     fn by_depth(&self, pattern: Pattern) -> Vec<Request> {
+        let beside = match pattern {
+            Pattern::RandRead => self.at_random(Pattern::RandWrite),
+            Pattern::RandWrite => self.at_random(Pattern::RandRead),
+            _ => Vec::new(),
+        };
+        let ends = [beside.first(), beside.last()];
+        let is_beside = |request: &Request| {
+            let alike = |other: &Request| Request { pattern, reads: request.reads, ..*other } == *request;
+            ends.iter().flatten().any(|other| alike(other))
+        };
+        let all = self.at_random(pattern);
+        let last = all.len().saturating_sub(1);
+        let is_wanted =
+            |(i, request): &(usize, Request)| *i == 0 || *i == last || is_beside(request) || self.rank(request).0 > 1;
+        all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
+    }
+
+    /// What is asked of 4 KiB in this pattern, the least depth first.
+    fn at_random(&self, pattern: Pattern) -> Vec<Request> {
         let mut all = self.nearest(pattern, Bytes::from_kib(4));
         all.sort_by_key(|request| (request.in_flight(), request.workers));
-        let last = all.len().saturating_sub(1);
-        let is_wanted = |(i, request): &(usize, Request)| *i == 0 || *i == last || self.rank(request).0 > 1;
-        all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
+        all
     }
 
     /// Median and the farthest percentile that can be told, of requests made one at a time.

@@ -337,7 +337,7 @@ fn depth(request: &Request) -> String {
     match (request.in_flight(), request.workers) {
         (1, _) => "one at a time".to_owned(),
         (_, 1) => format!("at depth {}", request.queue_depth),
-        (all, _) => format!("with {all} in flight"),
+        (all, _) => format!("with {} in flight", whole(u64::from(all))),
     }
 }
 

@@ -185,13 +185,45 @@ fn steps_in_a_row_on_one_drive_are_drawn_as_one_course() {
     let (_, row) = charts.iter().find(|(title, _)| title.contains("over the steps in a row")).expect("it is drawn");
     let names: Vec<&str> =
         row["data"].as_array().unwrap().iter().map(|trace| trace["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Latency", "Write saturation", "Waits &lt;5 s>"]);
+    assert_eq!(names, ["1. Latency", "2. Write saturation", "3. Waits &lt;5 s>"]);
     let ends = |trace: &Value| {
         let x = trace["x"].as_array().unwrap();
         (x[0].as_f64().unwrap(), x[x.len() - 1].as_f64().unwrap())
     };
     assert!(ends(&row["data"][0]).1 < ends(&row["data"][1]).0 && ends(&row["data"][1]).1 < ends(&row["data"][2]).0);
     assert!(!self::section(&PAGE, "step-iops").contains("steps in a row"), "a matrix is no course");
+}
+
+#[test]
+fn many_steps_in_a_row_are_numbered_and_what_all_titles_begin_with_is_left_out() {
+    let mut outcome = support::in_rounds();
+    let waits = outcome.plan.steps.iter().position(|step| step.name == "waits").expect("it is in the plan");
+    let cells = outcome.steps.iter().find(|step| step.index == waits).expect("it was measured").cells.clone();
+    for number in 1..=5 {
+        let (name, title) = (format!("more-{number}"), format!("Rest: {number} s"));
+        outcome.plan.steps.push(lab::plan::Step { name, title, ..outcome.plan.steps[waits].clone() });
+        outcome.steps.push(lab::StepOutcome { index: outcome.plan.steps.len() - 1, cells: cells.clone() });
+    }
+    let page = report::html(&outcome);
+    assert!(!section(&page, "step-more-4").contains("over the steps in a row"), "it is drawn after the last of them");
+    let charts = charts(section(&page, "step-more-5"));
+    let (_, row) = charts.iter().find(|(title, _)| title.contains("over the steps in a row")).expect("it is drawn");
+    assert_eq!((&row["data"][0]["name"], &row["data"][4]["name"]), (&"1. 1 s".into(), &"5. 5 s".into()));
+    let numbers: Vec<&Value> =
+        row["layout"]["annotations"].as_array().unwrap().iter().map(|one| &one["text"]).collect();
+    assert_eq!(numbers, ["1", "2", "3", "4", "5"]);
+    assert_eq!(row["layout"]["showlegend"], false, "five names would be larger than the chart");
+}
+
+#[test]
+fn a_cell_that_was_measured_once_has_its_response_times() {
+    let mut outcome = support::in_rounds();
+    let waits = outcome.steps.iter_mut().find(|step| outcome.plan.steps[step.index].name == "waits").unwrap();
+    waits.cells[0].repeats.truncate(1);
+    let page = report::html(&outcome);
+    let section = section(&page, "step-waits");
+    assert!(charts(section)[0].0.starts_with("Response times: 1 worker, depth 32, "), "{section}");
+    assert!(!section.contains("by round"), "one round is no course");
 }
 
 #[test]

@@ -146,6 +146,17 @@ fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
     chart::responses(&chosen.iter().map(response).collect::<Vec<_>>())
 }
 
+/// The response times of a step with one cell, which was measured once.
+pub(super) fn response(part: &Part) -> Markup {
+    let chosen: Vec<(&str, &Reading)> =
+        part.readings.iter().take(1).map(|reading| ("Response times", reading)).collect();
+    html! { (figure(&part.step.title, &responses(&chosen), ONE_CAPTION)) }
+}
+
+/// What the histogram of one measurement shows.
+const ONE_CAPTION: &str = "How many of all requests took how long, both axes by factors. Dashed lines are the mean and, \
+     where there are 100,000 requests, the latency that one in 100,000 exceeds.";
+
 /// What the histograms hold, in numbers.
 fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
     let longest =

@@ -42,7 +42,8 @@ pub(crate) fn joined(outcome: &Outcome, parts: &[Part], index: usize) -> Option<
         let start = legs.last().map_or(0.0, |leg| leg.start + leg.length + pause(outcome, leg.part, part));
         legs.extend(Leg::of(part, start));
     }
-    (legs.len() > 1).then(|| drawn(&legs))
+    // Single measurements in a row are no course.
+    (legs.iter().filter(|leg| leg.points.len() > 1).count() > 1).then(|| drawn(&legs))
 }
 
 fn drawn(legs: &[Leg]) -> Markup {
@@ -50,13 +51,14 @@ fn drawn(legs: &[Leg]) -> Markup {
     // Requests of one size are counted, those of several weighed.
     let same = legs.iter().all(|leg| workload(leg).sizes.is_none() && workload(leg).block == workload(&legs[0]).block);
     let (unit, which) = if same { ("IOPS", 0) } else { ("MB/s", 1) };
-    let stretch = |leg: &Leg| Stretch {
-        name: leg.part.step.title.clone(),
+    let names = short(legs);
+    let stretch = |(leg, name): (&Leg, &String)| Stretch {
+        name: name.clone(),
         points: leg.points.iter().map(|(at, rates)| (leg.start + at, rates[which])).collect(),
     };
     let end = legs.last().map_or(0.0, |leg| leg.start + leg.length);
     let title = legs.iter().map(|leg| leg.part.step.title.as_str()).collect::<Vec<_>>().join(", then ");
-    let panel = chart::joined(unit, &legs.iter().map(stretch).collect::<Vec<_>>(), end);
+    let panel = chart::joined(unit, &legs.iter().zip(&names).map(stretch).collect::<Vec<_>>(), end);
     let seconds = |seconds: f64| Nanos::from_millis((seconds * 1e3).round() as u64).to_string();
     let rate = |point: Option<&(f64, [f64; 2])>| point.map_or_else(|| "–".to_owned(), |(_, rates)| three(rates[which]));
     let mean =
@@ -68,8 +70,8 @@ fn drawn(legs: &[Leg]) -> Markup {
                 th scope="col" { "Step" } th.number scope="col" { "Begins after" } th.number scope="col" { "Lasts" }
                 th.number scope="col" { "At first" } th.number scope="col" { "Mean" } th.number scope="col" { "In the end" }
             } }
-            tbody { @for leg in legs { tr {
-                th scope="row" { a href={ "#" (leg.part.anchor()) } { (leg.part.step.title) } }
+            tbody { @for (place, leg) in legs.iter().enumerate() { tr {
+                th scope="row" { (place + 1) ". " a href={ "#" (leg.part.anchor()) } { (leg.part.step.title) } }
                 td.number { (seconds(leg.start)) } td.number { (seconds(leg.length)) }
                 td.number { (rate(leg.points.first())) } td.number { (mean(leg)) } td.number { (rate(leg.points.last())) }
             } } }
@@ -77,9 +79,23 @@ fn drawn(legs: &[Leg]) -> Markup {
     };
     html! {
         h3 { "The steps in a row" }
-        (figure(&title, &[panel], "Steps that followed one another on the same drive, each as the one before it left it."))
+        (figure(&title, &[panel], CAPTION))
         (framed("The steps in a row", &table))
     }
+}
+
+/// What the chart shows.
+const CAPTION: &str = "Steps that followed one another on the same drive, each as the one before it left it, numbered as in \
+     the table.";
+
+/// The titles of the steps without the words before a colon that all of them begin with.
+fn short(legs: &[Leg]) -> Vec<String> {
+    let titles = || legs.iter().map(|leg| leg.part.step.title.as_str());
+    let shared = titles().next().and_then(|first| first.split_once(": ")).map(|(words, _)| format!("{words}: "));
+    let shared = shared.filter(|shared| titles().all(|title| title.starts_with(shared.as_str())));
+    titles()
+        .map(|title| title.strip_prefix(shared.as_deref().unwrap_or_default()).unwrap_or(title).to_owned())
+        .collect()
 }
 
 impl<'p> Leg<'p> {

@@ -63,11 +63,17 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
     let judged = if course.windows.is_empty() { "" } else { WINDOW_CAPTION };
     html! {
         p.steadiness { (bound(&course.said())) }
-        (figure(&part.step.title, &panels, format!("{} {judged}", rounds_caption(part, course)).trim_end()))
+        @if course.done > 1 {
+            (figure(&part.step.title, &panels, format!("{} {judged}", rounds_caption(part, course)).trim_end()))
+        } @else {
+            (demand::response(part))
+        }
         @if !course.windows.is_empty() { (determination::table(part, course)) }
         (figure(&part.step.title, &chart::curve(parts, index), crate::prose::CURVE_CAPTION))
         (table::figures(part))
-        details { summary { (count(course.done, "round")) } (all_rounds(part, course, groups)) }
+        @if course.done > 1 {
+            details { summary { (count(course.done, "round")) } (all_rounds(part, course, groups)) }
+        }
     }
 }
 
