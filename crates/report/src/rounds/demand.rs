@@ -59,13 +59,13 @@ const FIVE_NINES_CAPTION: &str = "99.999 % latency (µs) of all requests in the 
 
 /// What a curve of demand shows.
 const DEMAND_CAPTION: &str = "Mean latency (less is better) over the requests a second (more is better) that the drive \
-     gives for it: a line for each number of workers, a point for each depth. Where a line turns upward the drive has no \
-     more to give, and deeper queues only wait.";
+     gives for it: a line for each number of workers, a point for each depth. Where a line turns upward the drive has \
+     no more to give, and deeper queues only wait.";
 
 /// What histograms of response times show.
-const RESPONSE_CAPTION: &str = "How many of all requests in the window took how long, both axes by factors: at the points \
-     of the least, the middle and the most IOPS. Dashed lines are the mean and, where there are 100,000 requests, the \
-     latency that one in 100,000 exceeds.";
+const RESPONSE_CAPTION: &str = "How many of all requests in the window took how long, both axes by factors: at the \
+     points of the least, the middle and the most IOPS. Dashed lines are the mean and, where there are 100,000 \
+     requests, the latency that one in 100,000 exceeds.";
 
 /// A line for each number of workers, by depth.
 fn lines(part: &Part) -> Vec<DemandLine> {
@@ -154,8 +154,8 @@ pub(super) fn response(part: &Part) -> Markup {
 }
 
 /// What the histogram of one measurement shows.
-const ONE_CAPTION: &str = "How many of all requests took how long, both axes by factors. Dashed lines are the mean and, \
-     where there are 100,000 requests, the latency that one in 100,000 exceeds.";
+const ONE_CAPTION: &str = "How many of all requests took how long, both axes by factors. Dashed lines are the mean \
+     and, where there are 100,000 requests, the latency that one in 100,000 exceeds.";
 
 /// What the histograms hold, in numbers.
 fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {

@@ -85,8 +85,8 @@ fn drawn(legs: &[Leg]) -> Markup {
 }
 
 /// What the chart shows.
-const CAPTION: &str = "Steps that followed one another on the same drive, each as the one before it left it, numbered as in \
-     the table.";
+const CAPTION: &str = "Steps that followed one another on the same drive, each as the one before it left it, numbered \
+     as in the table.";
 
 /// The titles of the steps without the words before a colon that all of them begin with.
 fn short(legs: &[Leg]) -> Vec<String> {

@@ -80,7 +80,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
 /// What the window gave: as a matrix where two things are swept, by demand where those are threads and depth.
 fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
     let part = &parts[index];
-    if demand::is_demand(part) {
+    if has_matrix(part) && demand::is_demand(part) {
         return demand::figures(part);
     }
     let (sweep, by) = (Sweep::of(parts, index), course.rounds.by);
@@ -110,7 +110,7 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
     }
 }
 
-/// Whether the figures stand in a matrix: what is left of them is only told on demand.
+/// Whether the figures stand in matrices, so that what is left of them is told only where it is asked for.
 fn has_matrix(part: &Part) -> bool {
     Grid::of(part).is_some()
 }
@@ -205,8 +205,8 @@ fn windows(course: &Course) -> Vec<Panel> {
 }
 
 /// What charts of windows show.
-const WINDOW_CAPTION: &str = "The rounds that are judged, on an axis that does not begin at zero: they may span no more \
-     than the dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
+const WINDOW_CAPTION: &str = "The rounds that are judged, on an axis that does not begin at zero: they may span no \
+     more than the dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
 
 /// `IOPS`, `Mean latency (µs)`.
 fn head(metric: Metric) -> String {
