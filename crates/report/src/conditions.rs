@@ -13,6 +13,7 @@ use workload::{Pattern, Workload};
 use crate::health;
 use crate::part::{Part, anchor};
 use crate::prose;
+use crate::setup;
 use crate::table;
 
 /// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
@@ -91,7 +92,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         dl {
             dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", at its lengths for simulated drives" } }
-            @if !outcome.plan.about.is_empty() { dt { "Purpose" } dd { (outcome.plan.about) } }
+            @if !outcome.plan.about.is_empty() && !setup::is_wanted(outcome) { dt { "Purpose" } dd { (outcome.plan.about) } }
             dt { "Seed" } dd { (run.seed) }
             dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
             @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }

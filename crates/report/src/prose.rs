@@ -65,7 +65,7 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 
 /// `Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
-    let [first, .., last @ (State::Written(_) | State::Worn)] = scorecard.states.as_slice() else {
+    let [first, .., last @ (State::Written(_) | State::Briefly | State::Worn)] = scorecard.states.as_slice() else {
         return settled_at(scorecard);
     };
     let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
@@ -99,7 +99,9 @@ fn settled_at(scorecard: &Scorecard) -> Option<String> {
     let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
     let (requests, figure) = (plural(&row.request), with_unit(row.metric, row.base()?.mean));
     match scorecard.states.last() {
-        Some(last @ State::Written(_)) => sentence(&format!("{}, {requests} are at {figure}", last.moment())),
+        Some(last @ (State::Written(_) | State::Briefly)) => {
+            sentence(&format!("{}, {requests} are at {figure}", last.moment()))
+        }
         _ => sentence(&format!("under lasting {requests} it settles at {figure}")),
     }
 }
@@ -272,10 +274,12 @@ fn conditioning(condition: &Condition) -> String {
         Some(rule) => format!("until {} rounds are steady", rule.rounds),
         None => "whether steady or not".to_owned(),
     };
+    let is_none =
+        matches!(condition.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
+    let least = if is_none { String::new() } else { format!("at least {} and ", limit(condition.at_least)) };
     format!(
-        "Run in rounds: {}; {until}, at least {} and at most {}",
+        "Run in rounds: {}; {until}, {least}at most {}",
         common(&[&condition.workload]),
-        limit(condition.at_least),
         condition.at_most.iter().map(|most| limit(*most)).collect::<Vec<_>>().join(" or ")
     )
 }
@@ -358,7 +362,7 @@ fn depth(request: &Request) -> String {
     match (request.in_flight(), request.workers) {
         (1, _) => "one at a time".to_owned(),
         (_, 1) => format!("at depth {}", request.queue_depth),
-        (all, _) => format!("with {all} in flight"),
+        (all, _) => format!("with {} in flight", whole(u64::from(all))),
     }
 }
 

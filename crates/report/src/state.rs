@@ -13,6 +13,8 @@ pub(crate) enum State {
     Fresh,
     /// Written at random since, but too little to call it worn.
     Written(Wear),
+    /// The same of several steps in rounds, after each of them by another amount.
+    Briefly,
     /// Written at random for long since.
     Worn,
 }
@@ -51,7 +53,7 @@ impl State {
         match self {
             Self::AsFound => "as found",
             Self::Fresh => "fresh",
-            Self::Written(_) => "briefly written",
+            Self::Written(_) | Self::Briefly => "briefly written",
             Self::Worn => "worn",
         }
     }
@@ -61,7 +63,7 @@ impl State {
         match self {
             Self::AsFound => "As found",
             Self::Fresh => "Fresh",
-            Self::Written(_) => "Briefly written",
+            Self::Written(_) | Self::Briefly => "Briefly written",
             Self::Worn => "Worn",
         }
     }
@@ -70,7 +72,7 @@ impl State {
     pub(crate) fn moment(self) -> String {
         match self {
             Self::Written(wear) => format!("after {wear}"),
-            Self::AsFound | Self::Fresh | Self::Worn => format!("once {}", self.name()),
+            Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("once {}", self.name()),
         }
     }
 }

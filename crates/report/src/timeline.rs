@@ -14,6 +14,8 @@ pub(crate) struct Span {
     pub(crate) length: f64,
     /// Requests completed.
     pub(crate) requests: u64,
+    /// Data that they moved, in bytes.
+    pub(crate) bytes: u64,
     /// The sum of their latencies, in microseconds.
     latency_total: f64,
     /// The longest of their latencies, in microseconds.
@@ -26,6 +28,11 @@ impl Span {
     /// Requests a second.
     pub(crate) fn iops(&self) -> f64 {
         self.requests as f64 / self.length
+    }
+
+    /// Megabytes of 1,000,000 bytes a second.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        self.bytes as f64 / self.length / 1e6
     }
 
     /// Mean latency in microseconds; none where nothing was completed.
@@ -54,6 +61,7 @@ impl Span {
     /// Takes in what was completed without making the span longer.
     fn absorb(&mut self, other: &Self) {
         self.requests += other.requests;
+        self.bytes += other.bytes;
         self.latency_total += other.latency_total;
         self.latency_max = self.latency_max.max(other.latency_max);
         self.latencies.merge(&other.latencies);
@@ -123,6 +131,7 @@ fn spans_of(ticks: &[engine::Tick], start: f64, length: f64) -> Vec<Span> {
             start: start + from,
             length: (length - from).min(tick_length),
             requests: tick.requests(),
+            bytes: tick.bytes.get(),
             latency_total: tick.latency_total.as_micros_f64(),
             latency_max: tick.latency_max.as_micros_f64(),
             latencies: tick.latencies.clone(),

@@ -16,29 +16,12 @@ use super::Single;
 /// Fields of the workload have fio's names, sizes are bytes, and what was not measured is null, never zero.
 /// Rates are per second. The seed is text, for JavaScript's numbers hold no 64 bits.
 pub fn json(single: &Single) -> String {
-    let measurement = single.measurement;
-    let [read, write, trim] = single.flows().map(|(_, flow)| Direction::of(single, flow));
-    let flush = Direction::of(single, &measurement.flush);
     let document = Document {
         assay: single.version,
         job: single.name,
         target: single.target,
         timestamp_ms: single.timestamp_ms,
-        workload: Asked::of(&measurement.workload),
-        seed: single.seed.to_string(),
-        clock: single.clock(),
-        elapsed_ns: measurement.elapsed.as_nanos(),
-        read,
-        write,
-        trim,
-        flush,
-        series_interval_ns: TICK.as_nanos(),
-        series: measurement.series.iter().map(Interval::of).collect(),
-        cpu: measurement.cpu.map(Processor::of),
-        failed: Failed::all(&measurement.failures),
-        verified: measurement.verified.as_ref().map(Checked::of),
-        drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
-        energy: measurement.energy.as_ref().map(|energy| Energy::of(energy, measurement)),
+        measured: Measured::of(single),
         findings: single.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -50,6 +33,14 @@ struct Document<'a> {
     job: &'a str,
     target: &'a str,
     timestamp_ms: i64,
+    #[serde(flatten)]
+    measured: Measured<'a>,
+    findings: &'a [String],
+}
+
+/// What was asked and what was measured.
+#[derive(Serialize)]
+pub(super) struct Measured<'a> {
     workload: Asked,
     seed: String,
     clock: &'static str,
@@ -65,7 +56,30 @@ struct Document<'a> {
     verified: Option<Checked>,
     drive: Option<Drive>,
     energy: Option<Energy<'a>>,
-    findings: &'a [String],
+}
+
+impl<'a> Measured<'a> {
+    pub(super) fn of(single: &Single<'a>) -> Self {
+        let measurement = single.measurement;
+        let [read, write, trim] = single.flows().map(|(_, flow)| Direction::of(single, flow));
+        Self {
+            workload: Asked::of(&measurement.workload),
+            seed: single.seed.to_string(),
+            clock: single.clock(),
+            elapsed_ns: measurement.elapsed.as_nanos(),
+            read,
+            write,
+            trim,
+            flush: Direction::of(single, &measurement.flush),
+            series_interval_ns: TICK.as_nanos(),
+            series: measurement.series.iter().map(Interval::of).collect(),
+            cpu: measurement.cpu.map(Processor::of),
+            failed: Failed::all(&measurement.failures),
+            verified: measurement.verified.as_ref().map(Checked::of),
+            drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
+            energy: measurement.energy.as_ref().map(|energy| Energy::of(energy, measurement)),
+        }
+    }
 }
 
 /// The workload, with fio's names.

@@ -1,4 +1,6 @@
-//! A made-up review with a step of every kind, the same whenever it is made.
+//! Made-up reviews with steps of every kind, the same whenever they are made.
+
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
@@ -317,4 +319,121 @@ fn findings() -> Vec<Finding> {
         finding(None, None, "The data covered is less than twice the host's memory."),
         finding(Some("depth"), Some("rw=randread iodepth=31"), "One repeat lies far from the others."),
     ]
+}
+
+const IN_ROUNDS: &str = r#"
+name = "rounds"
+title = "Rounds <all>"
+about = "Follows parts of a specification. No conformance is claimed."
+
+[workload]
+runtime = "1s"
+
+[[step]]
+name = "purge"
+do = "purge"
+
+[[step]]
+name = "iops"
+do = "rounds"
+title = "IOPS"
+rw = "randrw"
+iodepth = 16
+numjobs = 2
+sweep.rwmixread = [100, 65, 0]
+sweep.bs = ["64k", "8k", "4k"]
+watch = ["rwmixread=0 bs=4k", "rwmixread=65 bs=64k"]
+
+[[step]]
+name = "latency"
+do = "rounds"
+title = "Latency"
+rw = "randwrite"
+by = "latency"
+rounds = 6
+
+[[step]]
+name = "wear"
+do = "condition"
+title = "Write saturation"
+rw = "randwrite"
+iodepth = 32
+round = "60s"
+steady = false
+at-most = "400%"
+
+[[step]]
+name = "waits"
+do = "rounds"
+title = "Waits <5 s>"
+rw = "randwrite"
+iodepth = 32
+steady = false
+rest = "5s"
+rounds = 4
+
+[[step]]
+name = "demand"
+do = "rounds"
+title = "Demand"
+rw = "randrw"
+rwmixread = 65
+sweep.numjobs = [4, 1]
+sweep.iodepth = [8, 2, 1]
+watch = "numjobs=4 iodepth=8"
+"#;
+
+/// How much longer a round takes than it would on the level that the made-up drive comes to.
+fn drag(step: &str, round: u32) -> f64 {
+    match step {
+        "iops" => 1.0 / (1.0 + 0.8 * (-f64::from(round)).exp()),
+        "latency" => 1.0 + 0.1 * f64::from(round),
+        _ => 1.0,
+    }
+}
+
+/// One cell in one round: later rounds of some steps are slower, as on a drive that is being worn.
+fn in_round(step: &str, workload: &Workload, round: u32) -> Measurement {
+    let requests = if step == "demand" { 25_000 } else { 400 };
+    let drag = drag(step, round);
+    let mut all = measured(workload, true, 1 + round % 2, requests);
+    all.elapsed = Nanos::from_nanos((all.elapsed.as_nanos() as f64 * drag) as u64);
+    if step == "latency" {
+        (0..40 * requests).for_each(|_| all.write.latency.record(Nanos::from_nanos((420_000.0 * drag) as u64)));
+    }
+    all
+}
+
+/// A review in rounds of the made-up drive: a matrix that becomes steady, latency that does not, saturation with waits
+/// after it, and demand.
+pub fn in_rounds() -> Outcome {
+    let plan = lab::plan::parse(IN_ROUNDS, lab::plan::Length::Full).expect("the plan has no mistake");
+    let mut steps = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        let cells = match &step.action {
+            Action::Rounds(rounds) => {
+                let done = match step.name.as_str() {
+                    "iops" => 7,
+                    "demand" => 5,
+                    _ => rounds.at_most,
+                };
+                let window = done - rounds.measure.repeats.min(done);
+                let cell = |cell: &Cell| {
+                    let of = |rounds: std::ops::Range<u32>| {
+                        rounds.map(|round| in_round(&step.name, &cell.workload, round)).collect::<Vec<_>>()
+                    };
+                    let (before, repeats) = (of(0..window), of(window..done));
+                    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before, repeats }
+                };
+                rounds.measure.cells.iter().map(cell).collect()
+            }
+            Action::Condition(condition) => {
+                let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
+                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+            }
+            _ => continue,
+        };
+        steps.push(StepOutcome { index, cells });
+    }
+    Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(1)), plan, steps, findings: findings() }
 }
