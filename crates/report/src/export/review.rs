@@ -129,6 +129,7 @@ impl<'a> Step<'a> {
         let kind = match part.step.action {
             Action::Condition(_) => "condition",
             Action::Rounds(_) => "rounds",
+            Action::Precondition(_) => "precondition",
             _ => "measure",
         };
         Self {

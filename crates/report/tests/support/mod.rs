@@ -417,7 +417,7 @@ pub fn in_rounds() -> Outcome {
                     "demand" => 5,
                     _ => rounds.at_most,
                 };
-                let window = done - rounds.measure.repeats.min(done);
+                let window = done - rounds.measure.repeats.most.min(done);
                 let cell = |cell: &Cell| {
                     let of = |rounds: std::ops::Range<u32>| {
                         rounds.map(|round| in_round(&step.name, &cell.workload, round)).collect::<Vec<_>>()
@@ -435,5 +435,12 @@ pub fn in_rounds() -> Outcome {
         };
         steps.push(StepOutcome { index, cells });
     }
-    Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(1)), plan, steps, findings: findings() }
+    Outcome {
+        run: run(&plan),
+        capacity: Some(Bytes::from_gib(1)),
+        plan,
+        steps,
+        health: lab::health::HealthRecord::default(),
+        findings: findings(),
+    }
 }
