@@ -38,6 +38,8 @@ pub(super) struct Body {
     pub(super) rounds: Option<u32>,
     /// How long the drive is left alone after each measurement of a round.
     pub(super) rest: Option<Nanos>,
+    /// How long the drive is written before each round.
+    pub(super) pre_writes: Option<Nanos>,
 }
 
 impl Body {
@@ -54,6 +56,7 @@ impl Body {
                 "at-most" => body.at_most = mistakes.keep(limits(value)),
                 "rounds" => body.rounds = mistakes.keep(whole(value, REPEATS)),
                 "rest" => body.rest = mistakes.keep(duration(value)),
+                "pre-writes" => body.pre_writes = mistakes.keep(duration(value)),
                 key => {
                     if let Some(field) = Field::named(key)
                         && let Some(setting) = mistakes.keep(setting(field, value))
@@ -68,8 +71,8 @@ impl Body {
 
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest } = self;
-        let numbers = repeats.or(*rounds).is_none() && time.or(*round).or(*rest).is_none();
+        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest, pre_writes } = self;
+        let numbers = repeats.or(*rounds).is_none() && time.or(*round).or(*rest).or(*pre_writes).is_none();
         fields.is_empty() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
     }
 
@@ -85,6 +88,7 @@ impl Body {
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
             rounds: self.rounds.or(under.rounds),
             rest: self.rest.or(under.rest),
+            pre_writes: self.pre_writes.or(under.pre_writes),
         }
     }
 }

@@ -9,9 +9,11 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 2] = [
+const BUILTIN: [(&str, &str); 4] = [
     ("review", include_str!("../../../../plans/review.toml")),
     ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
+    ("snia-enterprise", include_str!("../../../../plans/snia-enterprise.toml")),
+    ("snia-client", include_str!("../../../../plans/snia-client.toml")),
 ];
 
 /// The largest file that is read as a plan.
