@@ -57,6 +57,10 @@ pub struct Workload {
     pub workers: u32,
     /// Where the span that is used begins \[`offset`\].
     pub offset: Bytes,
+    /// Where the span begins, in percent of what the target has; becomes `offset` on a target whose capacity is known
+    /// ([`Workload::on`]) \[`offset=50%`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u8>,
     /// How long the span is; none for all that the target has \[`size`\].
     pub size: Option<Bytes>,
     /// How long the span is, in percent of what the target has; becomes `size` on a target whose capacity is known
@@ -139,6 +143,7 @@ impl Default for Workload {
             queue_depth: 1,
             workers: 1,
             offset: Bytes::ZERO,
+            place: None,
             size: None,
             share: None,
             stop: Stop::default(),
@@ -290,18 +295,19 @@ impl Workload {
     /// The same on a target of this capacity: what is a share of the target or of the span is so much of it.
     pub fn on(&self, capacity: Bytes) -> Self {
         let block = self.block_max().max(SECTOR);
-        let rest = Bytes::new(capacity.get().saturating_sub(self.offset.get()));
         // Whether any of the span lies on the target is asked by `span`, which says it better.
         let part = |of: Bytes, percent: u128| {
             let part = u128::from(of.get()) * percent / 100;
             if of == Bytes::ZERO { block } else { Bytes::new(u64::try_from(part).unwrap_or(u64::MAX)) }
         };
+        let offset = self.place.map_or(self.offset, |percent| part(capacity, u128::from(percent)).round_down(block));
+        let rest = Bytes::new(capacity.get().saturating_sub(offset.get()));
         let of_target = |percent| part(capacity, u128::from(percent)).min(rest).round_down(block);
         let size = self.size.or(self.share.map(of_target));
         let length = size.unwrap_or(rest).round_down(block);
         let share = self.stop.span.map(|percent| part(length, u128::from(percent)));
         let bytes = self.stop.bytes.into_iter().chain(share).min();
-        Self { size, share: None, stop: Stop { bytes, span: None, ..self.stop }, ..self.clone() }
+        Self { offset, place: None, size, share: None, stop: Stop { bytes, span: None, ..self.stop }, ..self.clone() }
     }
 
     /// The same going on where a run of it that moved so much has ended, if it is sequential.

@@ -106,7 +106,10 @@ impl Field {
             Self::VerifyOnly => workload.verify.only = one_of(text, &["0", "1"])? == 1,
             Self::VerifyFatal => workload.verify.fatal = one_of(text, &["0", "1"])? == 1,
             Self::Size => (workload.size, workload.share) = sized(text)?,
-            Self::Offset => workload.offset = bytes(text)?,
+            Self::Offset => {
+                let (offset, place) = sized(text)?;
+                (workload.offset, workload.place) = (offset.unwrap_or_default(), place);
+            }
             Self::Runtime => workload.stop.time = Some(time(text)?),
             Self::NumberIos => workload.stop.requests = Some(count(text)?),
             Self::IoSize => (workload.stop.bytes, workload.stop.span) = moved(text)?,
