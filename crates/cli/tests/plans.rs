@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::Mutex;
+
 use lab::plan::{Action, Axis, Length, Plan, catalog, parse};
 use lab::{Metric, Outcome, recall};
 use store::{RunId, Store};
@@ -12,7 +14,7 @@ const DRIVE: &str = "sim:x25-m?capacity.user=1GiB";
 /// A small array, for the plan that counts drives.
 const ARRAY: &str = "sim:toms-x25e-16?drive.capacity.user=64MiB";
 
-fn plans() -> impl Iterator<Item = (&'static str, Plan)> {
+fn plans() -> impl Iterator<Item = (&'static str, Plan)> + Send {
     catalog::builtin().iter().map(|(name, text)| (*name, parse(text, Length::Full).expect("it is a plan")))
 }
 
@@ -50,12 +52,17 @@ fn has_figures(outcome: &Outcome) {
     }
 }
 
-/// Does the same with each plan that is built in, side by side.
+/// Does the same with each plan that is built in, a few side by side.
 fn each(work: impl Fn(&'static str, &Plan) + Sync) {
+    let left = Mutex::new(plans());
+    let next = || left.lock().expect("no work is done while it is held").next();
     std::thread::scope(|scope| {
-        for (name, plan) in plans() {
-            let work = &work;
-            scope.spawn(move || work(name, &plan));
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some((name, plan)) = next() {
+                    work(name, &plan);
+                }
+            });
         }
     });
 }
