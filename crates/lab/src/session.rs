@@ -390,9 +390,10 @@ impl<'a> Session<'a> {
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
         let steady = loop {
+            let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
             let round = lineage
                 .subject
-                .run(&condition.workload, seed.number(rounds.len() as u64), &|_| {})
+                .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &|_| {})
                 .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
             rounds.push(round.iops());
             intervals.push(level::intervals(&round));
@@ -479,7 +480,8 @@ impl<'a> Session<'a> {
             }
             Action::Rounds(rounds) => {
                 let once = |cell: &Cell| subject.cost(&cell.workload) + rounds.rest;
-                let round: Nanos = rounds.measure.cells.iter().map(once).sum();
+                let before = rounds.pre_writes.as_ref().map(|workload| subject.cost(workload));
+                let round: Nanos = rounds.measure.cells.iter().map(once).chain(before).sum();
                 round.times(u64::from(rounds.at_most))
             }
             Action::Condition(condition) => {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Real, Session};
+use assay_lab::{Real, Session, Subject};
 use block::{Bytes, Seed};
 use engine::{Access, Target};
 use store::{Note, Store};
@@ -21,6 +21,7 @@ fn carry_out(steps: &str, path: &Path, access: &Access) -> Vec<Note> {
     let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap();
     let mut store = Store::open(&path.with_extension("sqlite")).unwrap();
     let mut subject = Real::new(Target::open(path, access).unwrap());
+    let plan = plan.on(subject.capacity());
     let run = support::begin(&mut store, &plan, &path.display().to_string(), access.size);
     let store = Mutex::new(store);
     Session::new(&store, run, &plan, Seed::new(1), &Silent).unwrap().carry_out(&mut subject, true).unwrap();
@@ -78,4 +79,45 @@ fn a_foreign_file_with_holes_is_read_with_a_finding() {
     let path = directory.path().join("sparse.img");
     File::create(&path).unwrap().set_len(1 << 20).unwrap();
     assert_eq!(carry_out(READ, &path, &Access::default()).len(), 1);
+}
+
+/// Which of so many equal parts of the file hold anything.
+fn written(path: &Path, parts: usize) -> Vec<bool> {
+    let content = fs::read(path).unwrap();
+    content.chunks(content.len() / parts).map(|part| part.iter().any(|byte| *byte != 0)).collect()
+}
+
+#[test]
+fn what_is_written_in_order_goes_on_from_round_to_round() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().join("rounds.bin");
+    let steps = |rounds| {
+        format!(
+            "[[step]]\nname = \"w\"\ndo = \"rounds\"\nrw = \"write\"\nbs = \"64k\"\nio_size = \"25%\"\n\
+             rounds = {rounds}\nsteady = false\n"
+        )
+    };
+    carry_out(&steps(3), &path, &sized(Bytes::from_mib(1)));
+    assert_eq!(written(&path, 4), [true, true, true, false]);
+}
+
+#[test]
+fn a_span_may_be_a_share_of_the_target() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().join("share.bin");
+    let write = "[[step]]\nname = \"w\"\nrw = \"write\"\noffset = \"25%\"\nsize = \"50%\"\nio_size = \"200%\"\n";
+    carry_out(write, &path, &sized(Bytes::from_mib(1)));
+    assert_eq!(written(&path, 4), [false, true, true, false]);
+}
+
+#[test]
+fn rounds_of_reads_may_begin_with_writes() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = directory.path().join("pre-writes.bin");
+    let rounds = "[[step]]\nname = \"r\"\ndo = \"rounds\"\nrw = \"randread\"\nnumber_ios = 4\n\
+                  rounds = 2\nsteady = false\n";
+    carry_out(rounds, &path, &sized(Bytes::from_kib(16)));
+    assert_eq!(written(&path, 1), [false]);
+    carry_out(&format!("{rounds}pre-writes = \"200ms\"\n"), &path, &sized(Bytes::from_kib(16)));
+    assert_eq!(written(&path, 1), [true]);
 }

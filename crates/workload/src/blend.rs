@@ -103,13 +103,15 @@ impl Blend {
         // A worker with a part of its own begins where that does.
         let place = if workload.verify.stamps { 0 } else { u64::from(worker) };
         let part = length.sectors() / u64::from(workload.workers);
+        let step = step.expect("every pattern makes requests");
+        let begin = (place * (part - part % step) + workload.begin.sectors()) % length.sectors();
         Self {
             pattern: workload.pattern,
             read_percent: workload.reads(),
             random_percent: if workload.pattern.is_random() { workload.random_percent } else { 0 },
             first: Lba::at(start),
             length: length.sectors(),
-            next: place * (part - part % step.expect("every pattern makes requests")),
+            next: begin - begin % step,
             skip: workload.skip.sectors(),
             once: workload.no_repeat.then(|| {
                 let seed = seed.number(u64::from(worker)).split("order");

@@ -57,8 +57,16 @@ pub struct Workload {
     pub workers: u32,
     /// Where the span that is used begins \[`offset`\].
     pub offset: Bytes,
+    /// Where the span begins, in percent of what the target has; becomes `offset` on a target whose capacity is known
+    /// ([`Workload::on`]) \[`offset=50%`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u8>,
     /// How long the span is; none for all that the target has \[`size`\].
     pub size: Option<Bytes>,
+    /// How long the span is, in percent of what the target has; becomes `size` on a target whose capacity is known
+    /// ([`Workload::on`]) \[`size=75%`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<u8>,
     /// When to end.
     pub stop: Stop,
     /// Time at the start that is run but not counted \[`ramp_time`\].
@@ -73,6 +81,10 @@ pub struct Workload {
     /// How much a sequential pattern passes over after each request \[`rw=read:60k`\].
     #[serde(default)]
     pub skip: Bytes,
+    /// How far beyond its own place each worker of a sequential pattern begins: where an earlier run of the same ended
+    /// ([`Workload::resumed`]).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub begin: Bytes,
     /// Whether a worker asks for every block of the span once before it asks for any again, and then in another
     /// order \[`norandommap=0`\].
     #[serde(default)]
@@ -115,6 +127,11 @@ pub struct Workload {
     pub replay: Option<Replay>,
 }
 
+/// Whether a stored workload is as it was before there was a choice.
+fn is_nothing(bytes: &Bytes) -> bool {
+    *bytes == Bytes::ZERO
+}
+
 /// What a stored workload has that was measured before there was a choice.
 const fn all() -> u8 {
     100
@@ -130,12 +147,15 @@ impl Default for Workload {
             queue_depth: 1,
             workers: 1,
             offset: Bytes::ZERO,
+            place: None,
             size: None,
+            share: None,
             stop: Stop::default(),
             ramp: Nanos::ZERO,
             sizes: None,
             random_percent: 100,
             skip: Bytes::ZERO,
+            begin: Bytes::ZERO,
             no_repeat: false,
             sprandom: None,
             align: None,
@@ -277,18 +297,29 @@ impl Workload {
         }
     }
 
-    /// The same on a target of this capacity: a stop after a share of the span is one after so much data.
+    /// The same on a target of this capacity: what is a share of the target or of the span is so much of it.
     pub fn on(&self, capacity: Bytes) -> Self {
-        let Some(percent) = self.stop.span else { return self.clone() };
         let block = self.block_max().max(SECTOR);
-        let rest = Bytes::new(capacity.get().saturating_sub(self.offset.get()));
-        let length = self.size.unwrap_or(rest).round_down(block);
-        let share = u128::from(length.get()) * u128::from(percent) / 100;
-        let share = Bytes::new(u64::try_from(share).unwrap_or(u64::MAX));
         // Whether any of the span lies on the target is asked by `span`, which says it better.
-        let share = if length == Bytes::ZERO { block } else { share };
-        let bytes = Some(self.stop.bytes.map_or(share, |bytes| bytes.min(share)));
-        Self { stop: Stop { bytes, span: None, ..self.stop }, ..self.clone() }
+        let part = |of: Bytes, percent: u128| {
+            let part = u128::from(of.get()) * percent / 100;
+            if of == Bytes::ZERO { block } else { Bytes::new(u64::try_from(part).unwrap_or(u64::MAX)) }
+        };
+        let offset = self.place.map_or(self.offset, |percent| part(capacity, u128::from(percent)).round_down(block));
+        let rest = Bytes::new(capacity.get().saturating_sub(offset.get()));
+        let of_target = |percent| part(capacity, u128::from(percent)).min(rest).round_down(block);
+        let size = self.size.or(self.share.map(of_target));
+        let length = size.unwrap_or(rest).round_down(block);
+        let share = self.stop.span.map(|percent| part(length, u128::from(percent)));
+        let bytes = self.stop.bytes.into_iter().chain(share).min();
+        Self { offset, place: None, size, share: None, stop: Stop { bytes, span: None, ..self.stop }, ..self.clone() }
+    }
+
+    /// The same going on where a run of it that moved so much has ended, if it is sequential.
+    pub fn resumed(&self, moved: Bytes) -> Self {
+        let each = Bytes::new(moved.get() / u64::from(self.workers.max(1)));
+        let begin = if self.pattern.is_random() { Bytes::ZERO } else { each.round_down(self.block_max().max(SECTOR)) };
+        Self { begin, ..self.clone() }
     }
 
     /// Whether the numbers make sense by themselves.

@@ -11,7 +11,7 @@ use crate::{Invalid, Pattern, Workload};
 /// The endless row of requests that one worker of a workload makes: a function of workload, worker and seed.
 ///
 /// Random addresses may repeat; they are uniform over the blocks of the span unless the workload says otherwise.
-/// Sequential workers start evenly spaced over the span and wrap at its end.
+/// Sequential workers start evenly spaced over the span, or as far beyond as the workload says, and wrap at its end.
 #[derive(Clone, Debug)]
 pub struct Stream(Kind);
 
@@ -78,7 +78,8 @@ impl Plain {
             first: Lba::at(start),
             sectors: workload.block.sectors() as u32,
             blocks,
-            next: u64::from(worker) * (blocks / u64::from(workload.workers)),
+            next: (u64::from(worker) * (blocks / u64::from(workload.workers)) + workload.begin.div(workload.block))
+                % blocks,
             addresses: generator(seed, worker, "addresses"),
             directions: generator(seed, worker, "directions"),
         }
@@ -125,6 +126,20 @@ mod tests {
         let mut second = stream(workload, 1, 0);
         let offsets: Vec<u64> = (0..4).map(|_| second.next_request().lba.offset().get() >> 10).collect();
         assert_eq!(offsets, [512, 768, 0, 256]);
+    }
+
+    #[test]
+    fn sequential_workers_go_on_where_they_were() {
+        for (random_percent, workload) in
+            [(100, Workload::default()), (0, Workload { durable: true, ..Workload::default() })]
+        {
+            let workload = Workload { block: Bytes::from_kib(256), workers: 2, random_percent, ..workload };
+            let mut second = stream(workload.resumed(Bytes::from_kib(2 * 768)), 1, 0);
+            let offsets: Vec<u64> = (0..4).map(|_| second.next_request().lba.offset().get() >> 10).collect();
+            assert_eq!(offsets, [256, 512, 768, 0]);
+        }
+        let random = Workload { pattern: Pattern::RandRead, ..Workload::default() };
+        assert_eq!(random.resumed(Bytes::from_mib(1)), random);
     }
 
     #[test]

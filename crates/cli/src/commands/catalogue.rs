@@ -88,7 +88,7 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             let mut lines = String::new();
             for (name, text) in catalog::builtin() {
                 let plan = read(&format!("plans/{name}.toml"), text)?;
-                lines += &entry(name, 14, &plan.title);
+                lines += &entry(name, 20, &plan.title);
             }
             say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` follows it.\n"))
         }

@@ -186,7 +186,10 @@ pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
     let own = own.iter().map(|change| change.strip_prefix("rig.").unwrap_or(change)).collect::<Vec<_>>().join("&");
     let text = match own.is_empty() {
         true => text.to_owned(),
-        false => change::apply(text, &own, RigFile::TABLES).map_err(|error| hint(text, error))?,
+        false => {
+            let changed = change::apply(text, &own, RigFile::TABLES).map_err(|error| hint(text, error))?;
+            if sets(&own, "count") { changed } else { with_fewer_controllers(changed)? }
+        }
     };
     if inner.is_empty() {
         return Ok(text);
@@ -204,6 +207,27 @@ pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
         let table_of_rig =
             entry.as_table_mut().ok_or_else(|| refuse("`drive` is not a table of the file".to_owned()))?;
         table_of_rig.insert(format!("{table}.{field}"), Value::String(value.to_owned()));
+    }
+    Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
+}
+
+/// Whether one of `changes` is to the field of this name.
+fn sets(changes: &str, field: &str) -> bool {
+    let names = changes.split('&').filter_map(|change| change.split('=').next());
+    names.into_iter().any(|name| name.trim().rsplit('.').next() == Some(field))
+}
+
+/// The file `text` without the controllers for which fewer drives, asked for by name, leave no drive.
+fn with_fewer_controllers(text: String) -> Result<String, PresetError> {
+    let mut file: Toml = toml::from_str(&text)?;
+    let Some(drives) = file.get("array").and_then(|array| array.get("drives")).and_then(Value::as_integer) else {
+        return Ok(text);
+    };
+    match file.get_mut("controller").and_then(|controller| controller.get_mut("count")) {
+        Some(count) if drives > 0 && count.as_integer().is_some_and(|count| count > drives) => {
+            *count = Value::Integer(drives);
+        }
+        _ => return Ok(text),
     }
     Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
 }

@@ -163,6 +163,13 @@ fn both_a_rig_and_its_drives_are_changed_by_name() {
 }
 
 #[test]
+fn a_rig_of_fewer_drives_has_no_controller_without_one() {
+    assert_eq!(spec("toms-x25e-16?drives=1").controllers.count, 1);
+    assert_eq!(spec("toms-x25e-16?rig.array.drives=4").controllers.count, 2);
+    assert!(Preset::find("toms-x25e-16?drives=1&count=2").is_err(), "two were asked for");
+}
+
+#[test]
 fn a_change_that_is_none_is_explained() {
     for (name, words) in [
         ("toms-x25e-16?hots.cpus=8", "did you mean `host.cpus`?"),

@@ -46,6 +46,8 @@ pub(super) struct Body {
     pub(super) spare: Option<Spare>,
     /// How much is written at random behind the order that leaves a steady state, in percent of the capacity.
     pub(super) settle: Option<u32>,
+    /// How long the drive is written before each round.
+    pub(super) pre_writes: Option<Nanos>,
 }
 
 impl Body {
@@ -65,6 +67,7 @@ impl Body {
                 "rest" => body.rest = mistakes.keep(duration(value)),
                 "spare" => body.spare = mistakes.keep(spare(value)),
                 "settle" => body.settle = mistakes.keep(settle(value)),
+                "pre-writes" => body.pre_writes = mistakes.keep(duration(value)),
                 key => {
                     if let Some(field) = Field::named(key)
                         && let Some(setting) = mistakes.keep(setting(field, value))
@@ -79,16 +82,12 @@ impl Body {
 
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest, purge, spare, settle } = self;
-        let numbers = repeats.is_none() && rounds.is_none() && time.or(*round).or(*rest).is_none();
-        fields.is_empty()
-            && purge.is_none()
-            && spare.is_none()
-            && settle.is_none()
-            && numbers
-            && steady.is_none()
-            && at_least.is_none()
-            && at_most.is_none()
+        let Self { fields, repeats, time, round, steady, at_least, at_most, .. } = self;
+        let Self { rounds, rest, pre_writes, purge, spare, settle, .. } = self;
+        let times = time.or(*round).or(*rest).or(*pre_writes);
+        let counts = rounds.or(*settle).is_none() && repeats.is_none() && spare.is_none();
+        let limits = steady.is_none() && at_least.is_none() && at_most.is_none();
+        fields.is_empty() && purge.is_none() && times.is_none() && counts && limits
     }
 
     /// Lays this over `under`: what both give, this decides.
@@ -106,6 +105,7 @@ impl Body {
             rest: self.rest.or(under.rest),
             spare: self.spare.or(under.spare),
             settle: self.settle.or(under.settle),
+            pre_writes: self.pre_writes.or(under.pre_writes),
         }
     }
 }

@@ -9,9 +9,21 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 3] = [
+const BUILTIN: [(&str, &str); 15] = [
     ("review", include_str!("../../../../plans/review.toml")),
     ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
+    ("snia-enterprise", include_str!("../../../../plans/snia-enterprise.toml")),
+    ("snia-client", include_str!("../../../../plans/snia-client.toml")),
+    ("block-sizes", include_str!("../../../../plans/block-sizes.toml")),
+    ("queue-depth", include_str!("../../../../plans/queue-depth.toml")),
+    ("queue-depth-links", include_str!("../../../../plans/queue-depth-links.toml")),
+    ("mixed", include_str!("../../../../plans/mixed.toml")),
+    ("iometer", include_str!("../../../../plans/iometer.toml")),
+    ("arrays", include_str!("../../../../plans/arrays.toml")),
+    ("transactions", include_str!("../../../../plans/transactions.toml")),
+    ("life", include_str!("../../../../plans/life.toml")),
+    ("access-time", include_str!("../../../../plans/access-time.toml")),
+    ("dd", include_str!("../../../../plans/dd.toml")),
     ("power", include_str!("../../../../plans/power.toml")),
 ];
 

@@ -111,8 +111,11 @@ impl Field {
             Self::DoVerify => workload.verify.read_back = one_of(text, &["0", "1"])? == 1,
             Self::VerifyOnly => workload.verify.only = one_of(text, &["0", "1"])? == 1,
             Self::VerifyFatal => workload.verify.fatal = one_of(text, &["0", "1"])? == 1,
-            Self::Size => workload.size = Some(bytes(text)?),
-            Self::Offset => workload.offset = bytes(text)?,
+            Self::Size => (workload.size, workload.share) = sized(text)?,
+            Self::Offset => {
+                let (offset, place) = sized(text)?;
+                (workload.offset, workload.place) = (offset.unwrap_or_default(), place);
+            }
             Self::Runtime => workload.stop.time = Some(time(text)?),
             Self::NumberIos => workload.stop.requests = Some(count(text)?),
             Self::IoSize => (workload.stop.bytes, workload.stop.span) = moved(text)?,
@@ -156,6 +159,14 @@ fn moved(text: &str) -> Result<(Option<Bytes>, Option<u32>), ParseError> {
             Ok((None, Some(share as u32)))
         }
         None => Ok((Some(bytes(text)?), None)),
+    }
+}
+
+/// So much, or that share of the target in percent.
+fn sized(text: &str) -> Result<(Option<Bytes>, Option<u8>), ParseError> {
+    match text.ends_with('%') {
+        true => Ok((None, Some(parse_percent(text)?))),
+        false => Ok((Some(bytes(text)?), None)),
     }
 }
 

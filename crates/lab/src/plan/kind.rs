@@ -48,7 +48,7 @@ impl Kind {
             Self::Fill => vec!["bs", "iodepth"],
             Self::Idle => vec!["time"],
             Self::Measure => [Field::names(), vec!["repeats"]].concat(),
-            Self::Rounds => [Field::names(), vec!["rounds", "rest", "steady"]].concat(),
+            Self::Rounds => [Field::names(), vec!["rounds", "rest", "pre-writes", "steady"]].concat(),
             Self::Condition => {
                 let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
                 let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);

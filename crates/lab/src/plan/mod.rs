@@ -90,6 +90,14 @@ impl Plan {
                     cell.workload = cell.workload.on(capacity);
                 }
             }
+            let besides = match &mut step.action {
+                Action::Condition(condition) => Some(&mut condition.workload),
+                Action::Rounds(rounds) => rounds.pre_writes.as_mut(),
+                _ => None,
+            };
+            if let Some(workload) = besides {
+                *workload = workload.on(capacity);
+            }
         }
         plan
     }

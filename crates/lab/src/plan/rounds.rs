@@ -6,6 +6,7 @@ use block::Nanos;
 use engine::Measurement;
 use stats::{Steadiness, SteadyRule};
 use toml::de::DeValue;
+use workload::{Pattern, Stop, Workload};
 
 use super::body::Body;
 use super::build::Frame;
@@ -38,6 +39,8 @@ pub struct Rounds {
     pub at_most: u32,
     /// How long the drive is left alone after each measurement.
     pub rest: Nanos,
+    /// What is run before each round and not counted: what the first cell writes, without its reads.
+    pub pre_writes: Option<Workload>,
 }
 
 /// What the rounds so far say of one cell that decides.
@@ -93,8 +96,20 @@ impl Frame<'_> {
         measure.repeats = Repetition::times(if steady.is_some() { window } else { at_most });
         let watched = watched(draft, &measure.cells, steady.is_some(), mistakes)?;
         let by = draft.by.unwrap_or(Metric::Iops);
-        Some(Rounds { measure, watched, by, steady, at_most, rest: body.rest.unwrap_or(Nanos::ZERO) })
+        let rest = body.rest.unwrap_or(Nanos::ZERO);
+        let pre_writes = body.pre_writes.map(|time| pre_writes(&measure.cells[0].workload, time));
+        Some(Rounds { measure, watched, by, steady, at_most, rest, pre_writes })
     }
+}
+
+/// The writes of `workload` alone, for so long.
+fn pre_writes(workload: &Workload, time: Nanos) -> Workload {
+    let pattern = match workload.pattern {
+        Pattern::Read | Pattern::ReadWrite => Pattern::Write,
+        Pattern::RandRead | Pattern::RandRw => Pattern::RandWrite,
+        other => other,
+    };
+    Workload { pattern, stop: Stop::after(time), ramp: Nanos::ZERO, ..workload.clone() }
 }
 
 /// The places of the cells that `draft` names, of which there must be one if they decide.

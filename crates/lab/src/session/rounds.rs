@@ -35,6 +35,13 @@ impl Session<'_> {
         let mut done = 0;
         let (mut judged, mut is_steady) = (0, rounds.steady.map(|_| false));
         while done < rounds.at_most && is_steady != Some(true) && !cells.is_empty() {
+            // A round that was cut off is gone on with after the writes that it began with.
+            if let Some(workload) = rounds.pre_writes.as_ref().filter(|_| !stored.has_round(done)) {
+                let seed = self.seed.split(name).split("pre-writes").number(u64::from(done));
+                let place = || format!("pre-writes of round {}", done + 1);
+                let one = lineage.subject.run(workload, seed, &|_| {}).map_err(|error| error.at(name, &place()))?;
+                written += one.write.bytes;
+            }
             for measured in &mut cells {
                 let one = match stored.take(&measured.key, done) {
                     Some(one) => {
@@ -76,7 +83,11 @@ impl Session<'_> {
         let since = Clocks::now();
         let seed = self.seed.split(name).split(key).number(u64::from(round));
         let place = || format!("{} round {}", cell.place(), round + 1).trim_start().to_owned();
-        let one = self.run(lineage.subject, &cell.workload, seed, cost).map_err(|error| error.at(name, &place()))?;
+        // What is read or written in order goes on through the target, and comes to all of it in the end.
+        let moved = measured.rounds.iter().map(Measurement::bytes).sum();
+        let workload = cell.workload.resumed(moved);
+        let mut one = self.run(lineage.subject, &workload, seed, cost).map_err(|error| error.at(name, &place()))?;
+        one.workload.begin = Bytes::ZERO;
         if rest > Nanos::ZERO {
             lineage.subject.idle(rest);
         }
@@ -109,6 +120,11 @@ impl Stored {
         }
         let all = lock(session.store).measured(session.run)?;
         Ok(Self(all.into_iter().filter(|stored| stored.step == step).collect()))
+    }
+
+    /// Whether it has anything of this round.
+    fn has_round(&self, round: u32) -> bool {
+        self.0.iter().any(|stored| stored.repeat == round)
     }
 
     fn take(&mut self, key: &str, round: u32) -> Option<Measurement> {

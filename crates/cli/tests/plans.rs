@@ -1,0 +1,89 @@
+//! Every plan that is built in, in its short form, from the command line to its report.
+
+mod support;
+
+use std::sync::Mutex;
+
+use lab::plan::{Action, Axis, Length, Plan, catalog, parse};
+use lab::{Metric, Outcome, recall};
+use store::{RunId, Store};
+use support::Place;
+
+/// A small drive that is soon written once.
+const DRIVE: &str = "sim:x25-m?capacity.user=1GiB";
+/// A small array, for the plan that counts drives.
+const ARRAY: &str = "sim:toms-x25e-16?drive.capacity.user=64MiB";
+
+fn plans() -> impl Iterator<Item = (&'static str, Plan)> + Send {
+    catalog::builtin().iter().map(|(name, text)| (*name, parse(text, Length::Full).expect("it is a plan")))
+}
+
+/// Whether it varies parts of the drive, or of what is around it.
+fn sweeps(plan: &Plan, parts_of: &str) -> bool {
+    let axes = |action: &Action| match action {
+        Action::Measure(measure) => measure.axes.clone(),
+        _ => Vec::new(),
+    };
+    let of_these = |axis: &Axis| matches!(axis, Axis::Part(path) if path.starts_with(parts_of));
+    plan.steps.iter().any(|step| axes(&step.action).iter().any(of_these))
+}
+
+/// Reviews `target` by this plan, each cell once; what came of it.
+fn review(plan: &str, target: &[&str]) -> Outcome {
+    let place = Place::new();
+    let arguments = [&["review", "--quick", "--repeats", "1", "--out", "reports", "--plan", plan], target].concat();
+    let said = place.succeeds(&arguments);
+    let report = said.lines().last().and_then(|line| line.strip_prefix("Report: ")).expect("it ends with its report");
+    assert!(std::fs::metadata(report).unwrap().len() > 10_000, "{plan}: {report} holds hardly anything");
+    recall(&Store::open(&place.store()).unwrap(), RunId(1)).unwrap()
+}
+
+/// Each step that measures has a figure in each of its cells: how much a second, and how long a request takes.
+fn has_figures(outcome: &Outcome) {
+    let plan = &outcome.plan.name;
+    assert!(!outcome.steps.is_empty(), "{plan} measures something");
+    for step in &outcome.steps {
+        let name = &outcome.plan.steps[step.index].name;
+        for cell in &step.cells {
+            let figure = |metric| cell.figure(metric).map_or(0.0, |figure| figure.mean);
+            let (rate, latency) = (figure(Metric::Iops), figure(Metric::LatencyMean));
+            assert!(rate > 0.0 && latency > 0.0, "{plan}: {name}: {:?}: {rate} IOPS, {latency} µs", cell.point);
+        }
+    }
+}
+
+/// Does the same with each plan that is built in, a few side by side.
+fn each(work: impl Fn(&'static str, &Plan) + Sync) {
+    let left = Mutex::new(plans());
+    let next = || left.lock().expect("no work is done while it is held").next();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some((name, plan)) = next() {
+                    work(name, &plan);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn every_plan_gives_its_figures_on_a_simulated_drive() {
+    each(|name, plan| {
+        let target = if sweeps(plan, "rig") { ARRAY } else { DRIVE };
+        has_figures(&review(name, &[target]));
+    });
+}
+
+#[test]
+fn every_plan_gives_its_figures_on_a_file_unless_it_varies_what_a_file_has_not() {
+    each(|name, plan| {
+        let target = ["./new.bin", "--size", "64m"];
+        if sweeps(plan, "") {
+            let said = Place::new().refuses(&[&["review", "--quick", "--plan", name], &target[..]].concat());
+            assert!(said.contains("simulated"), "{name} says where it works:\n{said}");
+        } else {
+            has_figures(&review(name, &target));
+        }
+    });
+}
