@@ -40,8 +40,8 @@ repeats = { at-most = 6 }
 name = "wear"
 do = "condition"
 rw = "randwrite"
-round = "5ms"
-at-most = "30ms"
+round = "40ms"
+at-most = "120ms"
 
 [[step]]
 name = "rounds"
@@ -100,12 +100,14 @@ fn kill(place: &Place, target: &[&str], plan: &str, times: u32, longest: Duratio
         let is_cut_off = place.assay(&["runs"]).stdout.contains("unfinished");
         let begin = [&["review", "--plan", plan], target].concat();
         let arguments: &[&str] = if is_cut_off { &["review", "--resume"] } else { &begin };
-        let mut child = place.command(arguments).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = place.command(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let draw = Seed::new(7).number(u64::from(killed + ended)).get() as f64 / u64::MAX as f64;
         std::thread::sleep(longest.mul_f64(draw));
         match child.try_wait().unwrap() {
             Some(status) => {
-                assert!(status.success(), "after {killed} kills a review failed with {status}");
+                let mut said = String::new();
+                std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+                assert!(status.success(), "after {killed} kills a review failed with {status}: {said}");
                 ended += 1;
             }
             None => {

@@ -142,6 +142,8 @@ impl Place {
     fn rounds(&self, rounds: &Rounds) -> (Bounds<Bytes>, Bounds<Nanos>) {
         let (written, time) = self.once(&rounds.measure);
         let time = time.and(Bounds::exact(rounds.rest.times(rounds.measure.cells.len() as u64)));
+        let before = rounds.pre_writes.as_ref().map(|workload| self.workload(workload)).unwrap_or_default();
+        let (written, time) = (written.and(before.0), time.and(before.1));
         let (least, most) = (u64::from(rounds.measure.repeats.most), u64::from(rounds.at_most));
         (written.times(least).to(written.times(most)), time.times(least).to(time.times(most)))
     }
