@@ -1,10 +1,18 @@
 //! A simulated drive as a block device of Linux, answering in real time as the drive would.
 
+mod attachment;
 mod content;
+mod detach;
 mod error;
-pub mod fuse;
+mod floor;
+mod fuse;
+mod live;
+pub mod loop_device;
 mod pace;
+pub mod registry;
 
-pub use content::Content;
+pub use attachment::{Attachment, Terms};
+pub use detach::detach;
 pub use error::AttachError;
-pub use pace::{Due, Floor, Paced, now};
+pub use live::Live;
+pub use pace::Floor;

@@ -45,28 +45,12 @@ pub struct Paced<T> {
     /// Seconds of the drive for each of the machine.
     speed: f64,
     floor: Floor,
-    flight: Vec<Option<Flight<T>>>,
+    flight: Vec<Option<T>>,
     free: Vec<u32>,
     /// The drive's time up to which it has been asked for completions.
     reached: Nanos,
     /// How much later than wanted requests were answered, on the machine's clock.
     late: Histogram,
-}
-
-/// A request in flight.
-#[derive(Debug)]
-struct Flight<T> {
-    asked: T,
-    op: Op,
-}
-
-/// A request that is to be answered now.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Due<T> {
-    /// What it was submitted with.
-    pub asked: T,
-    /// When it was to be answered, on the machine's clock.
-    pub at: Nanos,
 }
 
 impl<T> Paced<T> {
@@ -75,6 +59,12 @@ impl<T> Paced<T> {
         let start = drive.now();
         let (flight, free) = (Vec::new(), Vec::new());
         Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late: Histogram::new() }
+    }
+
+    /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
+    pub fn begin(&mut self, floor: Floor, speed: f64, now: Nanos) {
+        (self.start, self.origin, self.reached) = (self.drive.now(), now, self.drive.now());
+        (self.floor, self.speed, self.late) = (floor, speed, Histogram::new());
     }
 
     /// The drive.
@@ -104,23 +94,21 @@ impl<T> Paced<T> {
             self.flight.push(None);
             self.flight.len() as u32 - 1
         });
-        self.flight[tag as usize] = Some(Flight { asked, op: request.op });
+        self.flight[tag as usize] = Some(asked);
         // The drive may have been asked for what lies ahead of the machine's clock already.
         self.reached = made.max(self.reached).max(self.drive.now());
         self.drive.submit(self.reached, Tag(tag), request);
     }
 
     /// A request that is to be answered at the machine's time `now`; none if there is none.
-    pub fn due(&mut self, now: Nanos) -> Option<Due<T>> {
+    pub fn due(&mut self, now: Nanos) -> Option<T> {
         let until = self.to_drive(now);
         self.reached = self.reached.max(until);
         let done = self.drive.complete(until)?;
         self.free.push(done.tag.0);
-        let flight = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
-        let at = self.to_machine(done.at);
-        let _ = flight.op;
-        self.late.record(now.since(at));
-        Some(Due { asked: flight.asked, at })
+        let asked = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
+        self.late.record(now.since(self.to_machine(done.at)));
+        Some(asked)
     }
 
     /// When something may be due, on the machine's clock, if nothing more is submitted; none if nothing is in flight.

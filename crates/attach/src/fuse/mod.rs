@@ -6,4 +6,4 @@ mod serve;
 
 pub use abi::{Call, Unique, attributes, init, opened, read, space, written};
 pub use channel::Channel;
-pub use serve::{Asked, Server};
+pub use serve::Server;
