@@ -119,11 +119,7 @@ impl Drop for Attachment {
     }
 }
 
-fn spawn(
-    mut server: Server,
-    stop: Arc<AtomicBool>,
-    echo: bool,
-) -> JoinHandle<(Server, Result<(), AttachError>)> {
+fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
     let serve = move || {
         let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
         (server, served)

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::AttachError;
 use crate::loop_device;
 use crate::registry::{Entry, Registry};
-use crate::AttachError;
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,11 +39,17 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
             thread::sleep(Duration::from_millis(20));
         }
     }
-    clear(registry, device, mount)
+    clear(device, mount)?;
+    registry.forget(entry);
+    // Data that nobody asked to keep.
+    if registry.owns(&entry.content) {
+        fs::remove_file(&entry.content).ok();
+    }
+    Ok(())
 }
 
 /// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.
-fn clear(registry: &Registry, device: &Path, mount: &Path) -> Result<(), AttachError> {
+fn clear(device: &Path, mount: &Path) -> Result<(), AttachError> {
     if mount.symlink_metadata().is_ok() || is_mounted(mount) {
         if loop_device::backing(device).is_some_and(|file| file == mount) {
             if loop_device::in_use(device) {
@@ -54,7 +60,6 @@ fn clear(registry: &Registry, device: &Path, mount: &Path) -> Result<(), AttachE
         while unmount(mount, UnmountFlags::DETACH).is_ok() {}
         fs::remove_file(mount).ok();
     }
-    registry.forget(device);
     Ok(())
 }
 

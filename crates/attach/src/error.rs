@@ -46,7 +46,9 @@ pub enum AttachError {
         by: Vec<String>,
     },
     /// The process that answers does not go.
-    #[error("process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept")]
+    #[error(
+        "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept"
+    )]
     StillThere {
         /// Its number.
         pid: u32,

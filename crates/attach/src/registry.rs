@@ -71,6 +71,11 @@ impl Registry {
         self.folder.join(format!("drive-{}", std::process::id()))
     }
 
+    /// Whether a file is in the registry's own folder.
+    pub fn owns(&self, file: &Path) -> bool {
+        file.starts_with(&self.folder)
+    }
+
     /// Enters `entry`, or what is new of it.
     ///
     /// # Errors
@@ -102,9 +107,13 @@ impl Registry {
         Ok(entries)
     }
 
-    /// Forgets the entry of a device.
-    pub fn forget(&self, device: &Path) {
-        fs::remove_file(self.path(device)).ok();
+    /// Forgets an entry, unless its device serves another process by now.
+    pub fn forget(&self, entry: &Entry) {
+        let path = self.path(&entry.device);
+        let found = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Entry>(&text).ok());
+        if found.is_none_or(|found| found.pid == entry.pid) {
+            fs::remove_file(path).ok();
+        }
     }
 
     fn path(&self, device: &Path) -> PathBuf {
@@ -135,7 +144,7 @@ mod tests {
         std::fs::write(folder.path().join("run/other.json"), "no entry").unwrap();
         assert_eq!(registry.entries().unwrap(), [entry.clone()]);
         assert!(!entry.is_alive(), "there is no such process");
-        registry.forget(&entry.device);
+        registry.forget(&entry);
         assert_eq!(registry.entries().unwrap(), []);
     }
 }

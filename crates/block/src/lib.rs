@@ -4,18 +4,21 @@
 //! and the one place where such words are read from text and written for people.
 
 mod bytes;
+mod endurance;
 mod nanos;
 mod parse;
 mod power;
 mod rate;
 mod request;
 mod seed;
+pub mod varint;
 
 pub use bytes::{Bytes, Lba, SECTOR};
+pub use endurance::Endurance;
 pub use nanos::Nanos;
 pub use parse::{
-    ParseError, parse_bytes, parse_count, parse_duration, parse_energy, parse_heat_capacity, parse_percent,
-    parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
+    ParseError, parse_bytes, parse_count, parse_duration, parse_endurance, parse_energy, parse_heat_capacity,
+    parse_percent, parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
 };
 pub use power::{Energy, Power, Temperature};
 pub use rate::Rate;

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use crate::{Bytes, Energy, Nanos, Power, Rate, Temperature};
+use crate::{Bytes, Endurance, Energy, Nanos, Power, Rate, Temperature};
 
 /// Why a text is not the quantity that was asked for.
 #[non_exhaustive]
@@ -52,6 +52,14 @@ pub enum ParseError {
         /// The largest that would be right.
         max: &'static str,
     },
+    /// The quantity is less than what makes sense.
+    #[error("`{found}` is out of range: at least {min} is needed")]
+    TooSmall {
+        /// The text as given.
+        found: String,
+        /// The least that would be right.
+        min: &'static str,
+    },
     /// A quantity that must be whole is not.
     #[error("`{found}` is not a whole number of {of}")]
     NotWhole {
@@ -72,6 +80,7 @@ const ENERGY_EXAMPLE: &str = "an energy looks like `75 uJ` or `4 nJ`";
 const TEMPERATURE_EXAMPLE: &str = "a temperature looks like `70 C`";
 const RESISTANCE_EXAMPLE: &str = "a thermal resistance looks like `12 K/W`";
 const CAPACITY_EXAMPLE: &str = "a heat capacity looks like `30 J/K`";
+const ENDURANCE_EXAMPLE: &str = "a rated endurance looks like `150TB` or `1.2PB`";
 const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
 
 /// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
@@ -163,6 +172,24 @@ pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
     match scaled(text, number, factor, "bytes a second", "18e18 B/s", RATE_EXAMPLE)? {
         0 => Err(ParseError::NotANumber { found: text.trim().to_owned(), example: RATE_EXAMPLE }),
         rate => Ok(Rate::from_bytes_per_second(rate)),
+    }
+}
+
+/// Reads how much may be written to a drive: `150TB`, `1.2 PB`, `600TBW`; decimal units, as data sheets have them.
+///
+/// # Errors
+/// Says what was found and what would be right; zero is refused.
+pub fn parse_endurance(text: &str) -> Result<Endurance, ParseError> {
+    let (number, unit) = split(text, ENDURANCE_EXAMPLE)?;
+    let factor = match unit.to_ascii_uppercase().trim_end_matches('W') {
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        "PB" => 1_000_000_000_000_000,
+        _ => return Err(unknown_unit(text, unit, "GB, TB, PB")),
+    };
+    match scaled(text, number, factor, "bytes", "18,000 PB", ENDURANCE_EXAMPLE)? {
+        0 => Err(ParseError::NotANumber { found: text.trim().to_owned(), example: ENDURANCE_EXAMPLE }),
+        bytes => Ok(Endurance::new(Bytes::new(bytes))),
     }
 }
 
@@ -303,6 +330,23 @@ fn scaled(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rated_endurance_is_in_the_units_of_data_sheets() {
+        for (text, bytes, words) in [
+            ("150TB", 150_000_000_000_000, "150 TB"),
+            ("1.38 PB", 1_380_000_000_000_000, "1.38 PB"),
+            ("600tbw", 600_000_000_000_000, "600 TB"),
+            ("36500 GB", 36_500_000_000_000, "36.5 TB"),
+        ] {
+            let endurance = parse_endurance(text).unwrap();
+            assert_eq!((endurance.bytes().get(), endurance.to_string().as_str()), (bytes, words));
+        }
+        for wrong in ["0TB", "150", "150TiB", "-1TB", "lots"] {
+            let said = parse_endurance(wrong).unwrap_err().to_string();
+            assert!(said.contains("TB"), "{wrong}: {said}");
+        }
+    }
 
     #[test]
     fn sizes_read_as_fio_reads_them() {

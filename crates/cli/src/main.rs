@@ -4,6 +4,7 @@ mod commands;
 mod failure;
 mod fingerprint;
 mod job_file;
+mod power;
 mod progress;
 mod recorder;
 mod target;
@@ -14,7 +15,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{attach, calibrate, catalogue, compare, doctor, history, import, replicate, review, run};
+use commands::{
+    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run,
+};
 use failure::Failure;
 use store::Store;
 
@@ -61,6 +64,8 @@ enum Command {
     Show(history::Show),
     /// Hold runs against each other: what differs, by how much, and whether it is more than chance
     Compare(compare::Arguments),
+    /// Show what a drive says of its health: now, or before and after a run
+    Health(health::Arguments),
     /// Write a run's report again
     Report(history::Report),
     /// Make a simulated drive a block device that answers as the drive would
@@ -86,10 +91,12 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Profiles => catalogue::profiles(),
+        Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
         Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),
         Command::Compare(arguments) => open(cli.store).and_then(|store| compare::run(&store, &arguments)),
+        Command::Health(arguments) => health::run(&arguments, || open(cli.store)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
     };

@@ -1,4 +1,6 @@
 //! How far a run has come, on standard error.
+//!
+//! A line with the step and the time left; beneath it, while a measurement in real time goes on, what it does now.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -20,11 +22,11 @@ pub struct Progress {
 impl Progress {
     /// A bar that shows nothing yet.
     pub fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        let style = ProgressStyle::with_template("{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {eta} left")
-            .expect("the template is a constant that a test draws")
-            .progress_chars("━━╌");
-        bar.set_style(style);
+        Self::on(ProgressDrawTarget::stderr_with_hz(10))
+    }
+
+    fn on(target: ProgressDrawTarget) -> Self {
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style(WHOLE));
         Self { lines: bar.is_hidden(), bar, last_step: Mutex::default(), heard: Mutex::default() }
     }
 
@@ -47,6 +49,7 @@ impl Watch for Progress {
                 eprintln!("{title}");
             }
             title.clone_into(&mut last);
+            self.bar.set_style(style(WHOLE));
             self.bar.set_message(title.to_owned());
         }
     }
@@ -58,24 +61,37 @@ impl Watch for Progress {
     fn live(&self, now: engine::Progress) {
         let before = std::mem::replace(&mut *self.heard.lock().expect("nothing panics while it holds a number"), now);
         let Some(speed) = speed(before, now) else { return };
-        let step = self.last_step.lock().expect("nothing panics while it holds the title");
-        self.bar.set_message(format!("{step}: {speed}"));
+        self.bar.set_style(style(LIVE));
+        self.bar.set_prefix(speed);
     }
 }
 
-/// `61200 IOPS, 251 MB/s` between two times; none where nothing can be told of it.
+/// What is shown of a run.
+const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {eta} left";
+/// The same with a line for what a measurement does now.
+const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {eta} left\n  {prefix}";
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a test draws every template").progress_chars("━━╌")
+}
+
+/// `61200 IOPS, 250.7 MB/s; last second: median 512 µs, 99 % 1.2 ms` between two times; none where nothing can be told
+/// of it. Latencies are left out where the last second has none.
 fn speed(before: engine::Progress, now: engine::Progress) -> Option<String> {
     // What is less than before is of another measurement.
     let before = if now.elapsed < before.elapsed { engine::Progress::default() } else { before };
     let seconds = now.elapsed.since(before.elapsed).as_secs_f64();
     let requests = now.requests.checked_sub(before.requests)? as f64;
     let bytes = now.bytes.get().checked_sub(before.bytes.get())? as f64;
-    (seconds > 0.0).then(|| format!("{:.0} IOPS, {:.1} MB/s", requests / seconds, bytes / seconds / 1e6))
+    let latencies = now.lately.map(|lately| format!("; last second: median {}, 99 % {}", lately.median, lately.p99));
+    let latencies = latencies.unwrap_or_default();
+    (seconds > 0.0).then(|| format!("{:.0} IOPS, {:.1} MB/s{latencies}", requests / seconds, bytes / seconds / 1e6))
 }
 
 #[cfg(test)]
 mod tests {
     use block::Bytes;
+    use indicatif::InMemoryTerm;
 
     use super::*;
 
@@ -85,10 +101,35 @@ mod tests {
             requests,
             bytes: Bytes::from_kib(4).times(requests),
             elapsed: Nanos::from_millis(millis),
+            lately: None,
         };
         assert_eq!(speed(at(1000, 500), at(3000, 1000)).unwrap(), "4000 IOPS, 16.4 MB/s");
         assert_eq!(speed(at(9000, 5000), at(500, 250)).unwrap(), "2000 IOPS, 8.2 MB/s", "the next measurement");
         assert_eq!(speed(at(10, 10), at(10, 10)), None);
+    }
+
+    /// What is on a terminal of 80 columns after half a second of a measurement.
+    #[test]
+    fn a_live_measurement_shows_its_speed_and_latencies_within_80_columns() {
+        let terminal = InMemoryTerm::new(10, 80);
+        let progress = Progress::on(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        progress.begin(Nanos::from_secs(10));
+        progress.step("Random reads and writes, 4 KiB, by queue depth");
+        progress.advance(Nanos::from_secs(4));
+        let lately = engine::Lately { median: Nanos::from_nanos(514_560), p99: Nanos::from_nanos(122_400_000) };
+        let requests = 1_061_200;
+        let bytes = Bytes::from_kib(4).times(requests);
+        progress.live(engine::Progress { requests, bytes, elapsed: Nanos::from_millis(500), lately: Some(lately) });
+        progress.bar.tick();
+        let shown = terminal.contents();
+        let [whole, live] = shown.lines().collect::<Vec<_>>()[..] else { panic!("two lines, not {shown}") };
+        assert!(whole.starts_with("Random reads and writes") && whole.contains(" 40 %"), "{shown}");
+        assert_eq!(live, "  2122400 IOPS, 8693.4 MB/s; last second: median 515 µs, 99 % 122 ms");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        progress.step("Rest");
+        progress.bar.tick();
+        assert_eq!(terminal.contents().lines().count(), 1, "what is over is not shown: {}", terminal.contents());
+        progress.finish();
     }
 
     #[test]

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use block::{Bytes, parse_bytes};
+use block::{Bytes, Endurance, Nanos, parse_bytes};
 use clap::ValueEnum;
 use drive::preset::Preset;
 use engine::{Access, IoEngine, OnError, Submission, Target};
+use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -124,17 +125,34 @@ pub struct Opened {
     pub identity: String,
     /// How it was asked for, in full.
     pub name: String,
-    /// The host and the target, as JSON.
-    pub environment: String,
+    /// The host and the target.
+    pub environment: Environment,
+    /// For how long its power at rest is metered before all else.
+    pub rest: Option<Nanos>,
     /// Whether what a run does to it outlives the program.
     pub real: bool,
     /// Whether reads would find nothing written.
     pub needs_layout: bool,
     /// Doubts about measuring it as asked.
     pub findings: Vec<String>,
+    /// How fast it is taken to be, before anything has been measured.
+    pub pace: Pace,
+    /// How much may be written to it in its life, if that is known.
+    pub endurance: Option<RatedEndurance>,
 }
 
 impl Opened {
+    /// What the cost of a plan depends on; what the user says of the drive's life goes before what is known of it.
+    pub fn place(&self, given: Option<Endurance>) -> Place {
+        Place {
+            capacity: self.subject.capacity(),
+            pace: self.pace.clone(),
+            is_simulated: !self.real,
+            spare: self.subject.spare(),
+            endurance: given.map(RatedEndurance::given).or_else(|| self.endurance.clone()),
+        }
+    }
+
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
     pub fn fits(&mut self, plan: &Plan) -> Result<(), Failure> {
         let plan = plan.on(self.subject.capacity());
@@ -152,6 +170,37 @@ pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Re
         Some(preset) => simulated(preset, options),
         None => real(Path::new(name), options, writes, create),
     }
+}
+
+/// A target that was looked at and not touched.
+pub struct Surveyed {
+    /// How it names itself.
+    pub identity: String,
+    /// What the cost of a plan depends on.
+    pub place: Place,
+    /// What a plan would be carried out on; none for a file that is yet to be made or enlarged.
+    pub subject: Option<Box<dyn Subject>>,
+}
+
+/// Looks at `name` without changing anything: a real target is opened to be read, and a file that is not there, or not
+/// so long yet, is taken to be as long as it would be made.
+pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Result<Surveyed, Failure> {
+    let path = Path::new(name);
+    let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|found| Bytes::new(found.len()));
+    let would_be_made = !name.starts_with("sim:") && (length.is_some() || !path.exists());
+    if let Some(size) = options.size.filter(|size| would_be_made && length.is_none_or(|length| length < *size)) {
+        let place = Place {
+            capacity: size,
+            pace: Pace::of(&Environment::with_target(path)),
+            is_simulated: false,
+            spare: None,
+            endurance: given.map(RatedEndurance::given),
+        };
+        return Ok(Surveyed { identity: format!("{name}, a file to be made or enlarged"), place, subject: None });
+    }
+    let opened = open(name, options, false, false)?;
+    let place = opened.place(given);
+    Ok(Surveyed { identity: opened.identity, place, subject: Some(opened.subject) })
 }
 
 /// The simulated drive of this name, or of the file at this path, with changes after a `?`.
@@ -200,9 +249,12 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     }
     Ok(Opened {
         identity: preset.title.clone(),
+        pace: Pace::rated(&preset),
+        endurance: RatedEndurance::of(&preset),
         name: format!("sim:{}", preset.name),
         subject: Box::new(Simulated::new(preset)),
-        environment: json(&Environment::of_host()),
+        environment: Environment::of_host(),
+        rest: None,
         real: false,
         needs_layout: true,
         findings: Vec::new(),
@@ -238,16 +290,15 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     Ok(Opened {
         identity: target.identity(),
         name: path.display().to_string(),
-        environment: json(&environment),
+        pace: Pace::of(&environment),
+        environment,
+        rest: None,
         real: true,
         needs_layout: target.needs_layout(),
+        endurance: None,
         subject: Box::new(Real::new(target)),
         findings,
     })
-}
-
-fn json(environment: &Environment) -> String {
-    serde_json::to_string(environment).expect("names, numbers and lists always serialise")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use block::Seed;
 use lab::plan::Plan;
 use lab::{LabError, Session};
-use store::{NewRun, Run, RunId, State, Store, StoreError};
+use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
 use crate::failure::Failure;
 use crate::fingerprint;
@@ -87,7 +87,7 @@ impl Undertaking<'_> {
             started_ms: now_ms(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("ASSAY_COMMIT").to_owned(),
-            environment: opened.environment.clone(),
+            environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
         })?;
         note(store, run, &opened.findings)?;
         Ok(run)
@@ -109,12 +109,27 @@ impl Undertaking<'_> {
         Ok(store.reopen(run.id)?)
     }
 
+    /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the drive.
+    pub fn keep_health(store: &mut Store, run: RunId, opened: &Opened, moment: Moment) -> Result<(), Failure> {
+        let reading = opened.subject.health();
+        let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
+        store.keep_health(run, moment, &text)?;
+        if moment == Moment::After {
+            note(store, run, &lab::recall(store, run)?.health.findings())?;
+        }
+        Ok(())
+    }
+
     /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
     /// store back either way.
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let store = Mutex::new(store);
         let progress = Progress::new();
         let plan = self.plan.on(opened.subject.capacity());
+        if let Some(time) = opened.rest {
+            eprintln!("Metering the power at rest for {time}");
+            opened.subject.meter_rest(time);
+        }
         let done = Session::new(&store, run, &plan, self.seed, &progress)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();

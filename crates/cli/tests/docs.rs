@@ -1,4 +1,4 @@
-//! Every command in the documentation on workloads does what it says, on a simulated drive.
+//! Every command in the documentation on workloads and method does what it says, on a simulated drive.
 
 mod support;
 
@@ -25,22 +25,31 @@ fn blocks(page: &str, kind: &str) -> Vec<(usize, String)> {
 #[test]
 fn every_example_of_the_page_on_workloads_runs() {
     let page = include_str!("../../../docs/workloads.md");
+    assert!(blocks(page, "sh").len() > 10, "the page has examples");
+    run_all(page, "workloads.md");
+}
+
+#[test]
+fn every_example_of_the_page_on_method_runs() {
+    run_all(include_str!("../../../docs/method.md"), "method.md");
+}
+
+/// Runs every block of commands of a page, and reviews by every plan.
+fn run_all(page: &str, name: &str) {
     let place = Place::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_assay")).parent().expect("the program is in a directory");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let shell = blocks(page, "sh");
-    assert!(shell.len() > 10, "the page has examples");
-    for (line, block) in shell {
+    for (line, block) in blocks(page, "sh") {
         let mut bash = Command::new("bash");
         bash.args(["-euc", &block]).current_dir(place.path(".")).env("PATH", &path);
         let output = bash.env("ASSAY_STORE", place.store()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "docs/workloads.md:{line}:\n{block}\n{said}");
-        assert!(!output.stdout.is_empty() || block.contains("import"), "docs/workloads.md:{line} prints nothing");
+        assert!(output.status.success(), "docs/{name}:{line}:\n{block}\n{said}");
+        assert!(!output.stdout.is_empty() || block.contains("import"), "docs/{name}:{line} prints nothing");
     }
     for (line, plan) in blocks(page, "toml") {
         std::fs::write(place.path("example.toml"), plan).unwrap();
         let said = place.assay(&["review", "--quick", "--plan", "example.toml"]);
-        assert_eq!(said.code, Some(0), "docs/workloads.md:{line}:\n{}", said.stderr);
+        assert_eq!(said.code, Some(0), "docs/{name}:{line}:\n{}", said.stderr);
     }
 }

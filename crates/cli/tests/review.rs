@@ -39,6 +39,24 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
 }
 
 #[test]
+fn what_was_measured_in_rounds_is_told_and_every_round_can_be_had_as_a_document() {
+    const PLAN: &str = "name = \"rounds\"\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n[[step]]\nname = \"mix\"\n\
+        title = \"Mix\"\ndo = \"rounds\"\nrw = \"randrw\"\nnumber_ios = 200\nsweep.bs = [\"8k\", \"4k\"]\n\
+        watch = \"bs=4k\"\nrounds = 7\nsteady = { rounds = 6, spread = \"1%\", slope = \"1%\" }\n";
+    let place = Place::new();
+    std::fs::write(place.path("rounds.toml"), PLAN).unwrap();
+    let plan = place.path("rounds.toml");
+    let text = place.succeeds(&["review", "sim:x25-m?capacity.user=1GiB", "--plan", plan.to_str().unwrap()]);
+    assert!(text.contains("Measured in rounds") && text.contains("not reached in 7 rounds"), "{text}");
+    let csv = place.succeeds(&["show", "last", "--format", "csv"]);
+    let row = |round: u32, counted: &str| format!("mix,not_reached,bs=4k,{round},{counted},sim:x25-m");
+    assert!(csv.contains(&row(1, "no")) && csv.contains(&row(2, "yes")) && csv.contains(&row(7, "yes")), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&place.succeeds(&["show", "last", "--format", "json"])).unwrap();
+    assert_eq!(json["steps"][0]["rounds"]["determination"][0]["first_round"], 2);
+    assert_eq!(json["steps"][0]["cells"][1]["measurements"].as_array().unwrap().len(), 7);
+}
+
+#[test]
 fn a_plan_that_does_not_fit_is_refused_before_its_first_step() {
     let place = Place::new();
     let plan = place.short_plan();

@@ -30,6 +30,12 @@ fn every_format_is_one_document_and_they_agree() {
     assert!(fio["jobs"][0]["read"]["clat_ns"]["percentile"]["99.000000"].as_u64().unwrap() > 100_000);
     let csv = run("csv");
     assert_eq!(csv.lines().count(), 2, "{csv}");
+    let series = run("series");
+    let (header, rows) = series.split_once('\n').unwrap();
+    let column = |name| header.split(',').position(|column| column == name).unwrap();
+    let of = |row: &str, name| row.split(',').nth(column(name)).unwrap().parse::<f64>().unwrap();
+    assert_eq!(rows.lines().map(|row| of(row, "reads")).sum::<f64>(), 20_000.0, "{series}");
+    assert!(rows.lines().all(|row| of(row, "latency_p50_ns") <= of(row, "latency_p99_ns")), "{series}");
     assert!(run("text").lines().all(|line| line.chars().count() <= 80));
 }
 

@@ -3,6 +3,7 @@
 //! Both give the same [`Measurement`].
 
 mod block_device;
+mod consumption;
 mod content;
 mod discard;
 mod error;
@@ -12,6 +13,7 @@ mod handover;
 mod job;
 mod kernel;
 mod ledger;
+mod live;
 mod measurement;
 mod mounts;
 mod pace;
@@ -26,10 +28,12 @@ mod verified;
 mod virtual_run;
 mod worker;
 
+pub use consumption::Consumption;
 pub use error::{RealError, TargetError};
 pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, IoEngine, Method, Submission};
 pub use job::Job;
+pub use live::Lately;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
 pub use real::{Progress, run_real, run_real_together};
 pub use record::Record;

@@ -1,12 +1,14 @@
 //! What was measured.
 
+use std::time::Instant;
+
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
-use stats::Histogram;
+use stats::{Bins, Histogram};
 use workload::Workload;
 
-use crate::{Failures, Handover, Verified};
+use crate::{Consumption, Failures, Handover, Verified};
 
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
@@ -56,6 +58,11 @@ pub struct Measurement {
     pub verified: Option<Verified>,
     /// What the simulated drive did meanwhile, for jobs beside this one too; none on a real one.
     pub drive: Option<Counters>,
+    /// What was consumed meanwhile, for jobs beside this one too; none where nobody metered it.
+    pub energy: Option<Consumption>,
+    /// When `elapsed` begins by the host's clock, so that a meter can be asked about just that time; none on a virtual
+    /// clock and in what was stored.
+    pub began: Option<Instant>,
 }
 
 /// The requests of one kind.
@@ -97,7 +104,7 @@ impl Flow {
 }
 
 /// What was completed in one interval of the series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tick {
     /// Reads completed.
     pub reads: u64,
@@ -111,6 +118,8 @@ pub struct Tick {
     pub latency_total: Nanos,
     /// The longest of their latencies.
     pub latency_max: Nanos,
+    /// How they lie; empty where that was not kept, as in series from before it was.
+    pub latencies: Bins,
 }
 
 impl Tick {
@@ -126,6 +135,7 @@ impl Tick {
         self.bytes += bytes;
         self.latency_total += latency;
         self.latency_max = self.latency_max.max(latency);
+        self.latencies.record(latency);
     }
 
     /// Adds all of `other`.
@@ -136,11 +146,20 @@ impl Tick {
         self.bytes += other.bytes;
         self.latency_total += other.latency_total;
         self.latency_max = self.latency_max.max(other.latency_max);
+        self.latencies.merge(&other.latencies);
     }
 
     /// Requests of all kinds.
     pub const fn requests(&self) -> u64 {
         self.reads + self.writes + self.trims
+    }
+
+    /// The latency that `percent` of the requests did not exceed (50.0 is the median), within 1.6 %; none where nothing
+    /// was completed, or where it was not kept for every request.
+    pub fn percentile(&self, percent: f64) -> Option<Nanos> {
+        let is_known = self.latencies.count() == self.requests();
+        let found = self.latencies.percentile(percent).filter(|_| is_known)?;
+        Some(found.min(self.latency_max))
     }
 }
 
@@ -210,6 +229,8 @@ impl Measurement {
             failures: Failures::default(),
             verified: None,
             drive: None,
+            energy: None,
+            began: None,
         }
     }
 
@@ -224,10 +245,18 @@ impl Measurement {
         }
         let tick = (at.as_nanos() / TICK.as_nanos()) as usize;
         if tick >= self.series.len() {
-            self.series.resize(tick + 1, Tick::default());
+            self.begin(tick);
         }
         self.series[tick].record(op, bytes, latency);
         self.elapsed = self.elapsed.max(at);
+    }
+
+    /// Begins an interval, which ends the one before.
+    #[cold]
+    fn begin(&mut self, tick: usize) {
+        let latencies = self.series.last_mut().map(|last| last.latencies.close()).unwrap_or_default();
+        self.series.resize(tick, Tick::default());
+        self.series.push(Tick { latencies, ..Tick::default() });
     }
 
     /// Adds how long a request took from submission, where its latency counts from when it came.
@@ -266,7 +295,7 @@ impl Measurement {
         self.write.merge(&next.write);
         self.trim.merge(&next.trim);
         self.flush.merge(&next.flush);
-        self.series.extend(&next.series);
+        self.series.extend_from_slice(&next.series);
         self.elapsed += next.elapsed;
         self.merge_doubts(next);
         if let Some(next) = next.cpu {
@@ -276,6 +305,7 @@ impl Measurement {
             (Some(mine), Some(next)) => Some(mine + next),
             (mine, next) => mine.or(next),
         };
+        self.energy = Consumption::one_after_another(self.energy.take(), next.energy.as_ref());
     }
 
     /// Adds what failed and what was checked elsewhere, apart from all figures.
@@ -291,10 +321,11 @@ impl Measurement {
         !self.failures.is_empty() || self.verified.as_ref().is_some_and(|verified| verified.damaged > 0)
     }
 
-    /// Doubts about the target: what failed, and what it did not keep.
+    /// Doubts about the target: what failed, what it did not keep, and why it is not known what it consumed.
     pub fn target_findings(&self) -> Vec<String> {
         let verified = self.verified.iter().flat_map(Verified::findings);
-        self.failures.finding().into_iter().chain(verified).collect()
+        let unmetered = self.energy.iter().flat_map(|energy| energy.doubts.clone());
+        self.failures.finding().into_iter().chain(verified).chain(unmetered).collect()
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
@@ -375,6 +406,42 @@ mod tests {
         assert_eq!(reads, [999, 1000, 501]);
     }
 
+    #[test]
+    fn an_interval_tells_the_percentiles_of_its_requests() {
+        let mut measurement = measured(999, Nanos::from_millis(1));
+        measurement.record(Op::Write, Bytes::from_kib(4), Nanos::from_millis(999), Nanos::from_millis(70));
+        measurement.record(Op::Read, Bytes::from_kib(4), Nanos::from_millis(2500), Nanos::from_micros(80));
+        let near = |tick: usize, percent, wanted: Nanos| {
+            let found = measurement.series[tick].percentile(percent).unwrap();
+            let error = (found.as_micros_f64() / wanted.as_micros_f64() - 1.0).abs();
+            assert!(error <= 0.016, "second {tick}, {percent} %: {found}, not {wanted}");
+        };
+        near(0, 50.0, Nanos::from_millis(1));
+        near(0, 99.9, Nanos::from_millis(1));
+        near(0, 99.99, Nanos::from_millis(70));
+        near(2, 50.0, Nanos::from_micros(80));
+        assert_eq!(measurement.series[0].percentile(100.0), Some(Nanos::from_millis(70)), "no more than the longest");
+        assert_eq!(measurement.series[1].percentile(50.0), None, "nothing was completed");
+        let unknown = Tick { reads: 5, ..Tick::default() };
+        assert_eq!(unknown.percentile(50.0), None, "not zero");
+    }
+
+    #[test]
+    fn the_series_of_workers_add_up_to_that_of_one_who_did_it_all() {
+        let empty = || Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        let (mut whole, mut parts) = (empty(), [empty(), empty(), empty()]);
+        for i in 0..9_000_u64 {
+            let (at, latency) = (Nanos::from_micros(i * 400), Nanos::from_nanos(50_000 + (i * i) % 900_000));
+            whole.record(Op::Read, Bytes::from_kib(4), at, latency);
+            parts[(i * i / 7) as usize % 3].record(Op::Read, Bytes::from_kib(4), at, latency);
+        }
+        let [mut sum, one, two] = parts;
+        sum.merge(&one);
+        sum.merge(&two);
+        assert_eq!(sum.series.len(), 4);
+        assert_eq!(sum.series, whole.series);
+    }
+
     /// What is said of a second of reads that took this share of two cores, where so many could be kept busy.
     fn busy(percent: u64, cores: u32) -> Vec<String> {
         let mut measurement = measured(1000, Nanos::from_millis(1));
@@ -404,5 +471,7 @@ mod tests {
         after.append(&two);
         assert_eq!((after.iops(), after.elapsed), (1000.0, Nanos::from_secs(2)));
         assert_eq!(after.read.latency.count(), 2000);
+        let (last, next) = (after.series.len() - two.series.len(), two.series.len());
+        assert_eq!(after.series[last..][..next], two.series[..]);
     }
 }

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Seed};
 use rustix::io::Errno;
+use stats::Bins;
 use workload::{Invalid, Pattern, Workload};
 
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
-use crate::{Clock, Cpu, Job, Measurement, RealError, Target, kernel, ledger};
+use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -36,6 +37,9 @@ pub struct Progress {
     pub bytes: Bytes,
     /// The time since the first was submitted.
     pub elapsed: Nanos,
+    /// How long requests took in the latest interval that is over, of those that are counted; none before the first is,
+    /// and where nothing was completed in it.
+    pub lately: Option<Lately>,
 }
 
 /// Runs `workload` on `target` and tells `watch` of its progress about four times a second, from this thread.
@@ -283,7 +287,7 @@ impl Run<'_> {
         let elapsed = || Nanos::from_std(began.elapsed());
         let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, cpu)).collect();
+        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, began, cpu)).collect();
         let mut failure = None;
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
@@ -319,10 +323,13 @@ impl Run<'_> {
 
     fn progress(&self, began: Instant) -> Progress {
         let sum = |of: fn(&Shared) -> u64| self.shared.iter().map(of).sum();
+        let mut latencies = Bins::default();
+        self.shared.iter().for_each(|shared| shared.live.add_to(&mut latencies));
         Progress {
             requests: sum(|shared| shared.requests.load(Ordering::Relaxed)),
             bytes: Bytes::new(sum(|shared| shared.bytes.load(Ordering::Relaxed))),
             elapsed: Nanos::from_std(began.elapsed()),
+            lately: Lately::of(&latencies),
         }
     }
 }
@@ -341,10 +348,12 @@ struct Count {
 }
 
 impl Count {
-    fn new(job: &Job, cpu: Cpu) -> Self {
+    fn new(job: &Job, began: Instant, cpu: Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
+        let counted_from = began + workload.ramp.to_std();
+        let measurement = Measurement::new(workload.clone(), seed, Clock::Real);
         Self {
-            measurement: Measurement::new(workload.clone(), seed, Clock::Real),
+            measurement: Measurement { began: Some(counted_from), ..measurement },
             running: workload.workers,
             ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
             cpu,

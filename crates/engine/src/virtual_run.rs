@@ -365,6 +365,25 @@ mod tests {
     }
 
     #[test]
+    fn one_seed_gives_one_series_bit_for_bit() {
+        let arrival = Arrival { rate: 9_000, process: Process::Poisson, ..Arrival::default() };
+        let workload = Workload { arrival, stop: Stop::after(Nanos::from_secs(3)), ..Workload::default() };
+        let run = |seed| {
+            let workload = Workload { pattern: Pattern::RandRead, ..workload.clone() };
+            run_virtual(&mut Steady::new(1), &workload, Seed::new(seed)).unwrap()
+        };
+        let bits = |measured: &Measurement| -> Vec<Vec<u8>> {
+            measured.series.iter().map(|tick| tick.latencies.to_bytes().into_owned()).collect()
+        };
+        for seed in 0..4 {
+            let (one, two) = (run(seed), run(seed));
+            assert_eq!((&one.series, bits(&one)), (&two.series, bits(&two)), "seed {seed} gave two different series");
+            assert!(one.series.iter().all(|tick| tick.percentile(99.0) > tick.percentile(50.0)), "seed {seed}");
+        }
+        assert_ne!(bits(&run(0)), bits(&run(1)));
+    }
+
+    #[test]
     fn a_time_limit_shorter_than_a_request_still_counts_it_and_its_whole_time() {
         let measurement = measure(Workload { stop: Stop::after(Nanos::from_micros(10)), ..Workload::default() }, 1);
         assert_eq!((measurement.requests(), measurement.elapsed), (1, Nanos::from_micros(100)));

@@ -12,6 +12,7 @@ use crate::content::Content;
 use crate::discard::Discards;
 use crate::handover::{Method, first_granted};
 use crate::ledger::{Ledger, Mark};
+use crate::live::Live;
 use crate::pace::Pace;
 use crate::real::uring_error;
 use crate::threads::Threads;
@@ -40,6 +41,8 @@ pub(crate) struct Shared<'r> {
     pub requests: AtomicU64,
     /// The data that they moved.
     pub bytes: AtomicU64,
+    /// How long they took lately.
+    pub live: Live,
 }
 
 impl<'r> Shared<'r> {
@@ -55,6 +58,7 @@ impl<'r> Shared<'r> {
             over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            live: Live::default(),
         }
     }
 
@@ -139,6 +143,8 @@ pub(crate) struct Worker<'r> {
     handover: Option<Handover>,
     /// What was submitted, if that is to be kept.
     kept: Option<Vec<(Nanos, Request)>>,
+    /// Of how many intervals, counting the one under way, the others have been told.
+    told: usize,
     measurement: Measurement,
 }
 
@@ -174,6 +180,7 @@ impl<'r> Worker<'r> {
             ledger,
             handover,
             kept: target.record().map(|_| Vec::new()),
+            told: 0,
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
     }
@@ -377,12 +384,25 @@ impl<'r> Worker<'r> {
             let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
             let from = self.shared.counted_from;
             self.measurement.record(op, length, within.since(from), now.since(since));
+            if self.measurement.series.len() > self.told {
+                self.tell();
+            }
             self.measurement.elapsed = now.since(from);
             if let Some(submitted) = self.submitted.get(done.tag.0 as usize) {
                 self.measurement.record_service(op, now.since(*submitted));
             }
         }
         Ok(())
+    }
+
+    /// Tells of the interval that has just ended, if any has.
+    #[cold]
+    fn tell(&mut self) {
+        let series = &self.measurement.series;
+        if let [.., last, _] = &series[..] {
+            self.shared.live.tell(series.len() - 2, &last.latencies);
+        }
+        self.told = series.len();
     }
 
     /// Ends the run with the reason for which a request failed, or counts it.

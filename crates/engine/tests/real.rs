@@ -99,6 +99,8 @@ fn a_time_limit_after_a_ramp_gives_one_interval_a_second() {
     assert!(last.requests > measurement.requests(), "the ramp is seen but not counted");
     assert!(last.elapsed >= Nanos::from_millis(1500), "{}", last.elapsed);
     assert_eq!(last.bytes, Bytes::from_kib(4).times(last.requests));
+    let (lately, first) = (last.lately.unwrap(), &measurement.series[0]);
+    assert_eq!((Some(lately.median), Some(lately.p99)), (first.percentile(50.0), first.percentile(99.0)));
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What the machine's clocks say happened to it while something was measured.
 
 use std::fmt;
+use std::fs;
+use std::sync::LazyLock;
+use std::time::{Instant, SystemTime};
 
 use block::Nanos;
-use rustix::time::{ClockId, clock_gettime};
 
 /// A wall clock that moves by less against the monotonic one was disciplined, not set.
 const JUMP: Nanos = Nanos::from_millis(500);
-/// A machine that sleeps sleeps longer than this; two clocks are not read at the same moment.
+/// A machine that sleeps sleeps longer than this; the kernel tells the time since it started in hundredths of a second.
 const SLEEP: Nanos = Nanos::from_millis(100);
 
 /// The machine's clocks at one moment.
@@ -35,11 +37,13 @@ pub(crate) enum Disturbance {
 impl Clocks {
     /// The clocks now.
     pub(crate) fn now() -> Self {
-        let read = |clock| {
-            let time = clock_gettime(clock);
-            Nanos::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
-        };
-        let [monotonic, boot, wall] = [ClockId::Monotonic, ClockId::Boottime, ClockId::Realtime].map(read);
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        let monotonic = Nanos::from_std(START.elapsed());
+        let wall = Nanos::from_std(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        let uptime = fs::read_to_string("/proc/uptime").ok();
+        let seconds: Option<f64> = uptime.and_then(|text| text.split(' ').next()?.parse().ok());
+        // Where the kernel does not say, nothing is known of sleep.
+        let boot = seconds.map_or(monotonic, |seconds| Nanos::from_nanos((seconds * 1e9) as u64));
         Self { monotonic, boot, wall }
     }
 

@@ -39,6 +39,10 @@ pub struct Environment {
     pub file_system: Option<FileSystem>,
     /// The block device that is the target or holds it.
     pub device: Option<BlockDevice>,
+    /// What meters its power, as it was asked for.
+    pub power: Vec<String>,
+    /// How long its power at rest was metered before all else: `10 s`.
+    pub power_baseline: Option<String>,
 }
 
 impl Environment {
@@ -84,6 +88,8 @@ impl Environment {
             file_length: None,
             file_system: None,
             device: None,
+            power: Vec::new(),
+            power_baseline: None,
         }
     }
 
@@ -109,6 +115,10 @@ impl Environment {
         add("Frequency governor", self.governor.clone());
         rows.extend(self.file_system.iter().flat_map(FileSystem::rows));
         rows.extend(self.device.iter().flat_map(BlockDevice::rows));
+        rows.extend(self.power.iter().map(|meter| ("Power meter", meter.clone())));
+        rows.extend(
+            self.power_baseline.iter().map(|time| ("Power at rest", format!("metered for {time} before all else"))),
+        );
         rows
     }
 }
@@ -229,6 +239,8 @@ mod tests {
             file_length: None,
             file_system: None,
             device: None,
+            power: Vec::new(),
+            power_baseline: None,
         };
         let found = Environment::of_host_at(root.path());
         assert_eq!(found, expected);

@@ -6,6 +6,8 @@ use engine::{RealError, TargetError, VirtualError};
 use store::StoreError;
 use thiserror::Error;
 
+use crate::EraseError;
+
 /// Why a plan could not be carried out to its end.
 #[non_exhaustive]
 #[derive(Debug, Error)]
@@ -52,6 +54,9 @@ pub enum LabError {
     /// When the real target was opened or purged.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// When the drive was to be erased by a command of its own.
+    #[error(transparent)]
+    Erase(#[from] EraseError),
     /// When results were kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -98,6 +103,7 @@ impl LabError {
             | Self::Preset(_)
             | Self::NotSimulated { .. }
             | Self::Virtual(_)
+            | Self::Erase(_)
             | Self::Plan { .. } => true,
             Self::Real(error) => !matches!(
                 error.itself(),

@@ -47,6 +47,13 @@ impl Misfits {
 
     /// Adds what `steps` ask for of the drive with these `changes`, which `subject` is, and it does not have.
     fn find(&mut self, steps: &[Step], changes: &str, subject: &dyn Subject) {
+        for step in steps {
+            if let Action::Purge { method } = step.action
+                && let Err(error) = subject.check_purge(method)
+            {
+                self.add(error.at(&step.name, changes));
+            }
+        }
         for (step, cell, workload) in asked(steps, changes, subject) {
             let Err(error) = subject.check(&workload) else { continue };
             if lies_beyond(&error) {
@@ -63,11 +70,14 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
     for step in steps {
         let name = step.name.as_str();
         match &step.action {
-            Action::Purge | Action::Idle { .. } => {}
+            Action::Purge { .. } | Action::Idle { .. } => {}
             Action::Fill { block, queue_depth } => {
                 asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
             }
             Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
+            Action::Precondition(precondition) => {
+                asked.push((name, changes.to_owned(), precondition.on(subject.capacity(), subject.spare())))
+            }
             Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => {
                 let of_this = measure.cells.iter().filter(|cell| cell.changes() == changes);
                 let cells = of_this.filter(|cell| cell.workload.unfit(subject.block()).is_none());

@@ -7,8 +7,9 @@ use stats::Interval;
 use store::Run;
 use workload::Workload;
 
-use crate::Metric;
+use crate::health::HealthRecord;
 use crate::plan::{Axis, Plan};
+use crate::{Metric, Quantity};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub plan: Plan,
     /// The steps that measured something, in order, even where nothing was measured yet.
     pub steps: Vec<StepOutcome>,
+    /// The drive's health before the run and after.
+    pub health: HealthRecord,
     /// Doubts about the run as a whole.
     pub findings: Vec<Finding>,
 }
@@ -66,6 +69,12 @@ impl CellOutcome {
     /// A figure over the repeats; none where no repeat gives it.
     pub fn figure(&self, metric: Metric) -> Option<Interval> {
         let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| metric.of(measurement)).collect();
+        Interval::of(&samples)
+    }
+
+    /// The same of any quantity.
+    pub fn amount(&self, quantity: Quantity) -> Option<Interval> {
+        let samples: Vec<f64> = self.repeats.iter().filter_map(|measurement| quantity.of(measurement)).collect();
         Interval::of(&samples)
     }
 }

@@ -6,8 +6,11 @@ use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
 use workload::Workload;
 
-use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
-use crate::{Environment, LabError};
+use crate::erase::Eraser;
+use crate::health::{Reading, of_device};
+use crate::program::Tools;
+use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task};
+use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
 const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
@@ -24,6 +27,11 @@ impl Real {
     /// The plan's steps will change this target.
     pub fn new(target: Target) -> Self {
         Self { target, record: None }
+    }
+
+    /// What erases the drive by a command of its own.
+    fn eraser<'e>(&self, environment: &'e Environment) -> Eraser<'e> {
+        Eraser { device: environment.device.as_ref(), is_file: !self.target.is_device(), tools: Tools::of_system() }
     }
 
     /// Whether the workload may read what was never written.
@@ -103,6 +111,31 @@ impl Subject for Real {
             "The target cannot discard data, so it was not purged: the fresh state is the state it was found in."
                 .to_owned()
         }))
+    }
+
+    fn health(&self) -> Reading {
+        of_device(&Environment::with_target(self.target.path()))
+    }
+
+    fn check_purge(&self, method: PurgeMethod) -> Result<(), LabError> {
+        let environment = Environment::with_target(self.target.path());
+        Ok(self.eraser(&environment).check(method)?)
+    }
+
+    fn purge_by(&mut self, method: PurgeMethod) -> Result<Option<String>, LabError> {
+        match method {
+            PurgeMethod::Discard => self.purge(),
+            PurgeMethod::None => Ok(Some(NOT_PURGED.to_owned())),
+            _ if !self.target.is_writable() => self.purge(),
+            _ => {
+                let environment = Environment::with_target(self.target.path());
+                Ok(self.eraser(&environment).erase(method)?)
+            }
+        }
+    }
+
+    fn thermometer(&self) -> Option<Thermometer> {
+        Thermometer::of(&Environment::with_target(self.target.path()))
     }
 
     fn idle(&mut self, time: Nanos) {

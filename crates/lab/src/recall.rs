@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use block::Bytes;
 use drive::preset::Preset;
 use engine::Measurement;
-use store::{Run, RunId, Store};
+use store::{Moment, Run, RunId, Store};
 
+use crate::health::HealthRecord;
 use crate::plan::{Action, Cell, Length, Plan, parse};
-use crate::{CellOutcome, Environment, Finding, LabError, Outcome, StepOutcome};
+use crate::subject::NOT_PURGED;
+use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -48,16 +50,36 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 before: Vec::new(),
                 repeats: repeats_of(&step.name, ""),
             }],
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } => continue,
+            Action::Precondition(precondition) => {
+                let repeats: Vec<Measurement> = repeats_of(&step.name, "");
+                let workload = repeats.first().map_or(&precondition.workload, |measured| &measured.workload).clone();
+                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+            }
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
         };
         steps.push(StepOutcome { index, cells });
     }
-    let findings = store
+    let findings: Vec<Finding> = store
         .notes(run.id)?
         .into_iter()
         .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
         .collect();
-    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, findings })
+    leave_out_purges(&mut plan, &findings);
+    let health = health_of(store, run.id)?;
+    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, health, findings })
+}
+
+/// Marks the purges that the command line left out, which the plan's text does not know.
+fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
+    let left_out =
+        |name: &str| findings.iter().any(|finding| finding.step.as_deref() == Some(name) && finding.text == NOT_PURGED);
+    for step in &mut plan.steps {
+        if let Action::Purge { method } = &mut step.action
+            && left_out(&step.name)
+        {
+            *method = PurgeMethod::None;
+        }
+    }
 }
 
 /// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its
@@ -67,6 +89,13 @@ fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
         cell.workload = measured.workload.clone();
     }
     CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before: Vec::new(), repeats }
+}
+
+/// The drive's health before a run and after. What this version cannot read is as if nobody had looked.
+fn health_of(store: &Store, run: RunId) -> Result<HealthRecord, LabError> {
+    let reading = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    let [before, after] = [store.health(run, Moment::Before)?, store.health(run, Moment::After)?].map(reading);
+    Ok(HealthRecord { before, after })
 }
 
 /// How much the run's target holds, as far as it was used.

@@ -12,13 +12,15 @@ use engine::{Clock, Measurement, Progress};
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 use store::{RunId, Store};
-use workload::{Pattern, Stop, Workload};
+use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::fit::fits;
+use crate::level;
 use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
 use crate::subject::{Repeats, Subject, Task};
+use crate::thermometer::{Thermometer, Warmth};
 use crate::variants::{Lineage, Variant, Variants, swept};
 use crate::wear::{Wear, wears};
 
@@ -120,9 +122,9 @@ impl<'a> Session<'a> {
         let at = |error: LabError| error.at(&step.name, lineage.changes);
         match &step.action {
             Action::Measure(_) => {}
-            Action::Purge => {
+            Action::Purge { method } => {
                 lineage.written = Bytes::ZERO;
-                if let Some(finding) = lineage.subject.purge().map_err(at)? {
+                if let Some(finding) = lineage.subject.purge_by(*method).map_err(at)? {
                     self.note(Some(&step.name), lineage.cell(), &finding)?;
                 }
                 self.watch.advance(cost);
@@ -153,6 +155,17 @@ impl<'a> Session<'a> {
                     let noted = |finding: String| self.note(Some(&step.name), lineage.cell(), &finding);
                     wear.finding().map_or(Ok(()), noted)?;
                 }
+            }
+            Action::Precondition(precondition) => {
+                let known = lineage.subject.spare();
+                if precondition.spare.or(known).is_none() {
+                    self.note(Some(&step.name), lineage.cell(), &assumed(Spare::USUAL))?;
+                }
+                let workload = precondition.on(lineage.subject.capacity(), known);
+                let done = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
+                lineage.written += done.write.bytes;
+                self.note_all(&step.name, lineage.changes, done.target_findings())?;
+                self.keep_series(&step.name, lineage, done)?;
             }
         }
         Ok(())
@@ -272,6 +285,9 @@ impl<'a> Session<'a> {
         let furthest = AtomicUsize::new(0);
         let kept = Mutex::new(None);
         let since = Mutex::new(Clocks::now());
+        let thermometer = subject.thermometer();
+        let degrees = || thermometer.as_ref().and_then(Thermometer::read);
+        let warm = Mutex::new(degrees());
         let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
             *kept.lock().expect("nothing panics while it holds a number") = Some(index);
             if let Some(finding) = finding {
@@ -296,6 +312,9 @@ impl<'a> Session<'a> {
                     self.note_all(tasks[index].name, &cell.key(), one.target_findings())?;
                 }
             }
+            let after = degrees();
+            let before = std::mem::replace(&mut *warm.lock().expect("nothing panics while it holds a number"), after);
+            self.note_levels(&tasks[index], &measured, Warmth { before, after })?;
             self.keep(&tasks[index], measured)?;
             self.watch.advance(costs[index]);
             let next = (index + 1).min(tasks.len() - 1);
@@ -314,6 +333,15 @@ impl<'a> Session<'a> {
             }
         }
         done
+    }
+
+    /// Keeps that a cell did not stay on its level.
+    fn note_levels(&self, task: &Task, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
+        for (index, cell) in task.cells.iter().enumerate() {
+            let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
+            self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
+        }
+        Ok(())
     }
 
     /// Keeps what was measured at a point, all jobs or none.
@@ -358,6 +386,7 @@ impl<'a> Session<'a> {
         let seed = self.seed.split(name);
         let since = Clocks::now();
         let mut rounds: Vec<f64> = Vec::new();
+        let mut intervals: Vec<Vec<f64>> = Vec::new();
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
         let steady = loop {
@@ -366,6 +395,7 @@ impl<'a> Session<'a> {
                 .run(&condition.workload, seed.number(rounds.len() as u64), &|_| {})
                 .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
             rounds.push(round.iops());
+            intervals.push(level::intervals(&round));
             match &mut whole {
                 None => whole = Some(round),
                 Some(whole) => whole.append(&round),
@@ -391,11 +421,22 @@ impl<'a> Session<'a> {
         let whole = whole.expect("at least one round was run");
         self.note_all(name, lineage.changes, whole.target_findings())?;
         self.note_disturbances(since, whole.clock, name, lineage.changes)?;
+        if let Some(rule) = condition.steady.filter(|_| steady == Some(true)) {
+            let window = intervals[intervals.len() - rule.rounds..].concat();
+            self.note_all(name, lineage.changes, level::window_finding(&window, rule.rounds).into_iter().collect())?;
+        }
+        self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
         let written = whole.write.bytes;
+        self.keep_series(name, lineage, whole)?;
+        Ok(written)
+    }
+
+    /// Keeps what bringing the target itself into its state has given, unless the store has it already.
+    fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
-        Ok(written)
+        Ok(())
     }
 
     /// Keeps doubts about a cell.
@@ -428,7 +469,7 @@ impl<'a> Session<'a> {
     /// About how long a step takes, for the progress bar alone.
     fn cost(&self, action: &Action, subject: &dyn Subject) -> Nanos {
         match action {
-            Action::Purge => Nanos::from_millis(200),
+            Action::Purge { .. } => Nanos::from_millis(200),
             Action::Idle { time } => *time,
             Action::Fill { block, queue_depth } => {
                 fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
@@ -449,6 +490,7 @@ impl<'a> Session<'a> {
                 };
                 subject.cost(&Workload { stop, ..condition.workload.clone() })
             }
+            Action::Precondition(precondition) => subject.cost(&precondition.on(subject.capacity(), subject.spare())),
         }
     }
 }
@@ -502,6 +544,13 @@ fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
         Limit::Bytes(bytes) => share(so_far.bytes().get(), bytes.get()),
         Limit::Percent(percent) => share(so_far.bytes().get(), percent_of(capacity, percent).get()),
     }
+}
+
+fn assumed(spare: Spare) -> String {
+    format!(
+        "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least that is \
+         usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state by so little."
+    )
 }
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {

@@ -6,11 +6,18 @@ use std::sync::{Arc, Mutex};
 use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
-use engine::{Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};
-use workload::Workload;
+use engine::{
+    Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
+};
+use workload::{Spare, Workload};
 
 use crate::LabError;
+use crate::counted::Counted;
+use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
+
+/// Who meters a simulated drive.
+const METER: &str = "the simulated drive's own supply";
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
@@ -21,12 +28,14 @@ pub struct Simulated {
     clones: Mutex<Vec<Device>>,
     /// Where measurements note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
+    /// What the drive used while it last rested, in watts; none where it has not.
+    idle_watts: Option<f64>,
 }
 
 impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
-        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None }
+        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None, idle_watts: None }
     }
 
     /// Measures jobs side by side on a clone of the drive.
@@ -44,7 +53,19 @@ impl Simulated {
             Some(record) => run_virtual_recorded(&mut clone, jobs, record),
         };
         self.clones().push(clone);
-        Ok(measured?)
+        Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
+    }
+
+    /// The measurement with the drive's own account of its energy, if it keeps one.
+    fn metered(&self, mut measurement: Measurement) -> Measurement {
+        let used = measurement.drive.map(|drive| drive.energy_nj).filter(|nanojoules| *nanojoules > 0);
+        measurement.energy = used.map(|nanojoules| Consumption {
+            meter: METER.to_owned(),
+            joules: Some(nanojoules as f64 / 1e9),
+            idle_watts: self.idle_watts,
+            ..Consumption::default()
+        });
+        measurement
     }
 
     /// The repeats of a task.
@@ -78,6 +99,10 @@ impl Subject for Simulated {
         self.drive.shape().block
     }
 
+    fn spare(&self) -> Option<Spare> {
+        self.preset.spare().and_then(Spare::from_millionths)
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
         match workload.verify.stamps {
@@ -99,13 +124,22 @@ impl Subject for Simulated {
         Ok(None)
     }
 
-    fn idle(&mut self, time: Nanos) {
-        self.drive.submit(self.drive.now() + time, Tag(0), Request::FLUSH);
-        self.drive.complete(Nanos::MAX);
+    fn health(&self) -> Reading {
+        let (counters, state) = (self.drive.counters(), self.drive.health());
+        Reading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 
-    fn run(&mut self, workload: &Workload, seed: Seed, _: &Share) -> Result<Measurement, LabError> {
-        Ok(run_virtual(&mut self.drive, workload, seed)?)
+    fn idle(&mut self, time: Nanos) {
+        self.idle_watts = rest(&mut self.drive, time).or(self.idle_watts);
+    }
+
+    fn meter_rest(&mut self, time: Nanos) {
+        self.idle_watts = rest(&mut self.drive.clone(), time);
+    }
+
+    fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
+        let measured = run_virtual(&mut Counted::new(&mut self.drive, workload, share), workload, seed)?;
+        Ok(self.metered(measured))
     }
 
     fn measure(&mut self, tasks: &[Task], keep: &Keep, _: &Live) -> Result<(), LabError> {
@@ -136,6 +170,15 @@ impl Subject for Simulated {
     fn side_by_side(&self) -> u64 {
         rayon::current_num_threads() as u64
     }
+}
+
+/// Leaves a drive alone for so long; the power that it used, in watts, if it keeps account of that.
+fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
+    let before = drive.counters().energy_nj;
+    drive.submit(drive.now() + time, Tag(0), Request::FLUSH);
+    drive.complete(Nanos::MAX);
+    let nanojoules = drive.counters().energy_nj - before;
+    (time > Nanos::ZERO && nanojoules > 0).then(|| nanojoules as f64 / 1e9 / time.as_secs_f64())
 }
 
 /// About how long a workload takes of the host's time, from the requests that such a drive serves and what each

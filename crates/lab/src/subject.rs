@@ -5,10 +5,12 @@ use std::sync::Arc;
 use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
 use stats::Enough;
-use workload::Workload;
+use workload::{Spare, Workload};
 
-use crate::LabError;
+use crate::health::Reading;
 use crate::plan::Cell;
+use crate::thermometer::Thermometer;
+use crate::{LabError, PurgeMethod};
 
 /// A point of a step, to be measured so many times.
 pub struct Task<'a> {
@@ -66,6 +68,10 @@ pub type Live<'a> = dyn Fn(Progress) + Sync + 'a;
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
 
+/// What is to be said where a purge was left out on purpose.
+pub(crate) const NOT_PURGED: &str =
+    "The purge was left out, as was asked (none): the fresh state is the state the target was found in.";
+
 /// What a plan is carried out on: a simulated drive or a real target.
 pub trait Subject {
     /// How much of it there is to use.
@@ -73,6 +79,11 @@ pub trait Subject {
 
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
+
+    /// How much flash it has beyond its capacity; none where that is not known.
+    fn spare(&self) -> Option<Spare> {
+        None
+    }
 
     /// Whether a workload has its place here, as far as that can be said without running it.
     ///
@@ -103,8 +114,43 @@ pub trait Subject {
     /// If it fails.
     fn purge(&mut self) -> Result<Option<String>, LabError>;
 
+    /// Looks at its health, without changing anything.
+    fn health(&self) -> Reading {
+        Reading::Missing("this kind of target keeps no account of its health".to_owned())
+    }
+
+    /// Whether it can be purged by this method, without changing anything.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check_purge(&self, _: PurgeMethod) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// Forgets all data by this method; what is to be said of the state that this leaves.
+    ///
+    /// # Errors
+    /// If it fails.
+    fn purge_by(&mut self, method: PurgeMethod) -> Result<Option<String>, LabError> {
+        match method {
+            PurgeMethod::None => Ok(Some(NOT_PURGED.to_owned())),
+            _ => self.purge(),
+        }
+    }
+
+    /// What tells how warm it is while it is measured; none where nothing does.
+    fn thermometer(&self) -> Option<Thermometer> {
+        None
+    }
+
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);
+
+    /// Rests for so long before a plan begins, so that its power at rest is known; where a state can be cloned, that is
+    /// left as it was.
+    fn meter_rest(&mut self, time: Nanos) {
+        self.idle(time);
+    }
 
     /// Runs a workload, leaving the state that this brings about.
     ///

@@ -9,8 +9,10 @@ use std::sync::LazyLock;
 use assay_lab::import::icf;
 use assay_lab::import::render as tell;
 use assay_lab::plan::{Length, parse, render};
+use block::{Nanos, Request};
 use drive::preset::Preset;
 use proptest::prelude::*;
+use workload::{Trace, TraceError, TraceReader, to_iolog};
 
 /// The longest text that is tried, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -35,6 +37,8 @@ fn seeds(folder: &str, ending: &str) -> Vec<String> {
 
 static PLANS: LazyLock<Vec<String>> = LazyLock::new(|| seeds("plans", "toml"));
 static DRIVES: LazyLock<Vec<String>> = LazyLock::new(|| [seeds("drives", "toml"), seeds("rigs", "toml")].concat());
+static TRACES: LazyLock<Vec<String>> =
+    LazyLock::new(|| ["log", "txt", "csv"].map(|ending| seeds("fuzz/seeds/trace", ending)).concat());
 static ICF: LazyLock<Vec<String>> = LazyLock::new(|| seeds("fuzz/seeds/icf", "icf"));
 
 /// One change to a text.
@@ -123,6 +127,20 @@ fn apply(change: Change, start: usize, text: &mut Vec<char>, seeds: &[String]) {
     }
 }
 
+/// The trace that a text is.
+fn trace(text: &str) -> Result<Trace, TraceError> {
+    let mut reader = TraceReader::new();
+    text.lines().try_for_each(|line| reader.line(line))?;
+    reader.finish()
+}
+
+#[test]
+fn every_seed_of_a_trace_is_one() {
+    let requests: Vec<usize> = TRACES.iter().map(|text| trace(text).unwrap().requests.len()).collect();
+    // By their endings, then by their names: three.log, two.log, queue.txt, cambridge.csv.
+    assert_eq!(requests, [4, 4, 4, 4]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -148,6 +166,22 @@ proptest! {
                 preset.identity();
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
+    fn a_trace_is_read_or_refused(text in mutated(&TRACES)) {
+        match trace(&text) {
+            Err(error) => prop_assert!(error.to_string().len() < 1024, "{error}"),
+            Ok(trace) => {
+                prop_assert!(trace.requests.len() <= text.lines().count());
+                prop_assert!(trace.requests.is_sorted_by_key(|traced| traced.at));
+                prop_assert!(trace.longest() <= trace.end());
+                // What is read can be written as fio's log and is the same when it is read again.
+                let requests: Vec<(Nanos, Request)> = trace.requests.iter().map(|each| (each.at, each.request)).collect();
+                let again = self::trace(&to_iolog("target", &requests)).unwrap();
+                prop_assert!(again.requests.iter().map(|each| each.request).eq(requests.iter().map(|each| each.1)));
+            }
         }
     }
 

@@ -56,7 +56,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
     let stop = &workload.stop;
     match field {
         Field::Profile | Field::Rw | Field::Bssplit | Field::RandomDistribution => None,
-        Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap => None,
+        Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap | Field::Sprandom => None,
         Field::Verify | Field::DoVerify | Field::VerifyOnly | Field::VerifyFatal => None,
         Field::ReadIolog | Field::ReplayNoStall | Field::ReplayThink => None,
         Field::ReplayTimeScale => match workload.replay.as_ref()?.pace {
@@ -69,6 +69,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
         Field::Numjobs => Some(f64::from(workload.workers)),
         Field::Rwmixread => Some(f64::from(workload.reads())),
         Field::PercentageRandom => Some(f64::from(workload.random_percent)),
+        Field::SprOp => workload.sprandom.map(|spare| spare.share() * 100.0),
         Field::Blockalign => workload.align.map(|align| align.get() as f64),
         Field::BufferCompressPercentage => Some(f64::from(workload.compressible)),
         Field::DedupePercentage => Some(f64::from(workload.duplicates)),
@@ -111,6 +112,8 @@ fn label_of(field: Field, workload: &Workload) -> String {
         Field::Bssplit => sizes(workload),
         Field::PercentageRandom => workload.random_percent.to_string(),
         Field::Norandommap => (if workload.no_repeat { "once each" } else { "repeating" }).to_owned(),
+        Field::SprOp => workload.sprandom.map_or_else(|| "none".to_owned(), |spare| spare.to_string()),
+        Field::Sprandom => (if workload.sprandom.is_some() { "to the steady state" } else { "without end" }).to_owned(),
         Field::Blockalign => workload.align.map_or_else(|| "size".to_owned(), |align| align.to_string()),
         Field::RandomDistribution => workload.distribution.to_string(),
         Field::BufferCompressPercentage => workload.compressible.to_string(),
@@ -149,6 +152,8 @@ fn words_of(field: Field, workload: &Workload) -> String {
         Field::ReplayTimeScale => format!("{label} of the recorded speed"),
         Field::ReplayScale => format!("places divided by {label}"),
         Field::Norandommap => format!("blocks {label}"),
+        Field::SprOp => format!("in the order that leaves a steady state with {label} of flash to spare"),
+        Field::Sprandom => format!("in the order of a row {label}"),
         Field::PercentageRandom => format!("{label} % random"),
         Field::Blockalign => format!("aligned to {label}"),
         Field::RandomDistribution => format!("places {label}"),
@@ -202,6 +207,7 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
     let phrases = [
         (workload.skip > block::Bytes::ZERO).then(|| format!("passing over {} after each", workload.skip)),
         is("norandommap").then(|| each(Field::Norandommap)),
+        is("spr_op").then(|| each(Field::SprOp)),
         is("percentage_random").then(|| each(Field::PercentageRandom)),
         is("blockalign").then(|| each(Field::Blockalign)),
         is("random_distribution").then(|| each(Field::RandomDistribution)),

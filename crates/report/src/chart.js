@@ -27,7 +27,7 @@
     layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     layout.width = element.clientWidth;
     if ("paper" in root.dataset) {
-      layout.height = 240;
+      layout.height -= 80;
       layout.font.size = 10;
     }
     return Plotly.react(element, data, layout, config);

@@ -10,8 +10,10 @@ use serde_json::Value;
 use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
+use crate::health;
 use crate::part::{Part, anchor};
 use crate::prose;
+use crate::setup;
 use crate::table;
 
 /// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
@@ -44,6 +46,7 @@ fn is_simulated(run: &Run) -> bool {
 pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         section #findings { h2 { "Findings" } (findings(outcome, parts)) }
+        section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
         section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }
         section #environment { h2 { "Environment" } (environment(&outcome.run)) }
         section #repeat {
@@ -89,7 +92,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         dl {
             dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", at its lengths for simulated drives" } }
-            @if !outcome.plan.about.is_empty() { dt { "Purpose" } dd { (outcome.plan.about) } }
+            @if !outcome.plan.about.is_empty() && !setup::is_wanted(outcome) { dt { "Purpose" } dd { (outcome.plan.about) } }
             dt { "Seed" } dd { (run.seed) }
             dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
             @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }
@@ -109,9 +112,9 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
                 "A quotient of two means counts as a change where its 95 % interval, the two shares added in quadrature, "
                 "leaves out 1; otherwise it is called no clear change."
             }
-            @if outcome.plan.steps.iter().any(|step| step.action == Action::Purge) && !is_simulated(run) {
+            @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
                 dt { "Fresh" } dd {
-                    "The state after the plan's purge: for a block device a discard of its blocks, for a file a new file. "
+                    "The state after the plan's purge: for a block device a discard of its blocks, unless a finding says otherwise; for a file a new file. "
                     "The drive beneath may have been worn before."
                 }
             }

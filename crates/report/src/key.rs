@@ -1,7 +1,8 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use lab::Metric;
+use lab::plan::Rounds;
 use stats::Interval;
 use workload::{Pattern, Workload};
 
@@ -30,9 +31,16 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// What `workload` asks for.
+    /// What `workload` asks for; a mix of nothing but reads, or but writes, is no mix.
     pub(crate) fn of(workload: &Workload) -> Self {
         let &Workload { pattern, block, queue_depth, workers, .. } = workload;
+        let pattern = match (pattern, workload.reads()) {
+            (Pattern::RandRw, 100) => Pattern::RandRead,
+            (Pattern::RandRw, 0) => Pattern::RandWrite,
+            (Pattern::ReadWrite, 100) => Pattern::Read,
+            (Pattern::ReadWrite, 0) => Pattern::Write,
+            (other, _) => other,
+        };
         Self { pattern, reads: workload.reads(), block, queue_depth, workers }
     }
 
@@ -152,6 +160,11 @@ impl Scorecard {
         Self { states: survey.states, rows }
     }
 
+    /// Whether any row has figures in the first state and in the last.
+    pub(crate) fn has_change(&self) -> bool {
+        self.rows.iter().any(|row| row.change().is_some())
+    }
+
     /// Rows of one pattern and figure, by depth.
     pub(crate) fn of_pattern(&self, pattern: Pattern, metric: Metric) -> impl Iterator<Item = &KeyFigure> {
         self.rows.iter().filter(move |row| row.request.pattern == pattern && row.metric == metric && !row.is_sustained)
@@ -169,12 +182,12 @@ impl<'p> Survey<'p> {
     fn of(parts: &'p [Part<'p>]) -> Self {
         let mut asked = Vec::new();
         let mut states: Vec<State> = Vec::new();
-        for part in parts.iter().filter(|part| part.condition().is_none()) {
-            states.push(part.state);
+        for part in parts.iter().filter(|part| gives_levels(part)) {
+            states.push(part.state_of_figures);
             let plain = part.readings.iter().filter(|reading| is_key(reading));
-            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state)));
+            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state_of_figures)));
         }
-        states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_after));
+        states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
         states.sort();
         states.dedup();
         Self { parts, states, asked }
@@ -201,13 +214,31 @@ impl<'p> Survey<'p> {
         nearest
     }
 
-    /// The least and the greatest depth at 4 KiB, and those measured in two states.
+    /// The least and the greatest depth at 4 KiB, those at which that is so of reads or writes beside it, and those
+    /// measured in two states.
     fn by_depth(&self, pattern: Pattern) -> Vec<Request> {
+        let beside = match pattern {
+            Pattern::RandRead => self.at_random(Pattern::RandWrite),
+            Pattern::RandWrite => self.at_random(Pattern::RandRead),
+            _ => Vec::new(),
+        };
+        let ends = [beside.first(), beside.last()];
+        let is_beside = |request: &Request| {
+            let alike = |other: &Request| Request { pattern, reads: request.reads, ..*other } == *request;
+            ends.iter().flatten().any(|other| alike(other))
+        };
+        let all = self.at_random(pattern);
+        let last = all.len().saturating_sub(1);
+        let is_wanted =
+            |(i, request): &(usize, Request)| *i == 0 || *i == last || is_beside(request) || self.rank(request).0 > 1;
+        all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
+    }
+
+    /// What is asked of 4 KiB in this pattern, the least depth first.
+    fn at_random(&self, pattern: Pattern) -> Vec<Request> {
         let mut all = self.nearest(pattern, Bytes::from_kib(4));
         all.sort_by_key(|request| (request.in_flight(), request.workers));
-        let last = all.len().saturating_sub(1);
-        let is_wanted = |(i, request): &(usize, Request)| *i == 0 || *i == last || self.rank(request).0 > 1;
-        all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
+        all
     }
 
     /// Median and the farthest percentile that can be told, of requests made one at a time.
@@ -223,7 +254,7 @@ impl<'p> Survey<'p> {
     /// measures it in the state that this left; in a row of its own where there is no such request.
     fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
         for part in self.parts {
-            let Some(place) = self.states.iter().position(|&state| state == part.state_after) else { continue };
+            let Some(place) = self.states.iter().position(|&state| state == part.state_of_figures) else { continue };
             let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(Request::of) else { continue };
             let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
             let entry = Some(Entry { figure, anchor: part.anchor() });
@@ -254,7 +285,7 @@ impl<'p> Survey<'p> {
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
             (reading.figure(metric).interval().is_none(), other)
         };
-        let candidates = self.parts.iter().filter(|part| part.condition().is_none() && part.state == state);
+        let candidates = self.parts.iter().filter(|part| gives_levels(part) && part.state_of_figures == state);
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))
@@ -262,6 +293,13 @@ impl<'p> Survey<'p> {
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
     }
+}
+
+/// Whether the figures of a step are levels at which a drive stays: not those of a conditioning, nor of rounds that
+/// let it rest or count all the way to wherever they came.
+fn gives_levels(part: &Part) -> bool {
+    let is_level = |rounds: &Rounds| rounds.steady.is_some() && rounds.rest == Nanos::ZERO;
+    !part.is_on_the_way() && part.rounds().is_none_or(is_level)
 }
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.

@@ -8,7 +8,9 @@ use crate::key::Scorecard;
 use crate::number::{bound, count};
 use crate::part::{Part, parts};
 use crate::prose;
+use crate::rounds;
 use crate::section::section;
+use crate::setup;
 use crate::table;
 
 const STYLE: &str = include_str!("style.css");
@@ -23,9 +25,10 @@ pub fn html(outcome: &Outcome) -> String {
     let run = &outcome.run;
     let main = html! {
         (summary(outcome, &parts))
-        (contents(&parts))
+        (contents(outcome, &parts))
         (NO_SCRIPT)
-        @for index in 0..parts.len() { (section(&parts, index, &outcome.findings)) }
+        @for index in 0..parts.len() { (section(outcome, &parts, index)) }
+        @if setup::is_wanted(outcome) { (setup::setup(outcome)) }
         (back_matter(outcome, &parts))
     };
     document(&format!("{} – {}", run.target_identity, outcome.plan.title), &run.version, &heading(outcome), &main)
@@ -88,6 +91,7 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @let verdict = prose::verdict(&scorecard);
             @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
+            (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }
                 @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run is longer and surer. " }
@@ -98,13 +102,14 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
     }
 }
 
-fn contents(parts: &[Part]) -> Markup {
+fn contents(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         nav aria-label="Contents" {
             ol {
                 @for part in parts { li { a href={ "#" (part.anchor()) } { (part.step.title) } } }
+                @if setup::is_wanted(outcome) { li { a href="#setup" { "Device and set-up" } } }
                 @for (anchor, title) in [
-                    ("findings", "Findings"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
+                    ("findings", "Findings"), ("health", "Health"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
                 ] { li { a href={ "#" (anchor) } { (title) } } }
             }
         }

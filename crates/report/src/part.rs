@@ -15,8 +15,8 @@ pub(crate) struct Part<'a> {
     pub(crate) step: &'a Step,
     /// The state in which it found the drive.
     pub(crate) state: State,
-    /// The state in which it left the drive.
-    pub(crate) state_after: State,
+    /// The state that its figures are of: rounds and conditionings bring about the one that they are measured in.
+    pub(crate) state_of_figures: State,
     /// Its cells with their figures.
     pub(crate) readings: Vec<Reading<'a>>,
     /// The place among the parts of the step whose figures are shown beside this one's.
@@ -34,11 +34,19 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
         _ => None,
     };
     let states = State::along(outcome);
+    let has_rounds = outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Rounds(_)));
+    let state_of_figures = |index: usize| {
+        let brings_it_about = matches!(outcome.plan.steps[index].action, Action::Rounds(_) | Action::Condition(_));
+        match states[index + usize::from(brings_it_about)] {
+            State::Written(_) if has_rounds => State::Briefly,
+            state => state,
+        }
+    };
     let mut parts: Vec<Part> = steps()
         .map(|step| Part {
             step: &outcome.plan.steps[step.index],
             state: states[step.index],
-            state_after: states[step.index + 1],
+            state_of_figures: state_of_figures(step.index),
             readings: step.cells.iter().map(Reading::of).collect(),
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,
@@ -63,6 +71,11 @@ impl<'a> Part<'a> {
     /// The rounds, if it was measured in rounds.
     pub(crate) fn rounds(&self) -> Option<&'a Rounds> {
         if let Action::Rounds(rounds) = &self.step.action { Some(rounds) } else { None }
+    }
+
+    /// Whether it is there to change the drive's state, so that what it measured on the way is no figure of a state.
+    pub(crate) fn is_on_the_way(&self) -> bool {
+        matches!(self.step.action, Action::Condition(_) | Action::Precondition(_))
     }
 
     /// Whether any cell was measured.

@@ -1,8 +1,8 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Repetition, Rounds, Step, profile};
-use lab::{Metric, Outcome};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, profile};
+use lab::{Metric, Outcome, PurgeMethod};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
@@ -65,7 +65,7 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 
 /// `Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
-    let [first, .., last @ (State::Written(_) | State::Worn)] = scorecard.states.as_slice() else {
+    let [first, .., last @ (State::Written(_) | State::Briefly | State::Worn)] = scorecard.states.as_slice() else {
         return settled_at(scorecard);
     };
     let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
@@ -99,7 +99,9 @@ fn settled_at(scorecard: &Scorecard) -> Option<String> {
     let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
     let (requests, figure) = (plural(&row.request), with_unit(row.metric, row.base()?.mean));
     match scorecard.states.last() {
-        Some(last @ State::Written(_)) => sentence(&format!("{}, {requests} are at {figure}", last.moment())),
+        Some(last @ (State::Written(_) | State::Briefly)) => {
+            sentence(&format!("{}, {requests} are at {figure}", last.moment()))
+        }
         _ => sentence(&format!("under lasting {requests} it settles at {figure}")),
     }
 }
@@ -213,7 +215,11 @@ fn span(workload: &Workload) -> String {
 /// What a step does, in a line.
 pub(crate) fn action(step: &Step) -> String {
     match &step.action {
-        Action::Purge => "Forget all data".to_owned(),
+        Action::Purge { method } => match method {
+            PurgeMethod::Discard => "Forget all data".to_owned(),
+            PurgeMethod::None => "Leave the data as it is".to_owned(),
+            method => format!("Forget all data, by {}", method.name()),
+        },
         Action::Fill { block, queue_depth } => {
             format!("Write the whole span once in sequence, {block} at depth {queue_depth}")
         }
@@ -225,6 +231,7 @@ pub(crate) fn action(step: &Step) -> String {
         }
         Action::Condition(condition) => conditioning(condition),
         Action::Rounds(rounds) => in_rounds(rounds),
+        Action::Precondition(precondition) => preconditioning(precondition),
     }
 }
 
@@ -267,11 +274,24 @@ fn conditioning(condition: &Condition) -> String {
         Some(rule) => format!("until {} rounds are steady", rule.rounds),
         None => "whether steady or not".to_owned(),
     };
+    let is_none =
+        matches!(condition.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
+    let least = if is_none { String::new() } else { format!("at least {} and ", limit(condition.at_least)) };
     format!(
-        "Run in rounds: {}; {until}, at least {} and at most {}",
+        "Run in rounds: {}; {until}, {least}at most {}",
         common(&[&condition.workload]),
-        limit(condition.at_least),
         condition.at_most.iter().map(|most| limit(*most)).collect::<Vec<_>>().join(" or ")
+    )
+}
+
+/// How the short way to the steady state goes, in a line.
+fn preconditioning(precondition: &Precondition) -> String {
+    let spare = precondition.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
+    format!(
+        "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
+         {}; then {} % of the capacity at random",
+        common(&[&precondition.workload]),
+        precondition.settle
     )
 }
 
@@ -342,7 +362,7 @@ fn depth(request: &Request) -> String {
     match (request.in_flight(), request.workers) {
         (1, _) => "one at a time".to_owned(),
         (_, 1) => format!("at depth {}", request.queue_depth),
-        (all, _) => format!("with {all} in flight"),
+        (all, _) => format!("with {} in flight", whole(u64::from(all))),
     }
 }
 

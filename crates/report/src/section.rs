@@ -1,23 +1,27 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
+use block::Bytes;
 use lab::plan::{Action, Rounds};
-use lab::{Finding, Metric};
+use lab::{Finding, Metric, Outcome};
 use maud::{Markup, PreEscaped, html};
+use workload::Pattern;
 
 use crate::axis;
 use crate::chart::{self, Panel};
+use crate::energy;
 use crate::figure::Reading;
 use crate::number::{count, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::replay;
+use crate::rounds::{self, Course};
 use crate::state::State;
 use crate::sweep::Sweep;
 use crate::table;
 use crate::timeline::Timeline;
 
-/// The section of `parts[index]` with the findings that are about it.
-pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Markup {
+/// The section of `parts[index]`, with the findings that are about it.
+pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
         Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => prose::workloads(measure),
@@ -32,14 +36,17 @@ pub(crate) fn section(parts: &[Part], index: usize, findings: &[Finding]) -> Mar
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
-                @match part.condition() {
-                    Some(_) => (conditioning(part)),
+                @match Course::of(part) {
+                    _ if part.is_on_the_way() => (conditioning(part, outcome.capacity)),
+                    Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
                 }
+                @if let Some(joined) = rounds::joined(outcome, parts, index) { (joined) }
+                (energy::table(part))
             } @else {
                 p.missing { "Not measured: the run ended before this step gave a figure." }
             }
-            (own_findings(part, findings))
+            (own_findings(part, &outcome.findings))
         }
     }
 }
@@ -120,35 +127,47 @@ fn measured(parts: &[Part], index: usize) -> Markup {
 }
 
 /// Chart, verdict and tables of a conditioning.
-fn conditioning(part: &Part) -> Markup {
+fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
     let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
-    let Some((condition, measurement)) = part.condition().zip(measured) else { return html! {} };
-    let timeline = Timeline::of(condition, measurement);
+    let Some(measurement) = measured else { return html! {} };
+    let timeline = match part.condition() {
+        Some(condition) => Timeline::of(condition, measurement),
+        None => Timeline::whole(measurement),
+    };
     let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
+    let spans = if timeline.rounds.len() > 1 { timeline.rounds.clone() } else { timeline.binned(chart::SERIES_POINTS) };
+    let mut panels = chart::series(&timeline);
+    // What a drive gives for random writes depends on how much was written, not on how long that took.
+    let is_saturation = measurement.workload.pattern == Pattern::RandWrite && spans.len() > 1;
+    panels.extend(is_saturation.then(|| chart::written(&spans, capacity)));
     html! {
-        p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
-        (figure(&part.step.title, &chart::series(&timeline), &prose::series_caption(bin, timeline.rounds.len())))
+        @if part.condition().is_some() {
+            p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+        }
+        (figure(&part.step.title, &panels, &prose::series_caption(bin, timeline.rounds.len())))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {
-            details { summary { (count(timeline.rounds.len(), "round")) } (rounds(part, &timeline)) }
+            details { summary { (count(timeline.rounds.len(), "round")) } (table_of_rounds(part, &timeline)) }
         }
     }
 }
 
-fn rounds(part: &Part, timeline: &Timeline) -> Markup {
+fn table_of_rounds(part: &Part, timeline: &Timeline) -> Markup {
     let table = html! {
         table {
             caption { "Means of rounds" }
             thead { tr {
                 th scope="col" { "Round" } th.number scope="col" { "Ends after, " span.unit { "s" } }
                 th.number scope="col" { "IOPS" }
-                th.number scope="col" { "Mean latency" } th.number scope="col" { "Longest" }
+                th.number scope="col" { "Mean latency" } th.number scope="col" { "99 %" }
+                th.number scope="col" { "Longest" }
             } }
             tbody { @for (i, span) in timeline.rounds.iter().enumerate() { tr {
                 th scope="row" { (i + 1) }
                 td.number { (axis::plain(span.start + span.length)) }
                 td.number { (three(span.iops())) }
                 td.number { @if let Some(mean) = span.latency_mean() { (latency(mean)) } @else { "–" } }
+                td.number { @if let Some(p99) = span.percentile(99.0) { (latency(p99)) } @else { "–" } }
                 td.number { (latency(span.latency_max)) }
             } } }
         }

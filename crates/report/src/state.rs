@@ -1,8 +1,8 @@
 //! In what state a step finds the drive.
 
 use block::Bytes;
-use lab::plan::{Action, Step};
-use lab::{Outcome, Wear};
+use lab::plan::Action;
+use lab::{Outcome, PurgeMethod, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,8 @@ pub(crate) enum State {
     Fresh,
     /// Written at random since, but too little to call it worn.
     Written(Wear),
+    /// The same of several steps in rounds, after each of them by another amount.
+    Briefly,
     /// Written at random for long since.
     Worn,
 }
@@ -29,11 +31,12 @@ impl State {
         for (index, step) in outcome.plan.steps.iter().enumerate() {
             let before = states[index];
             states.push(match &step.action {
-                Action::Purge => {
+                Action::Purge { method: PurgeMethod::None } => before,
+                Action::Purge { .. } => {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }
-                Action::Condition(_) | Action::Rounds(_) if wears(step) => {
+                action if wears(action) => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
@@ -50,7 +53,7 @@ impl State {
         match self {
             Self::AsFound => "as found",
             Self::Fresh => "fresh",
-            Self::Written(_) => "briefly written",
+            Self::Written(_) | Self::Briefly => "briefly written",
             Self::Worn => "worn",
         }
     }
@@ -60,7 +63,7 @@ impl State {
         match self {
             Self::AsFound => "As found",
             Self::Fresh => "Fresh",
-            Self::Written(_) => "Briefly written",
+            Self::Written(_) | Self::Briefly => "Briefly written",
             Self::Worn => "Worn",
         }
     }
@@ -69,15 +72,16 @@ impl State {
     pub(crate) fn moment(self) -> String {
         match self {
             Self::Written(wear) => format!("after {wear}"),
-            Self::AsFound | Self::Fresh | Self::Worn => format!("once {}", self.name()),
+            Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("once {}", self.name()),
         }
     }
 }
 
-/// Whether a step wears the drive by random writes.
-fn wears(step: &Step) -> bool {
-    match &step.action {
+/// Whether a step writes at random to change the drive's state.
+fn wears(action: &Action) -> bool {
+    match action {
         Action::Condition(condition) => lab::wears(&condition.workload),
+        Action::Precondition(_) => true,
         Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| lab::wears(&cell.workload)),
         _ => false,
     }

@@ -5,11 +5,13 @@ use lab::{Metric, Outcome};
 
 use crate::axis;
 use crate::conditions::{date, state, took};
+use crate::energy;
 use crate::figure::Figure;
 use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
 use crate::part::{Part, parts};
 use crate::prose;
+use crate::rounds;
 use crate::table::cell_name;
 
 /// The narrowest that a summary can be and still hold its table.
@@ -41,11 +43,23 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
+    if let Some(rounds) = in_rounds(&parts, width, color) {
+        lines.push(String::new());
+        lines.extend(rounds.lines().map(|line| line.trim_end().to_owned()));
+    }
     // What can be no key figure is shown as it is.
-    let is_silent = |part: &&Part| part.condition().is_none() && !part.readings.iter().any(is_key);
+    let is_silent =
+        |part: &&Part| !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key);
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));
+    }
+    if energy::is_asked(outcome) {
+        let mut table = blank(width, color);
+        let more = energy::rows(&parts, &mut table);
+        lines.push(String::new());
+        lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
+        lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more cell"))));
     }
     lines.push(String::new());
     let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
@@ -67,6 +81,22 @@ fn blank(width: u16, color: bool) -> Table {
         table.force_no_tty();
     }
     table
+}
+
+/// How the steps in rounds came out: a row for each, and for each cell that decides; none where there are none.
+fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
+    let mut table = blank(width, color);
+    let figure = Cell::new("Figure").set_alignment(CellAlignment::Right);
+    table.set_header([Cell::new("Measured in rounds"), Cell::new("Steady state"), figure, Cell::new("Unit")]);
+    for row in rounds::rows(parts) {
+        let name = if row.is_cell { format!("  {}", row.name) } else { row.name };
+        let [figure, unit] = match row.figure {
+            Some((figure, metric)) => [figure_cell(&figure, color), Cell::new(metric.unit())],
+            None => [Cell::new(""), Cell::new("")],
+        };
+        table.add_row([Cell::new(name), Cell::new(row.steady), figure, unit]);
+    }
+    (table.row_count() > 0).then(|| padded(table))
 }
 
 /// The figures of a step, a row for each cell or job.
@@ -101,7 +131,7 @@ fn padded(mut table: Table) -> Table {
 
 fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
-    let has_change = scorecard.states.len() > 1;
+    let has_change = scorecard.has_change();
     let mut head = vec![Cell::new("Key figure"), Cell::new("Unit")];
     head.extend(scorecard.states.iter().map(|state| Cell::new(state.title()).set_alignment(CellAlignment::Right)));
     head.extend(has_change.then(|| Cell::new("Change")));

@@ -19,7 +19,7 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
 
 /// The key figures, a column for each state, with the change from the first to the last.
 pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
-    let has_change = scorecard.states.len() > 1;
+    let has_change = scorecard.has_change();
     let table = html! {
         table.key {
             caption.hidden { "Key figures with 95 % confidence intervals" }
@@ -81,7 +81,7 @@ fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
 }
 
 /// `38,912 ± 45 IOPS, 5 repeats`: what stands behind a rounded figure.
-fn exact(interval: &Interval, metric: Metric) -> String {
+pub(crate) fn exact(interval: &Interval, metric: Metric) -> String {
     let mean = significant(interval.mean, 6);
     let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
     format!("{mean}{half} {}, {}", metric.unit(), count(interval.repeats, "repeat"))

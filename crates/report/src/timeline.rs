@@ -3,10 +3,10 @@
 use block::Nanos;
 use engine::{Measurement, TICK};
 use lab::plan::Condition;
-use stats::{Steadiness, SteadyRule};
+use stats::{Bins, Steadiness, SteadyRule};
 
 /// What was completed in one stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Span {
     /// When it began, in seconds.
     pub(crate) start: f64,
@@ -14,10 +14,14 @@ pub(crate) struct Span {
     pub(crate) length: f64,
     /// Requests completed.
     pub(crate) requests: u64,
+    /// Data that they moved, in bytes.
+    pub(crate) bytes: u64,
     /// The sum of their latencies, in microseconds.
     latency_total: f64,
     /// The longest of their latencies, in microseconds.
     pub(crate) latency_max: f64,
+    /// How they lie, as far as that was kept.
+    latencies: Bins,
 }
 
 impl Span {
@@ -26,9 +30,21 @@ impl Span {
         self.requests as f64 / self.length
     }
 
+    /// Megabytes of 1,000,000 bytes a second.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        self.bytes as f64 / self.length / 1e6
+    }
+
     /// Mean latency in microseconds; none where nothing was completed.
     pub(crate) fn latency_mean(&self) -> Option<f64> {
         (self.requests > 0).then(|| self.latency_total / self.requests as f64)
+    }
+
+    /// The latency that `percent` of the requests did not exceed, in microseconds; none where that is not known.
+    pub(crate) fn percentile(&self, percent: f64) -> Option<f64> {
+        let is_known = self.latencies.count() == self.requests;
+        let found = self.latencies.percentile(percent).filter(|_| is_known)?;
+        Some(found.as_micros_f64().min(self.latency_max))
     }
 
     /// When it was half over, in seconds.
@@ -45,8 +61,10 @@ impl Span {
     /// Takes in what was completed without making the span longer.
     fn absorb(&mut self, other: &Self) {
         self.requests += other.requests;
+        self.bytes += other.bytes;
         self.latency_total += other.latency_total;
         self.latency_max = self.latency_max.max(other.latency_max);
+        self.latencies.merge(&other.latencies);
     }
 }
 
@@ -83,6 +101,12 @@ impl Timeline {
         Self { spans, steadiness: rule.judge(&means), rounds, rule }
     }
 
+    /// The timeline of what was run in one piece, which no rule judges.
+    pub(crate) fn whole(measurement: &Measurement) -> Self {
+        let spans = spans_of(&measurement.series, 0.0, measurement.elapsed.as_secs_f64());
+        Self { spans, rounds: Vec::new(), steadiness: None, rule: SteadyRule::SNIA }
+    }
+
     /// At most `most` spans, each the sum of as many neighbours.
     pub(crate) fn binned(&self, most: usize) -> Vec<Span> {
         self.spans.chunks(self.spans.len().div_ceil(most).max(1)).filter_map(merged).collect()
@@ -107,8 +131,10 @@ fn spans_of(ticks: &[engine::Tick], start: f64, length: f64) -> Vec<Span> {
             start: start + from,
             length: (length - from).min(tick_length),
             requests: tick.requests(),
+            bytes: tick.bytes.get(),
             latency_total: tick.latency_total.as_micros_f64(),
             latency_max: tick.latency_max.as_micros_f64(),
+            latencies: tick.latencies.clone(),
         };
         match spans.last_mut() {
             Some(last) if span.length <= 0.0 => last.absorb(&span),
@@ -121,7 +147,7 @@ fn spans_of(ticks: &[engine::Tick], start: f64, length: f64) -> Vec<Span> {
 
 fn merged(spans: &[Span]) -> Option<Span> {
     let (first, rest) = spans.split_first()?;
-    let mut sum = *first;
+    let mut sum = first.clone();
     rest.iter().for_each(|span| sum.extend(span));
     Some(sum)
 }
@@ -185,5 +211,7 @@ mod tests {
         let sum = |spans: &[Span]| spans.iter().map(|span| span.requests).sum::<u64>();
         assert_eq!(sum(&bins), sum(&timeline.spans));
         assert_eq!(sum(&bins), 40 * 201);
+        let (median, most) = (bins[0].percentile(50.0).unwrap(), bins[0].percentile(99.9).unwrap());
+        assert!((median / 10_000.0 - 1.0).abs() <= 0.016 && most >= median, "{median} µs");
     }
 }

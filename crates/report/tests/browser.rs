@@ -143,6 +143,15 @@ fn every_step_of_a_made_up_review_has_a_visible_chart_and_no_script_fails() {
 }
 
 #[test]
+fn every_step_of_a_review_in_rounds_has_a_visible_chart_and_no_script_fails() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let outcome = support::in_rounds();
+    every_step_has_a_visible_chart(&chromium, &outcome);
+    let narrow = told(&chromium, &report::html(&outcome), &["--window-size=500,2000"]);
+    assert!(narrow.errors.is_empty() && narrow.wide <= 0.0, "{:?}, {} px too wide", narrow.errors, narrow.wide);
+}
+
+#[test]
 fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails() {
     let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
     let folder = tempfile::tempdir().expect("a folder for the store");
@@ -209,7 +218,9 @@ fn pictures_can_be_taken() {
         PathBuf::from(std::env::var_os("ASSAY_REPORT_PICTURES").expect("ASSAY_REPORT_PICTURES names a folder"));
     let chromium = chromium().expect("pictures need Chromium");
     let scratch = tempfile::tempdir().expect("a folder for the browser");
-    for (name, outcome) in [("complete", support::outcome()), ("cut-off", support::cut_off())] {
+    for (name, outcome) in
+        [("complete", support::outcome()), ("cut-off", support::cut_off()), ("rounds", support::in_rounds())]
+    {
         let page = folder.join(format!("{name}.html"));
         std::fs::write(&page, report::html(&outcome)).expect("the page is written");
         let frame = folder.join(format!("{name}-phone.html"));

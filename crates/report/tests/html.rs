@@ -36,6 +36,18 @@ fn every_step_that_measures_has_a_section_with_a_chart_and_a_table() {
     }
 }
 
+/// Nothing judged its rounds, and what is measured behind it is of a worn drive.
+#[test]
+fn the_short_way_to_the_steady_state_is_shown_over_time_and_not_judged() {
+    let page = report::html(&support::preconditioned());
+    let (short, long) = (section(&page, "step-wear"), section(&COMPLETE, "step-wear"));
+    assert!(long.contains("the SNIA rule") && !short.contains("the SNIA rule"));
+    assert!(short.contains("over time") && !short.contains("Diamonds"), "{short}");
+    assert!(page.contains("7 % to spare") && page.contains("then 10 % of the capacity at random"));
+    let worn = section(&page, "step-random-worn");
+    assert!(worn.contains("drive worn"), "{worn}");
+}
+
 #[test]
 fn figures_in_tables_are_those_of_the_outcome() {
     let outcome = support::outcome();

@@ -2,7 +2,9 @@
 //!
 //! Floating point lives here and in the report; the models below count in integers.
 
+mod bins;
 mod bootstrap;
+mod change;
 mod enough;
 mod histogram;
 mod holm;
@@ -13,7 +15,9 @@ mod rank;
 mod ratio;
 mod steady;
 
+pub use bins::Bins;
 pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
+pub use change::{ChangePoint, FALSE_ALARM, INTERVALS_LEAST};
 pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};
 pub use holm::holm;

@@ -11,6 +11,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::Cause;
+use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
 use crate::owner::Owner;
 use crate::{Run, RunId, State, StoreError};
@@ -18,7 +19,7 @@ use crate::{Run, RunId, State, StoreError};
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 5;
+const SCHEMA: i64 = 7;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -33,6 +34,12 @@ const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
     ALTER TABLE measurement ADD COLUMN verified TEXT;";
 /// What a store of the fourth version lacks: plans had no lengths of their own for simulated drives.
 const FROM_FOURTH: &str = "ALTER TABLE run ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;";
+/// What a store of the fifth version lacks: only simulated drives said what they consumed.
+const FROM_FIFTH: &str = "ALTER TABLE measurement ADD COLUMN energy TEXT;";
+/// What a store of the sixth version lacks: nobody looked at the health of drives.
+const FROM_SIXTH: &str = "CREATE TABLE health (
+    run INTEGER NOT NULL REFERENCES run (id), moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    reading TEXT NOT NULL, UNIQUE (run, moment));";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -124,7 +131,8 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (earlier, lacks) in [(1, FROM_FIRST), (2, FROM_SECOND), (3, FROM_THIRD), (4, FROM_FOURTH)] {
+        let steps = [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH];
+        for (earlier, lacks) in (1..).zip(steps) {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
                 transaction.pragma_update(None, "user_version", earlier + 1)?;
@@ -289,6 +297,22 @@ impl Store {
             )?;
             Ok(())
         })
+    }
+
+    /// Keeps what was seen of the drive's health. Of a run that is resumed, what was seen when it began stays.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_health(&mut self, run: RunId, moment: Moment, reading: &str) -> Result<(), StoreError> {
+        self.write(|connection| Ok(health::insert(connection, run, moment, reading)?))
+    }
+
+    /// What was seen of the drive's health; none where nobody looked.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn health(&self, run: RunId, moment: Moment) -> Result<Option<String>, StoreError> {
+        self.read(|connection| Ok(health::select(connection, run, moment)?))
     }
 
     /// Enters how a run ended.

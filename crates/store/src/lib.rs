@@ -5,6 +5,7 @@
 
 mod database;
 mod error;
+mod health;
 mod measured;
 mod owner;
 mod run;
@@ -13,5 +14,6 @@ mod series;
 
 pub use database::{NewRun, Note, Store};
 pub use error::StoreError;
+pub use health::Moment;
 pub use measured::Stored;
 pub use run::{Run, RunId, State};

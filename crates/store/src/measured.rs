@@ -42,10 +42,10 @@ pub fn insert(
              latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_p9999_ns, read_requests, read_bytes, \
              read_latency, write_requests, write_bytes, write_latency, trim_requests, trim_bytes, trim_latency, \
              series, cpu, drive, flush_requests, flush_latency, \
-             read_service, write_service, trim_service, failures, verified) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
+             read_service, write_service, trim_service, failures, verified, energy) VALUES (:run, :step, :cell, :repeat, :seed, :clock, :workload, :elapsed, :iops, \
              :rate, :mean, :p50, :p99, :p9999, :reads, :read_bytes, :read_latency, :writes, :write_bytes, \
              :write_latency, :trims, :trim_bytes, :trim_latency, :series, :cpu, :drive, \
-             :flushes, :flush_latency, :read_service, :write_service, :trim_service, :failures, :verified)",
+             :flushes, :flush_latency, :read_service, :write_service, :trim_service, :failures, :verified, :energy)",
         )?
         .execute(named_params! {
             ":run": run.0,
@@ -83,6 +83,7 @@ pub fn insert(
             ":failures":
                 (!measurement.failures.is_empty()).then(|| json(serde_json::to_string(&measurement.failures))),
             ":verified": measurement.verified.as_ref().map(|verified| json(serde_json::to_string(verified))),
+            ":energy": measurement.energy.as_ref().map(|energy| json(serde_json::to_string(energy))),
         })
         .map_err(|error| match error.sqlite_error() {
             Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
@@ -159,6 +160,8 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         failures: optional(row.get("failures")?).ok_or_else(|| damaged("failed requests"))?.unwrap_or_default(),
         verified: optional(row.get("verified")?).ok_or_else(|| damaged("checked data"))?,
         drive: optional(row.get("drive")?).ok_or_else(|| damaged("drive's counters"))?,
+        energy: optional(row.get("energy")?).ok_or_else(|| damaged("energy"))?,
+        began: None,
     };
     Ok(Stored { step: step.clone(), key: key.clone(), repeat, measurement })
 }

@@ -63,7 +63,17 @@ CREATE TABLE measurement (
     -- Requests that failed, by kind and reason, and what came of checking written data; null where there is nothing.
     failures        TEXT,
     verified        TEXT,
+    -- What was consumed, by whom it was metered; null where nobody did.
+    energy          TEXT,
     UNIQUE (run, step, cell, repeat)
+);
+
+-- The health of a run's drive at its beginning and at its end, as JSON of `lab::health::Reading`.
+CREATE TABLE health (
+    run             INTEGER NOT NULL REFERENCES run (id),
+    moment          TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    reading         TEXT NOT NULL,
+    UNIQUE (run, moment)
 );
 
 -- Doubts about a run or a part of it. Empty step and cell: the whole run, the whole step.

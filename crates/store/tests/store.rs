@@ -5,9 +5,9 @@ mod support;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use assay_store::{Note, RunId, State, Store, StoreError, Stored};
+use assay_store::{Moment, Note, RunId, State, Store, StoreError, Stored};
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Clock, Measurement};
+use engine::{Clock, Consumption, Measurement};
 use rusqlite::Connection;
 use support::{measurement, new_run};
 use workload::Workload;
@@ -108,7 +108,8 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
          ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
-         ALTER TABLE measurement DROP COLUMN verified; PRAGMA user_version = 1",
+         ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
+         DROP TABLE health; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -116,6 +117,25 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
     let stored: Vec<Measurement> =
         place.store().measured(run).unwrap().into_iter().map(|stored| stored.measurement).collect();
     assert!(stored == [measurement(7, 1), flushed]);
+}
+
+#[test]
+fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read() {
+    let place = Place::new();
+    let run = place.store().begin(&new_run()).unwrap();
+    place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
+    place.tamper("ALTER TABLE measurement DROP COLUMN energy; PRAGMA user_version = 4");
+    let doubts = vec!["It fell silent.".to_owned()];
+    let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
+    let known = Consumption { joules: Some(12.5), idle_watts: Some(0.25), readings: Some(40), ..unknown.clone() };
+    let metered = |energy| Measurement { energy, ..measurement(7, 1) };
+    let all = [metered(None), metered(Some(unknown)), metered(Some(known))];
+    for (repeat, one) in (1..).zip(&all[1..]) {
+        place.store().record_cell(run, "new", "", &[(repeat, one.clone())]).unwrap();
+    }
+    let stored: Vec<Measurement> =
+        place.store().measured(run).unwrap().into_iter().map(|stored| stored.measurement).collect();
+    assert!(stored == all);
 }
 
 #[test]
@@ -147,7 +167,7 @@ fn a_series_of_hours_comes_back_and_stays_small() {
         .unwrap()
         .query_row("SELECT length(series) FROM measurement", [], |row| row.get(0))
         .unwrap();
-    assert!(bytes < 20_000 * 20, "{bytes} bytes");
+    assert!(bytes < 20_000 * 30, "{bytes} bytes, of which the bins of ten latencies take a dozen each second");
 }
 
 #[test]
@@ -276,6 +296,20 @@ fn findings_are_kept_once_in_the_order_they_came_up() {
 }
 
 #[test]
+fn the_health_before_stays_and_the_health_after_is_the_last() {
+    let place = Place::new();
+    let run = place.store().begin(&new_run()).unwrap();
+    assert_eq!(place.store().health(run, Moment::Before).unwrap(), None, "nobody looked");
+    for (moment, reading) in [(Moment::Before, "a"), (Moment::After, "b"), (Moment::Before, "c"), (Moment::After, "d")]
+    {
+        place.store().keep_health(run, moment, reading).unwrap();
+    }
+    let kept = [Moment::Before, Moment::After].map(|moment| place.store().health(run, moment).unwrap());
+    assert_eq!(kept.map(Option::unwrap), ["a", "d"], "a resumed run began as it began");
+    assert!(place.store().keep_health(RunId(99), Moment::After, "x").is_err(), "there is no such run");
+}
+
+#[test]
 fn an_unknown_run_is_answered_with_those_there_are() {
     let place = Place::new();
     let mut store = place.store();
@@ -341,9 +375,9 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = Place::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 7");
+    place.tamper("PRAGMA user_version = 8");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 7, this one knows 4); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 8, this one knows 7); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::distribution::Places;
 use crate::permutation::Permutation;
 use crate::shares::Deck;
+use crate::steady_order::SteadyOrder;
 use crate::stream::generator;
 use crate::{Pattern, Workload};
 
@@ -27,6 +28,8 @@ pub(crate) struct Blend {
     skip: u64,
     /// The order in which every block comes once.
     once: Option<Once>,
+    /// The order that leaves a drive in its steady state.
+    steady: Option<SteadyOrder>,
     /// What is drawn for reads, writes and trims; none for those that are not made.
     kinds: [Option<Kind>; 3],
     entropy: u8,
@@ -112,6 +115,10 @@ impl Blend {
                 let seed = seed.number(u64::from(worker)).split("order");
                 Once::new(length.div(workload.block), seed)
             }),
+            // All workers share one row.
+            steady: workload.sprandom.map(|spare| {
+                SteadyOrder::new(length.div(workload.block), spare, (worker, workload.workers), seed.split("steady"))
+            }),
             kinds: [Op::Read, Op::Write, Op::Trim].map(kind),
             entropy: 100 - workload.compressible,
             durable: workload.durable,
@@ -140,6 +147,8 @@ impl Blend {
         let sectors = kind.sectors[if kind.sectors.len() == 1 { 0 } else { kind.deck.draw(&mut self.sizes) }];
         let place = if let Some(once) = &mut self.once {
             once.draw() * u64::from(sectors)
+        } else if let Some(steady) = &mut self.steady {
+            steady.draw() * u64::from(sectors)
         } else if is_random {
             let room = room(self.length, sectors, kind.align);
             kind.places.draw(room, &mut self.addresses) * kind.align

@@ -51,6 +51,11 @@ pub enum Invalid {
          leave out bssplit, blockalign, percentage_random and random_distribution, or norandommap"
     )]
     OnceEach,
+    #[error(
+        "sprandom decides where each write falls, which takes rw=randwrite of one block size; leave out bssplit, \
+         blockalign, percentage_random, random_distribution, norandommap=0, verify and read_iolog, or sprandom"
+    )]
+    SteadyOrder,
     #[error("alignment {found} is not a whole number of 512 B sectors; try 512 or 4k")]
     Alignment { found: Bytes },
     #[error("fsync and fdatasync both ask for flushes; give one of them")]

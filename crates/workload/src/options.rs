@@ -14,6 +14,8 @@ impl Workload {
         let compresses = self.compressible > 0 && self.compressible < 100;
         let options = [
             given(self.no_repeat, "norandommap", &|| "0".to_owned()),
+            given(self.sprandom.is_some(), "sprandom", &|| "1".to_owned()),
+            self.sprandom.map(|spare| ("spr_op", spare.share().to_string())),
             self.sizes.as_ref().map(|sizes| ("bssplit", sizes.to_string())),
             given(mixes && self.random_percent < 100, "percentage_random", &|| self.random_percent.to_string()),
             self.align.filter(|_| mixes).map(|align| ("blockalign", amount(align))),
@@ -90,6 +92,12 @@ mod tests {
         assert!(Workload::default().is_plain());
         let sequential = Workload { random_percent: 50, align: Some(Bytes::new(512)), ..Workload::default() };
         assert!(sequential.is_plain(), "a sequential pattern has no random requests");
+    }
+
+    #[test]
+    fn the_order_that_leaves_the_steady_state_is_fios() {
+        let workload = Workload { sprandom: "7.34%".parse().ok(), ..Workload::default() };
+        assert_eq!(workload.options(), [("sprandom", "1".to_owned()), ("spr_op", "0.0734".to_owned())]);
     }
 
     #[test]

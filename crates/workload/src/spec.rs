@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, SECTOR};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Invalid, Pattern, Replay, ReplayPace, Sizes, Verify, Weighted};
+use crate::{Arrival, Distribution, Invalid, Pattern, Replay, ReplayPace, Sizes, Spare, Verify, Weighted};
 
 /// When a workload ends: at the first of the limits that are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +77,10 @@ pub struct Workload {
     /// order \[`norandommap=0`\].
     #[serde(default)]
     pub no_repeat: bool,
+    /// Whether writes come in the order that leaves a drive with so much spare flash in the steady state of random
+    /// writing, once as much is written as it has flash; random writes follow \[`sprandom`, `spr_op`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprandom: Option<Spare>,
     /// Random requests begin at multiples of this; none for multiples of the least size \[`blockalign`\].
     #[serde(default)]
     pub align: Option<Bytes>,
@@ -133,6 +137,7 @@ impl Default for Workload {
             random_percent: 100,
             skip: Bytes::ZERO,
             no_repeat: false,
+            sprandom: None,
             align: None,
             distribution: Distribution::Uniform,
             compressible: 0,
@@ -345,6 +350,11 @@ impl Workload {
         {
             return Err(Invalid::OnceEach);
         }
+        let differs = draws_otherwise || self.no_repeat || self.sizes.is_some() || self.align.is_some();
+        let is_other = self.pattern != Pattern::RandWrite || self.verify.stamps || self.replay.is_some();
+        if self.sprandom.is_some() && (differs || is_other) {
+            return Err(Invalid::SteadyOrder);
+        }
         if self.fsync > 0 && self.fdatasync > 0 {
             return Err(Invalid::TwoFlushes);
         }
@@ -494,6 +504,7 @@ mod tests {
             (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
             (Workload { sizes: Some("512/99:2g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
             (Workload { random_percent: 101, ..ten_seconds() }, "random share of 101 %"),
+            (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "takes rw=randwrite of one block size"),
             (Workload { compressible: 101, ..ten_seconds() }, "101 %"),
             (Workload { align: Some(Bytes::new(100)), ..ten_seconds() }, "alignment 100 B"),
             (Workload { fsync: 1, fdatasync: 1, ..ten_seconds() }, "give one of them"),

@@ -214,7 +214,12 @@ mod tests {
 
     #[test]
     fn answers_are_as_long_as_the_protocol_says() {
-        let lengths = [init(u32::MAX).len(), attributes(Bytes::from_mib(1)).len(), opened().len(), space(Bytes::from_mib(1)).len()];
+        let lengths = [
+            init(u32::MAX).len(),
+            attributes(Bytes::from_mib(1)).len(),
+            opened().len(),
+            space(Bytes::from_mib(1)).len(),
+        ];
         assert_eq!(lengths, [64, 104, 16, 80]);
         assert_eq!(header(Unique(5), 5, 8)[4..8], (-5_i32).to_ne_bytes());
     }

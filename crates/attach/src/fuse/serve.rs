@@ -117,7 +117,9 @@ impl Server {
         };
         let asked = |op, offset, length| Asked { unique, op, offset, length };
         let taken = match call {
-            Call::Read { offset, length } if within(offset, u64::from(length)) => Ok(asked(Op::Read, offset, u64::from(length))),
+            Call::Read { offset, length } if within(offset, u64::from(length)) => {
+                Ok(asked(Op::Read, offset, u64::from(length)))
+            }
             // The data is there once the command was taken; whether it survives is another question.
             Call::Write { offset, data } if within(offset, data.len() as u64) => {
                 content.write(offset, data).map(|()| asked(Op::Write, offset, data.len() as u64))
@@ -176,7 +178,8 @@ impl Server {
             None => IDLE,
         };
         if left > Nanos::ZERO {
-            let timeout = Timespec { tv_sec: left.as_secs_f64() as i64, tv_nsec: (left.as_nanos() % 1_000_000_000) as i64 };
+            let timeout =
+                Timespec { tv_sec: left.as_secs_f64() as i64, tv_nsec: (left.as_nanos() % 1_000_000_000) as i64 };
             match poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(std::io::Error::from(errno).into()),
@@ -204,4 +207,3 @@ fn plain(call: Call, size: Bytes) -> Option<Result<Vec<u8>, Errno>> {
 fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
-

@@ -85,8 +85,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
     let capacity = drive.shape().capacity;
-    let terms =
-        Terms { content: content.clone(), speed: arguments.speed, busy: arguments.busy, partitions: arguments.partitions };
+    let terms = Terms {
+        content: content.clone(),
+        speed: arguments.speed,
+        busy: arguments.busy,
+        partitions: arguments.partitions,
+    };
     let attachment = Attachment::new(drive, &mount, &terms)?;
     let mut entry = Entry {
         device: attachment.device().to_owned(),
@@ -102,20 +106,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     println!("{}", entry.device.display());
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
-    eprintln!(
+    tell(format_args!(
         "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off.",
         entry.device.display(),
         floor.read,
         floor.write
-    );
+    ));
     let served = serve(&attachment, &mut entry, &registry, &stop);
+    // The device may be somebody else's as soon as it is free.
+    registry.forget(&entry);
     let detached = attachment.detach().map(drop);
-    registry.forget(&entry.device);
     if arguments.backing.is_none() {
         std::fs::remove_file(own).ok();
     }
     served?;
     Ok(detached?)
+}
+
+/// Says something to whoever listens; in the background nobody does.
+fn tell(words: std::fmt::Arguments) {
+    writeln!(std::io::stderr(), "{words}").ok();
 }
 
 /// Keeps the entry up to date until it is time to end.
@@ -129,7 +139,10 @@ fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: 
             if !attach::loop_device::in_use(&entry.device) {
                 return Ok(());
             }
-            eprintln!("{} is in use: unmount what is on it first; nothing is unmounted by force", entry.device.display());
+            tell(format_args!(
+                "{} is in use: unmount what is on it first; nothing is unmounted by force",
+                entry.device.display()
+            ));
         }
         entry.live = attachment.live();
         registry.enter(entry)?;
@@ -141,7 +154,10 @@ fn prepared(preset: &Preset, worn: bool) -> Result<Device, Failure> {
     let mut drive = preset.build();
     let capacity = drive.shape().capacity;
     let block = Bytes::from_mib(1).min(capacity);
-    let (fill, wear) = (Workload { pattern: Pattern::Write, block, ..Workload::default() }, Workload { pattern: Pattern::RandWrite, ..Workload::default() });
+    let (fill, wear) = (
+        Workload { pattern: Pattern::Write, block, ..Workload::default() },
+        Workload { pattern: Pattern::RandWrite, ..Workload::default() },
+    );
     for workload in [fill, wear].into_iter().filter(|_| worn) {
         let workload = Workload { queue_depth: 32, stop: Stop::after_bytes(capacity), ..workload };
         engine::run_virtual(&mut drive, &workload, Seed::new(1)).map_err(Failure::failed)?;
@@ -176,7 +192,10 @@ pub fn attached() -> Result<(), Failure> {
         println!("No drive is attached. `assay attach x25-m` attaches one.");
         return Ok(());
     }
-    println!("{:<12} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9}", "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late");
+    println!(
+        "{:<12} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9}",
+        "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late"
+    );
     for entry in entries {
         let live = &entry.live;
         let device = entry.device.display().to_string();

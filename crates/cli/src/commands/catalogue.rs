@@ -129,10 +129,11 @@ fn steps(plan: &Plan) -> String {
     let mut lines = format!("{}\n\n", plan.title);
     for (number, step) in plan.steps.iter().enumerate() {
         let what = match &step.action {
-            Action::Purge => "purge".to_owned(),
+            Action::Purge { .. } => "purge".to_owned(),
             Action::Fill { .. } => "fill".to_owned(),
             Action::Idle { time } => format!("idle for {time}"),
             Action::Condition(_) => "condition".to_owned(),
+            Action::Precondition(_) => "precondition".to_owned(),
             Action::Rounds(rounds) => {
                 format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
             }

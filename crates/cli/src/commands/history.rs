@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use lab::{Outcome, recall};
@@ -52,6 +53,21 @@ impl Which {
 pub struct Show {
     /// The run: a number of `assay runs`, or `last`
     run: Which,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Key figures, for people
+    Text,
+    /// Every measurement, as one JSON object
+    Json,
+    /// Every measurement, a line for its reads, writes and trims
+    Csv,
 }
 
 /// What was asked of `assay report`.
@@ -88,7 +104,11 @@ pub fn runs(store: &Store) -> Result<(), Failure> {
 /// Shows the figures of a run.
 pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     let outcome = recall(store, arguments.run.find(store)?.id)?;
-    print_summary(&outcome, io::stdout().is_terminal())
+    match arguments.format {
+        Format::Text => print_summary(&outcome, io::stdout().is_terminal()),
+        Format::Json => say(&report::export::review_json(&outcome)),
+        Format::Csv => say(&report::export::review_csv(&outcome)),
+    }
 }
 
 /// Writes a run's report again.

@@ -14,6 +14,7 @@ use super::history::print_summary;
 use super::run::parsed;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::undertaking::Undertaking;
@@ -28,6 +29,8 @@ pub struct Asked<'a> {
     pub reading: &'a Reading,
     /// How a real target may be used.
     pub real: &'a RealOptions,
+    /// How its power is metered.
+    pub power: &'a PowerOptions,
     /// The origin of all random choices.
     pub seed: Seed,
     /// Where to write what is submitted, if it is to be kept.
@@ -73,7 +76,8 @@ pub fn measure(
     let mut workloads: Vec<Workload> = import.jobs().map(|job| job.workload.clone()).collect();
     workloads.iter_mut().try_for_each(|workload| traces.give_to(workload))?;
     let writes = workloads.iter().any(|workload| workload.changes_data());
-    let mut opened = target::open(name, &access, writes, access.size.is_some())?;
+    let metering = asked.power.open(name)?;
+    let mut opened = metering.of(target::open(name, &access, writes, access.size.is_some())?);
     let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
     traces.give(&mut plan)?;
     opened.fits(&plan)?;

@@ -5,6 +5,8 @@ pub mod calibrate;
 pub mod catalogue;
 pub mod compare;
 pub mod doctor;
+pub mod dry_run;
+pub mod health;
 pub mod history;
 pub mod import;
 mod jobs;

@@ -3,12 +3,15 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use block::Seed;
+use block::{Endurance, Seed, parse_endurance};
+use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
-use lab::{plan_of, recall};
-use store::{Run, RunId, State, Store};
+use lab::{PurgeMethod, plan_of, recall};
+use store::{Moment, Run, RunId, State, Store};
 
+use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
+use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
@@ -20,7 +23,7 @@ const SINGLE: &str = "run";
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
     /// What to review: sim:DRIVE, a file or a block device [default: sim:x25-m]
-    target: Option<String>,
+    pub target: Option<String>,
 
     /// The plan to follow: a name of `assay plans`, or a file
     #[arg(long, value_name = "PLAN", default_value = "review")]
@@ -35,7 +38,10 @@ pub struct Arguments {
     full_length: bool,
 
     #[command(flatten)]
-    real: RealOptions,
+    pub real: RealOptions,
+
+    #[command(flatten)]
+    power: PowerOptions,
 
     /// Measure each figure so many times [default: the plan's, 5 in `review`]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -52,7 +58,49 @@ pub struct Arguments {
     /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
-    resume: Option<Which>,
+    pub resume: Option<Which>,
+
+    /// Print what each step does, writes and takes, and do nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub dry_run: bool,
+
+    /// How to print that: for people or for programs
+    #[arg(long, value_enum, default_value_t = dry_run::Format::Text, requires = "dry_run")]
+    pub format: dry_run::Format,
+
+    /// How a real drive is purged: discard, or by name secure-erase, nvme-format, sanitize, or none [default: the plan's,
+    /// discard in `review`]
+    #[arg(long, value_name = "METHOD")]
+    pub purge: Option<PurgeMethod>,
+
+    /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
+    #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
+    pub rated_endurance: Option<Endurance>,
+}
+
+impl Arguments {
+    /// What to review.
+    pub fn target(&self) -> &str {
+        self.target.as_deref().unwrap_or(target::DEFAULT)
+    }
+
+    /// The plan to follow, with all that it names.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        let source = catalog::find(&self.plan)?;
+        let length = Length::of(self.quick, self.target().starts_with("sim:") && !self.full_length);
+        let mut plan = plan::parse(&source.text, length)
+            .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
+        if let Some(repeats) = self.repeats {
+            plan.repeat(repeats);
+        }
+        if let Some(method) = self.purge {
+            plan.purge_by(method);
+        }
+        // What a plan names stands beside it.
+        let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
+        lab::Traces::within(folder).give(&mut plan)?;
+        Ok(plan)
+    }
 }
 
 /// Runs the review and writes its report; the last line says where it is.
@@ -63,7 +111,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     };
     let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
     eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
-    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
+    let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
+    // What went wrong on the way is told before that the drive could not be looked at afterwards.
+    let looked = Undertaking::keep_health(&mut store, run, &opened, Moment::After);
     done.map_err(|broken| {
         let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
         let resume = match broken.reason.would_recur() {
@@ -75,6 +126,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         );
         broken.failure(words)
     })?;
+    looked?;
     finish(&store, run, &arguments.out)
 }
 
@@ -94,26 +146,29 @@ impl Terms {
 
 fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
     check_folder(&arguments.out)?;
-    let source = catalog::find(&arguments.plan)?;
-    let name = arguments.target.as_deref().unwrap_or(target::DEFAULT);
-    let length = Length::of(arguments.quick, name.starts_with("sim:") && !arguments.full_length);
-    let mut plan = plan::parse(&source.text, length)
-        .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
-    if let Some(repeats) = arguments.repeats {
-        plan.repeat(repeats);
-    }
-    // What a plan names stands beside it.
-    let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
-    lab::Traces::within(folder).give(&mut plan)?;
+    let plan = arguments.plan()?;
+    let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
     }
-    let mut opened = target::open(name, &arguments.real, plan.changes_data(), true)?;
+    let metering = arguments.power.open(name)?;
+    let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     opened.fits(&plan)?;
+    tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
     let run = terms.of(&plan).begin(store, &opened)?;
     Ok((run, plan, opened, terms))
+}
+
+/// Says what a review of something real that is written to will cost, before it is begun.
+fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
+    if opened.real && plan.changes_data() {
+        let place = opened.place(arguments.rated_endurance);
+        for sentence in report::forecast::sentences(&forecast(plan, &place)) {
+            eprintln!("{sentence}");
+        }
+    }
 }
 
 fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
@@ -134,12 +189,16 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         )));
     }
     let mut plan = plan_of(&run)?;
+    if let Some(method) = arguments.purge {
+        plan.purge_by(method);
+    }
     lab::Traces::within(Path::new("")).give(&mut plan)?;
     if !run.target.starts_with("sim:") {
         check_same(&run)?;
     }
     let options = RealOptions { size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
-    let mut opened = target::open(&run.target, &options, plan.changes_data(), true)?;
+    let metering = arguments.power.or_of(&run)?.open(&run.target)?.going_on(store, id)?;
+    let mut opened = metering.of(target::open(&run.target, &options, plan.changes_data(), true)?);
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }

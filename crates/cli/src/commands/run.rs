@@ -18,6 +18,7 @@ use super::specification::{Specification, Traces, of};
 use crate::color;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::undertaking::{Undertaking, judge};
@@ -92,6 +93,9 @@ pub struct Arguments {
     real: RealOptions,
 
     #[command(flatten)]
+    power: PowerOptions,
+
+    #[command(flatten)]
     specification: Specification,
 
     #[command(flatten)]
@@ -115,6 +119,8 @@ enum Format {
     Json,
     /// A header and a line for reads, writes and trims
     Csv,
+    /// A header and a line for every second
+    Series,
     /// The JSON that fio prints
     Fio,
 }
@@ -159,7 +165,9 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
     parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
-    let mut opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
+    let metering = arguments.power.open(name)?;
+    let opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
+    let mut opened = metering.of(opened);
     let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
     let mut plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     traces.give(&mut plan)?;
@@ -195,6 +203,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         target: arguments.on.as_deref().or(arguments.filename.as_deref()),
         reading: &arguments.reading,
         real: &arguments.real,
+        power: &arguments.power,
         seed: Seed::new(arguments.seed),
         record: arguments.traces.record.as_deref(),
     };
@@ -397,6 +406,7 @@ fn document(
         Format::Text => export::text(&single),
         Format::Json => export::json(&single),
         Format::Csv => export::csv(&single),
+        Format::Series => export::series(&single),
         Format::Fio => export::fio(&single),
     })
 }

@@ -33,6 +33,15 @@ pub struct Specification {
     #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Norandommap))]
     norandommap: Option<String>,
 
+    /// Write in the order that leaves a drive in the steady state of random writing once as much is written as it has
+    /// flash (--io_size); random writes follow
+    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Sprandom))]
+    sprandom: Option<String>,
+
+    /// With --sprandom: flash beyond the capacity, as a share of it: 0.07 or 7% [default: 0.15]
+    #[arg(long = "spr_op", visible_alias = "spr-op", value_name = "SHARE", value_parser = of(Field::SprOp))]
+    spr_op: Option<String>,
+
     /// How much of written data compression can take away
     #[arg(long = "buffer_compress_percentage", visible_alias = "buffer-compress-percentage", value_name = "PERCENT", value_parser = of(Field::BufferCompressPercentage))]
     buffer_compress_percentage: Option<String>,
@@ -145,6 +154,8 @@ impl Specification {
             (Field::Bssplit, &self.bssplit),
             (Field::PercentageRandom, &self.percentage_random),
             (Field::Norandommap, &self.norandommap),
+            (Field::SprOp, &self.spr_op),
+            (Field::Sprandom, &self.sprandom),
             (Field::Blockalign, &self.blockalign),
             (Field::RandomDistribution, &self.random_distribution),
             (Field::BufferCompressPercentage, &self.buffer_compress_percentage),

@@ -44,6 +44,13 @@ impl Geometry {
         self
     }
 
+    /// What all blocks hold beyond `user`, in millionths of it.
+    pub fn spare_over(&self, user: Bytes) -> u64 {
+        let raw = u128::from(self.block().get()) * u128::from(self.blocks());
+        let beyond = raw.saturating_sub(u128::from(user.get())) * 1_000_000 / u128::from(user.get()).max(1);
+        u64::try_from(beyond).unwrap_or(u64::MAX)
+    }
+
     /// Data of each block.
     pub const fn block(&self) -> Bytes {
         self.page.times(self.pages_per_block as u64)
@@ -111,5 +118,7 @@ mod tests {
         let raw = geometry.block().times(u64::from(geometry.blocks()));
         let spare = raw.get() as f64 / user.get() as f64 - 1.0;
         assert!((0.0734..0.0738).contains(&spare), "{spare}");
+        assert_eq!(geometry.spare_over(user), (spare * 1e6) as u64, "told as it was made, in whole blocks");
+        assert_eq!(geometry.spare_over(raw), 0);
     }
 }

@@ -7,13 +7,13 @@ pub(crate) mod link;
 pub(crate) mod power;
 pub(crate) mod units;
 
-use block::{Bytes, Nanos, Rate};
+use block::{Bytes, Endurance, Nanos, Rate};
 pub(crate) use fields::table;
 use serde::Deserialize;
 use thiserror::Error;
 
 use self::embedded::{EMBEDDED, RIGS};
-use self::units::{some_duration, some_rate};
+use self::units::{some_duration, some_endurance, some_rate};
 use crate::Device;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
@@ -69,6 +69,12 @@ pub struct Rated {
     pub random_read_iops: Option<u64>,
     /// Random writes of 4 KiB a second.
     pub random_write_iops: Option<u64>,
+    /// How much the host may write in the drive's life.
+    #[serde(default, deserialize_with = "some_endurance")]
+    pub endurance: Option<Endurance>,
+    /// Where that is from; empty where it is not known.
+    #[serde(default)]
+    pub endurance_source: String,
 }
 
 /// Why a drive cannot be had.
@@ -201,6 +207,16 @@ impl Preset {
         }
     }
 
+    /// Flash beyond what the host can store, as a share of it in millionths: that of each drive, in a rig. None
+    /// without flash.
+    pub fn spare(&self) -> Option<u64> {
+        match &self.spec {
+            Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
+            Spec::Rig(spec) => spec.member.spare(),
+            Spec::Disk(_) | Spec::Dram(_) => None,
+        }
+    }
+
     /// What the drive is, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {
@@ -246,7 +262,8 @@ impl Rated {
         let sequential = sequential.map(|(rate, op)| rate.map(|rate| format!("{rate} sequential {op}")));
         let latency = self.read_latency.map(|latency| format!("{latency} read latency"));
         let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} random {op} of 4 KiB a second")));
-        sequential.into_iter().chain([latency]).chain(random).flatten()
+        let endurance = self.endurance.map(|endurance| format!("{endurance} written in its life"));
+        sequential.into_iter().chain([latency]).chain(random).chain([endurance]).flatten()
     }
 }
 
@@ -302,10 +319,30 @@ mod tests {
     }
 
     #[test]
+    fn a_rig_has_the_spare_flash_of_its_drives_and_a_disk_none() {
+        let spare = |name| Preset::find(name).unwrap().spare();
+        assert!((342_000..343_000).contains(&spare("x25-e-64").unwrap()));
+        assert_eq!(spare("toms-x25e-16"), Preset::find("toms-x25e-1").unwrap().spare());
+        assert!(spare("toms-x25e-16").is_some());
+        assert_eq!((spare("raptor-150"), spare("solid-data-dram")), (None, None));
+    }
+
+    #[test]
     fn every_embedded_drive_reads_and_has_its_own_name() {
         for (name, text) in embedded() {
             assert_eq!(Preset::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")).name, *name);
         }
+    }
+
+    #[test]
+    fn a_rated_endurance_says_where_it_is_from() {
+        let rated: Vec<Rated> = Preset::all().map(|preset| preset.rated).collect();
+        assert!(rated.iter().all(|rated| rated.endurance.is_some() != rated.endurance_source.is_empty()));
+        assert_eq!(
+            Preset::find("sata-tlc").unwrap().rated.endurance,
+            Some(Endurance::new(Bytes::new(300_000_000_000_000)))
+        );
+        assert!(rated.iter().filter(|rated| rated.endurance.is_some()).count() >= 7);
     }
 
     #[test]

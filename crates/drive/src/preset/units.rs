@@ -1,8 +1,9 @@
 //! Quantities with their units in a drive's file.
 
 use block::{
-    Bytes, Energy, Nanos, ParseError, Power, Rate, Temperature, parse_bytes, parse_duration, parse_energy,
-    parse_heat_capacity, parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
+    Bytes, Endurance, Energy, Nanos, ParseError, Power, Rate, Temperature, parse_bytes, parse_duration,
+    parse_endurance, parse_energy, parse_heat_capacity, parse_power, parse_rate, parse_share, parse_temperature,
+    parse_thermal_resistance,
 };
 use serde::{Deserialize, Deserializer};
 
@@ -51,6 +52,11 @@ pub fn some_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 /// An amount of data that may be left out.
 pub fn some_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
     bytes(deserializer).map(Some)
+}
+
+/// How much may be written in a drive's life, where that is known.
+pub fn some_endurance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Endurance>, D::Error> {
+    read(deserializer, parse_endurance).map(Some)
 }
 
 /// A power.

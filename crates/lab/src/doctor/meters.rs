@@ -20,6 +20,18 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
             purpose: Purpose::Energy,
             status: sensor(machine),
         },
+        Check {
+            name: "battery",
+            ability: "measure the machine's power while it runs on its battery",
+            purpose: Purpose::Energy,
+            status: battery(machine),
+        },
+        Check {
+            name: "SCPI meter",
+            ability: "measure a drive's own power with a multimeter",
+            purpose: Purpose::Energy,
+            status: instrument(machine),
+        },
     ]
 }
 
@@ -31,7 +43,7 @@ fn processor_meter(machine: &Machine) -> Status {
     let readable = |zone: &&PathBuf| machine.read(zone.join("energy_uj")).is_some();
     let names: Vec<_> = zones.iter().filter(readable).filter_map(|zone| machine.read(zone.join("name"))).collect();
     if !names.is_empty() {
-        Status::ready(names.join(", "))
+        Status::ready(format!("{} (--power rapl)", names.join(", ")))
     } else if zones.is_empty() {
         let remedy = machine.as_root("modprobe intel_rapl_msr");
         Status::missing("no counter found; virtual machines have none", remedy)
@@ -46,14 +58,52 @@ fn processor_meter(machine: &Machine) -> Status {
 fn sensor(machine: &Machine) -> Status {
     let has_power = |chip: &&PathBuf| {
         let inputs = machine.list(chip, "power");
-        inputs.iter().any(|input| input.to_string_lossy().ends_with("_input") && machine.read(input).is_some())
+        let is_power = |path: &PathBuf| ["_input", "_average"].iter().any(|end| path.to_string_lossy().ends_with(end));
+        inputs.iter().any(|input| is_power(input) && machine.read(input).is_some())
     };
     let chips = machine.list("sys/class/hwmon", "hwmon");
     let names: Vec<_> = chips.iter().filter(has_power).filter_map(|chip| machine.read(chip.join("name"))).collect();
     if names.is_empty() {
         Status::missing("no sensor found", "attach one that Linux has a driver for, such as an INA226")
     } else {
-        Status::ready(names.join(", "))
+        Status::ready(format!("{} (--power hwmon)", names.join(", ")))
+    }
+}
+
+/// Batteries that feed the machine, not a mouse.
+///
+/// Source: linux/Documentation/ABI/testing/sysfs-class-power.
+fn battery(machine: &Machine) -> Status {
+    let says =
+        |supply: &PathBuf, file: &str, word: &str| machine.read(supply.join(file)).is_some_and(|text| text == word);
+    let feeds = |supply: &&PathBuf| says(supply, "type", "Battery") && !says(supply, "scope", "Device");
+    let supplies = machine.list("sys/class/power_supply", "");
+    let batteries: Vec<&PathBuf> = supplies.iter().filter(feeds).collect();
+    let names: Vec<_> = batteries.iter().filter_map(|battery| battery.file_name()?.to_str()).collect();
+    if names.is_empty() {
+        Status::missing("no battery found", "use another meter; this machine has no battery")
+    } else if batteries.iter().any(|battery| says(battery, "status", "Discharging")) {
+        Status::ready(format!("{} (--power battery)", names.join(", ")))
+    } else {
+        Status::missing(format!("{} does not discharge", names.join(", ")), "unplug the power supply")
+    }
+}
+
+/// Serial lines at which a meter may be; who listens on a network is not asked.
+fn instrument(machine: &Machine) -> Status {
+    let lines: Vec<String> = ["ttyUSB", "ttyACM"]
+        .iter()
+        .flat_map(|kind| machine.list("dev", kind))
+        .map(|line| format!("/dev/{}", line.file_name().unwrap_or_default().to_string_lossy()))
+        .collect();
+    match lines.first() {
+        Some(first) => {
+            Status::ready(format!("a meter may be at {} (--power \"scpi:{first}?volts=5\")", lines.join(", ")))
+        }
+        None => Status::missing(
+            "no serial line found",
+            "connect a meter by a serial line, or by the network: --power \"scpi://HOST:PORT?volts=5\"",
+        ),
     }
 }
 
@@ -66,7 +116,7 @@ mod tests {
     fn a_processor_counter_counts_only_if_it_can_be_read() {
         let name = ("sys/class/powercap/intel-rapl:0/name", "package-0\n");
         let energy = ("sys/class/powercap/intel-rapl:0/energy_uj", "123\n");
-        assert_eq!(processor_meter(&machine_with(&[name, energy]).1), Status::ready("package-0"));
+        assert_eq!(processor_meter(&machine_with(&[name, energy]).1), Status::ready("package-0 (--power rapl)"));
         let hidden = processor_meter(&machine_with(&[name]).1);
         assert!(matches!(&hidden, Status::Missing { detail, .. } if detail.contains("only root")), "{hidden:?}");
         let absent = processor_meter(&machine_with(&[]).1);
@@ -78,6 +128,30 @@ mod tests {
         let warmth = [("sys/class/hwmon/hwmon0/name", "k10temp"), ("sys/class/hwmon/hwmon0/temp1_input", "41000")];
         let power = [("sys/class/hwmon/hwmon1/name", "ina226\n"), ("sys/class/hwmon/hwmon1/power1_input", "2500000")];
         assert!(matches!(sensor(&machine_with(&warmth).1), Status::Missing { .. }));
-        assert_eq!(sensor(&machine_with(&[warmth, power].concat()).1), Status::ready("ina226"));
+        assert_eq!(sensor(&machine_with(&[warmth, power].concat()).1), Status::ready("ina226 (--power hwmon)"));
+    }
+
+    #[test]
+    fn a_battery_counts_while_it_feeds_the_machine() {
+        let mouse = [
+            ("sys/class/power_supply/hid/type", "Battery"),
+            ("sys/class/power_supply/hid/scope", "Device"),
+            ("sys/class/power_supply/hid/status", "Discharging"),
+        ];
+        assert!(
+            matches!(battery(&machine_with(&mouse).1), Status::Missing { detail, .. } if detail.contains("no battery"))
+        );
+        let own = ("sys/class/power_supply/BAT0/type", "Battery");
+        let with = |status| battery(&machine_with(&[own, ("sys/class/power_supply/BAT0/status", status)]).1);
+        assert_eq!(with("Discharging"), Status::ready("BAT0 (--power battery)"));
+        assert!(matches!(with("Full"), Status::Missing { remedy, .. } if remedy.contains("unplug")));
+    }
+
+    #[test]
+    fn a_serial_line_may_have_a_meter_at_its_other_end() {
+        let found = instrument(&machine_with(&[("dev/ttyUSB0", ""), ("dev/ttyACM1", "")]).1);
+        let words = "a meter may be at /dev/ttyUSB0, /dev/ttyACM1 (--power \"scpi:/dev/ttyUSB0?volts=5\")";
+        assert_eq!(found, Status::ready(words));
+        assert!(matches!(instrument(&machine_with(&[]).1), Status::Missing { .. }));
     }
 }

@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-use block::Nanos;
+use block::{Nanos, ParseError};
 use stats::SteadyRule;
 use toml::de::{DeTable, DeValue};
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
-use super::fields::{Setting, Settings};
+use super::fields::{Setting, Settings, told};
 use super::repetition::repetition;
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
 use super::{Field, Limit, Repetition};
+use crate::PurgeMethod;
 
 /// How many repeats a cell may have.
 pub(super) const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
@@ -25,6 +26,8 @@ pub(super) struct Body {
     pub(super) fields: Settings,
     /// How often a cell is measured.
     pub(super) repeats: Option<Repetition>,
+    /// How a real target is purged.
+    pub(super) purge: Option<PurgeMethod>,
     /// How long to idle.
     pub(super) time: Option<Nanos>,
     /// How long a round of conditioning is.
@@ -39,6 +42,10 @@ pub(super) struct Body {
     pub(super) rounds: Option<u32>,
     /// How long the drive is left alone after each measurement of a round.
     pub(super) rest: Option<Nanos>,
+    /// How much flash the target has beyond its capacity.
+    pub(super) spare: Option<Spare>,
+    /// How much is written at random behind the order that leaves a steady state, in percent of the capacity.
+    pub(super) settle: Option<u32>,
 }
 
 impl Body {
@@ -48,6 +55,7 @@ impl Body {
         for (key, _, value) in entries(table).into_iter().filter(|(key, ..)| known.contains(key)) {
             match key {
                 "repeats" => body.repeats = repetition(value, mistakes),
+                "purge" => body.purge = mistakes.keep(purge(value)),
                 "time" => body.time = mistakes.keep(duration(value)),
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
@@ -55,6 +63,8 @@ impl Body {
                 "at-most" => body.at_most = mistakes.keep(limits(value)),
                 "rounds" => body.rounds = mistakes.keep(whole(value, REPEATS)),
                 "rest" => body.rest = mistakes.keep(duration(value)),
+                "spare" => body.spare = mistakes.keep(spare(value)),
+                "settle" => body.settle = mistakes.keep(settle(value)),
                 key => {
                     if let Some(field) = Field::named(key)
                         && let Some(setting) = mistakes.keep(setting(field, value))
@@ -69,9 +79,16 @@ impl Body {
 
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest } = self;
+        let Self { fields, repeats, time, round, steady, at_least, at_most, rounds, rest, purge, spare, settle } = self;
         let numbers = repeats.is_none() && rounds.is_none() && time.or(*round).or(*rest).is_none();
-        fields.is_empty() && numbers && steady.is_none() && at_least.is_none() && at_most.is_none()
+        fields.is_empty()
+            && purge.is_none()
+            && spare.is_none()
+            && settle.is_none()
+            && numbers
+            && steady.is_none()
+            && at_least.is_none()
+            && at_most.is_none()
     }
 
     /// Lays this over `under`: what both give, this decides.
@@ -79,6 +96,7 @@ impl Body {
         Self {
             fields: self.fields.over(&under.fields),
             repeats: self.repeats.or(under.repeats),
+            purge: self.purge.or(under.purge),
             time: self.time.or(under.time),
             round: self.round.or(under.round),
             steady: self.steady.or(under.steady),
@@ -86,8 +104,20 @@ impl Body {
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
             rounds: self.rounds.or(under.rounds),
             rest: self.rest.or(under.rest),
+            spare: self.spare.or(under.spare),
+            settle: self.settle.or(under.settle),
         }
     }
+}
+
+/// The name of a way to purge.
+fn purge(value: &Value) -> Result<PurgeMethod, Diagnostic> {
+    let name = quantity(value)?;
+    PurgeMethod::named(&name).ok_or_else(|| {
+        let known = PurgeMethod::ALL.map(|(name, _)| name);
+        Diagnostic::new("plan::bad-value", value.span(), format!("unknown way to purge `{name}`"))
+            .help(suggestion(&name, &known))
+    })
 }
 
 /// The value of a field.
@@ -119,6 +149,33 @@ fn limits(value: &Value) -> Result<(Vec<Limit>, Range<usize>), Diagnostic> {
     }
     let limits = list.iter().map(|one| limit(one).map(|(limit, _)| limit)).collect::<Result<_, _>>()?;
     Ok((limits, value.span()))
+}
+
+/// How much flash there is beyond the capacity.
+fn spare(value: &Value) -> Result<Spare, Diagnostic> {
+    let text = quantity(value)?;
+    let refused = |found: String, help: String| Err(Diagnostic::new("plan::bad-value", value.span(), found).help(help));
+    match text.parse() {
+        Ok(spare) => Ok(spare),
+        Err(ParseError::UnknownUnit { unit, .. }) if unit.is_empty() => {
+            refused(format!("`{text}` has no unit"), format!("give a share of the capacity: `{}%`", text.trim()))
+        }
+        Err(error) => {
+            let (found, help) = told(&error);
+            refused(found, help.unwrap_or_else(|| "give a share of the capacity, such as `7%`".to_owned()))
+        }
+    }
+}
+
+/// A share of the capacity, in percent.
+fn settle(value: &Value) -> Result<u32, Diagnostic> {
+    match limit(value)? {
+        (Limit::Percent(percent), _) => Ok(percent),
+        (_, span) => {
+            let message = "how much is written at random is a share of the capacity";
+            Err(Diagnostic::new("plan::bad-value", span, message).help("give it in percent: `10%`"))
+        }
+    }
 }
 
 /// `"snia"`, `false`, or a rule of one's own; `Some(None)` for none.

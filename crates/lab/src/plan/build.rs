@@ -14,7 +14,7 @@ use super::jobs::JobDraft;
 use super::kind::Kind;
 use super::parse::Length;
 use super::sweep::points;
-use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Repetition, Step};
+use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Precondition, Repetition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
@@ -41,12 +41,15 @@ impl Frame<'_> {
             body = draft.quick.over(&body);
         }
         let action = match draft.kind? {
-            Kind::Purge => Some(Action::Purge),
+            Kind::Purge => Some(Action::Purge { method: body.purge.unwrap_or_default() }),
             Kind::Fill => mistakes.keep(fill(draft, &body)),
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes).map(Action::Measure),
             Kind::Condition => self.condition(draft, &body, mistakes),
             Kind::Rounds => self.rounds(draft, &body, mistakes).map(Action::Rounds),
+            Kind::Precondition => {
+                mistakes.keep(Precondition::of(draft, &body, self.workload).map(Action::Precondition))
+            }
         };
         let (name, title) = (draft.name.clone(), draft.title.clone());
         Some(Step { name, title, about: draft.about.clone(), action: action? })
@@ -113,7 +116,7 @@ impl Frame<'_> {
         }
         let mut fields = body.fields.over(self.workload);
         let ends = [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime];
-        for field in ends.into_iter().chain(Field::REPLAY) {
+        for field in ends.into_iter().chain(Field::REPLAY).chain(Field::ROW) {
             fields.clear(field);
         }
         // Any round will do to see whether the rest makes sense.

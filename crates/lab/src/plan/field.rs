@@ -37,6 +37,10 @@ pub enum Field {
     PercentageRandom,
     /// Whether random requests may come to a block again before all others had one.
     Norandommap,
+    /// How much flash a drive has beyond its capacity.
+    SprOp,
+    /// Whether writes come in the order that leaves the steady state of random writing.
+    Sprandom,
     /// Alignment of random requests.
     Blockalign,
     /// Where random requests fall.
@@ -85,7 +89,7 @@ pub enum Field {
 
 impl Field {
     /// Every field that a plan or the command line may give.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::Profile,
         Self::ReadIolog,
         Self::ReplayNoStall,
@@ -100,6 +104,8 @@ impl Field {
         Self::Rwmixread,
         Self::PercentageRandom,
         Self::Norandommap,
+        Self::SprOp,
+        Self::Sprandom,
         Self::Blockalign,
         Self::RandomDistribution,
         Self::BufferCompressPercentage,
@@ -155,6 +161,8 @@ impl Field {
             Self::Rwmixread => "rwmixread",
             Self::PercentageRandom => "percentage_random",
             Self::Norandommap => "norandommap",
+            Self::SprOp => "spr_op",
+            Self::Sprandom => "sprandom",
             Self::Blockalign => "blockalign",
             Self::RandomDistribution => "random_distribution",
             Self::BufferCompressPercentage => "buffer_compress_percentage",
@@ -197,6 +205,8 @@ impl Field {
             Self::Rwmixread => "Share of reads (%)",
             Self::PercentageRandom => "Share at random (%)",
             Self::Norandommap => "Repeats",
+            Self::SprOp => "Spare flash (%)",
+            Self::Sprandom => "Order",
             Self::Blockalign => "Alignment",
             Self::RandomDistribution => "Distribution",
             Self::BufferCompressPercentage => "Compressible (%)",
@@ -245,6 +255,9 @@ impl Field {
     /// The fields that make a replay, which only a measurement can be.
     pub(super) const REPLAY: [Self; 5] =
         [Self::ReadIolog, Self::ReplayNoStall, Self::ReplayThink, Self::ReplayTimeScale, Self::ReplayScale];
+
+    /// The fields that make one row of writes from begin to end, which rounds would tear.
+    pub(super) const ROW: [Self; 2] = [Self::SprOp, Self::Sprandom];
 
     /// What else this field decides: where a nearer word gives it, these are no longer taken from farther away.
     pub(super) const fn decides(self) -> &'static [Self] {

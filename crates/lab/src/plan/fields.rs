@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent};
 use thiserror::Error;
-use workload::{Invalid, ListError, Pattern, Process, REPLAY_DEPTH, Replay, ReplayPace, Workload};
+use workload::{Invalid, ListError, Pattern, Process, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload};
 
 use super::diagnostic::{Diagnostic, suggestion};
 use super::{Field, profile};
@@ -85,6 +85,12 @@ impl Field {
             Self::Rwmixread => workload.read_percent = parse_percent(text)?,
             Self::PercentageRandom => workload.random_percent = parse_percent(text)?,
             Self::Norandommap => workload.no_repeat = one_of(text, &["0", "1"])? == 0,
+            Self::SprOp => workload.sprandom = Some(spare(text)?),
+            Self::Sprandom => {
+                let given = workload.sprandom.or(Some(Spare::FIOS));
+                workload.sprandom = given.filter(|_| text != "0");
+                one_of(text, &["0", "1"])?;
+            }
             Self::Blockalign => workload.align = Some(bytes(text)?),
             Self::RandomDistribution => workload.distribution = text.parse()?,
             Self::BufferCompressPercentage => workload.compressible = parse_percent(text)?,
@@ -163,6 +169,22 @@ fn think_time(text: &str) -> Result<Nanos, ParseError> {
     if is_bare { time(&format!("{text}us")) } else { time(text) }
 }
 
+/// A share of the capacity as fio has it, `0.07`, or in percent.
+fn spare(text: &str) -> Result<Spare, ParseError> {
+    if text.trim_end().ends_with('%') {
+        return text.parse();
+    }
+    let (found, example) = (text.to_owned(), "spare flash looks like `0.07` or `7%` of the capacity");
+    match text.trim().parse::<f64>() {
+        Ok(share) if share > 10.0 => Err(ParseError::TooLarge { found, max: "10" }),
+        Ok(share) if share < 0.0 => Err(ParseError::Negative { found, example }),
+        Ok(share) => {
+            Spare::from_millionths((share * 1e6).round() as u64).ok_or(ParseError::TooSmall { found, min: "0.001" })
+        }
+        Err(_) => Err(ParseError::NotANumber { found, example }),
+    }
+}
+
 /// Which of the `known` words it is.
 fn one_of(text: &str, known: &'static [&'static str]) -> Result<usize, FieldError> {
     let place = known.iter().position(|word| *word == text);
@@ -210,6 +232,9 @@ pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
         }
         ParseError::TooLarge { found, max } => {
             (format!("`{found}` is out of range"), Some(format!("at most {max} is possible")))
+        }
+        ParseError::TooSmall { found, min } => {
+            (format!("`{found}` is out of range"), Some(format!("at least {min} is needed")))
         }
         error => (error.to_string(), None),
     }
@@ -363,6 +388,7 @@ pub(crate) fn to_blame(error: &Invalid, workload: &Workload) -> &'static [Field]
         Invalid::Alignment { .. } => &[Field::Blockalign],
         Invalid::Skip { .. } => &[Field::Rw],
         Invalid::OnceEach => &[Field::Norandommap],
+        Invalid::SteadyOrder => &[Field::Sprandom, Field::SprOp],
         Invalid::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
         Invalid::EmptyBurst => &[Field::ThinktimeBlocks],
         Invalid::TwoPaces => &[Field::Thinktime, Field::RateIops],
@@ -387,6 +413,27 @@ mod tests {
     use workload::Stop;
 
     use super::*;
+
+    #[test]
+    fn spare_flash_is_read_as_fio_has_it_and_in_percent() {
+        let spare = |fields: &[(Field, &str)]| {
+            let mut workload = Workload::default();
+            fields.iter().try_for_each(|(field, text)| field.set(&mut workload, text))?;
+            Ok::<_, FieldError>(workload.sprandom.map(|spare| spare.to_string()))
+        };
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(spare(&[(Field::SprOp, "0.0734"), (Field::Sprandom, "1")]), Ok(told("7.34 %")));
+        assert_eq!(spare(&[(Field::SprOp, "7.34%")]), Ok(told("7.34 %")));
+        assert_eq!(spare(&[(Field::Sprandom, "1")]), Ok(told("15 %")));
+        assert_eq!(spare(&[(Field::SprOp, "0.07"), (Field::Sprandom, "0")]), Ok(None));
+        for (text, words) in
+            [("0", "at least 0.001"), ("11", "at most 10"), ("-1", "negative"), ("seven", "not a number"), ("NaN", "")]
+        {
+            let said = spare(&[(Field::SprOp, text)]).expect_err(text).to_string();
+            assert!(said.contains(words), "{text}: {said}");
+        }
+        assert!(spare(&[(Field::Sprandom, "yes")]).is_err());
+    }
 
     #[test]
     fn every_field_is_set_from_fios_notation() {

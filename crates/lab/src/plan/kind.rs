@@ -1,6 +1,6 @@
 //! The kinds of steps and the keys that each takes.
 
-use super::Field;
+use super::{Field, precondition};
 
 /// What `do` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Condition,
     /// Measure the cells of a sweep in rounds.
     Rounds,
+    /// Take the short way to the steady state.
+    Precondition,
 }
 
 /// What every step takes.
@@ -24,10 +26,10 @@ const COMMON: [&str; 4] = ["name", "do", "title", "about"];
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition, Self::Rounds];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition, Self::Rounds, Self::Precondition];
     /// Their names.
-    pub(super) const NAMES: [&str; 6] = ["purge", "fill", "idle", "measure", "condition", "rounds"];
+    pub(super) const NAMES: [&str; 7] = ["purge", "fill", "idle", "measure", "condition", "rounds", "precondition"];
 
     /// The kind of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -42,7 +44,7 @@ impl Kind {
     /// The numbers that a step of this kind takes; its `quick` takes the same.
     pub(super) fn numbers(self) -> Vec<&'static str> {
         match self {
-            Self::Purge => Vec::new(),
+            Self::Purge => vec!["purge"],
             Self::Fill => vec!["bs", "iodepth"],
             Self::Idle => vec!["time"],
             Self::Measure => [Field::names(), vec!["repeats"]].concat(),
@@ -50,9 +52,12 @@ impl Kind {
             Self::Condition => {
                 let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
                 let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);
-                let fields = Field::names().into_iter().filter(rounds_decide).filter(is_endless).collect();
+                let goes_on = |name: &&str| !Field::ROW.iter().any(|field| field.name() == *name);
+                let fields = Field::names().into_iter().filter(rounds_decide);
+                let fields = fields.filter(is_endless).filter(goes_on).collect();
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
+            Self::Precondition => [&precondition::FIELDS.map(Field::name)[..], &["spare", "settle"]].concat(),
         }
     }
 
@@ -60,7 +65,7 @@ impl Kind {
     pub(super) fn keys(self) -> Vec<&'static str> {
         let more: &[&str] = match self {
             Self::Purge => &[],
-            Self::Fill | Self::Idle | Self::Condition => &["quick", "simulated"],
+            Self::Fill | Self::Idle | Self::Condition | Self::Precondition => &["quick", "simulated"],
             Self::Measure => &["sweep", "job", "beside", "same-as", "quick", "simulated"],
             Self::Rounds => &["sweep", "watch", "by", "quick", "simulated"],
         };

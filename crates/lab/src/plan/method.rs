@@ -217,8 +217,11 @@ impl PartFile {
                 let help = "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
                 mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
             }
-            if matches!(step.action, Action::Condition(_) | Action::Rounds(_)) {
-                let message = format!("step `{}` runs in rounds, which a repeated review does not", step.name);
+            if matches!(step.action, Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_)) {
+                let message = format!(
+                    "step `{}` changes the drive's state as it goes, which a repeated review does not",
+                    step.name
+                );
                 let help =
                     "write a step that measures, with `runtime`, `number_ios` or `io_size`: it leaves its traces";
                 mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
@@ -371,7 +374,7 @@ mod tests {
                 target,
                 "[[part.step]]\nname = \"c\"\ndo = \"condition\"\nrw = \"randwrite\"\nround = \"1s\"\nat-most = \"2s\"",
                 "method::step",
-                "runs in rounds",
+                "changes the drive's state as it goes",
             ),
             (target, "[[total]]\nid = \"r/t\"\nfo = [\"r/a\"]\nof = []", "method::syntax", "unknown field `fo`"),
         ] {

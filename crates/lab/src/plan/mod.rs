@@ -15,6 +15,7 @@ mod kind;
 mod limit;
 mod method;
 mod parse;
+mod precondition;
 pub mod profile;
 mod repetition;
 mod rounds;
@@ -25,6 +26,7 @@ use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::Workload;
 
+use crate::PurgeMethod;
 pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable, suggestion};
@@ -33,6 +35,7 @@ pub use fields::FieldError;
 pub(crate) use fields::to_blame;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
+pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 
@@ -69,6 +72,15 @@ impl Plan {
         }
     }
 
+    /// Purges by this method in every step that purges, whatever the plan says.
+    pub fn purge_by(&mut self, by: PurgeMethod) {
+        for step in &mut self.steps {
+            if let Action::Purge { method } = &mut step.action {
+                *method = by;
+            }
+        }
+    }
+
     /// The plan on a target of this capacity: what is a share of the target is so much of it.
     pub fn on(&self, capacity: Bytes) -> Self {
         let mut plan = self.clone();
@@ -85,7 +97,7 @@ impl Plan {
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
         self.steps.iter().any(|step| match &step.action {
-            Action::Purge | Action::Fill { .. } => true,
+            Action::Purge { .. } | Action::Fill { .. } | Action::Precondition(_) => true,
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
@@ -111,8 +123,11 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "a plan has few steps, and they are not moved about")]
 pub enum Action {
-    /// Forget all data: reset of a simulated drive, discard of a device, a new file.
-    Purge,
+    /// Forget all data: reset of a simulated drive, discard of a device, a new file, or what the drive itself has for it.
+    Purge {
+        /// How a real target is made to.
+        method: PurgeMethod,
+    },
     /// Write the whole span once, sequentially.
     Fill {
         /// The size of a request.
@@ -132,6 +147,8 @@ pub enum Action {
     Condition(Condition),
     /// Measure the cells of a sweep one after another on the drive as each leaves it, in rounds, until those are steady.
     Rounds(Rounds),
+    /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
+    Precondition(Precondition),
 }
 
 impl Action {

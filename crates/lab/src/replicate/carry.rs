@@ -117,7 +117,7 @@ fn carry_out_step(
     keep: &mut dyn FnMut(&str, &Measurement),
 ) -> Result<(), LabError> {
     match &step.action {
-        Action::Purge => subject.purge().map(drop),
+        Action::Purge { method } => subject.purge_by(*method).map(drop),
         Action::Fill { block, queue_depth } => {
             fill(*block, *queue_depth, subject).try_for_each(|part| subject.run(&part, seed, &|_| {}).map(drop))
         }
@@ -136,7 +136,9 @@ fn carry_out_step(
             keep(&key, &measurement);
             Ok(())
         }),
-        Action::Condition(_) | Action::Rounds(_) => unreachable!("a method with rounds is refused when it is read"),
+        Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) => {
+            unreachable!("a method that conditions is refused when it is read")
+        }
     }
     .map_err(|error| error.at(&step.name, ""))
 }

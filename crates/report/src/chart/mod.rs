@@ -6,18 +6,26 @@
 mod beside;
 mod changes;
 mod curve;
+mod demand;
+mod joined;
 mod lines;
+mod rounds;
 mod series;
+mod written;
 
 pub(crate) use beside::{Point, beside};
 pub(crate) use changes::{Change, changes, changes_by_name};
 pub(crate) use curve::{curve, curve_across};
+pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
+pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Configuration, Layout, Plot};
+pub(crate) use rounds::{Track, convergence, window};
 pub(crate) use series::{SERIES_POINTS, series};
 use workload::Pattern;
+pub(crate) use written::written;
 
 use crate::axis::{logarithmic_ticks, plain};
 
@@ -25,6 +33,8 @@ use crate::axis::{logarithmic_ticks, plain};
 const WIDE: f64 = 20.0;
 /// How high a chart is, in CSS pixels.
 const HEIGHT: usize = 320;
+/// More lines than this have a legend that takes room from them.
+const MANY: usize = 6;
 
 /// One chart with its heading.
 pub(crate) struct Panel {
@@ -76,7 +86,11 @@ fn tells_apart(patterns: impl Iterator<Item = Pattern>) -> bool {
 impl Look {
     /// The look of a line by what it does, where that tells lines apart; otherwise by its place among them.
     fn of(pattern: Pattern, place: usize, by_pattern: bool, rank: usize) -> Self {
-        Self::ranked(if by_pattern { color(pattern) } else { COLORS[place % COLORS.len()] }, rank)
+        match by_pattern {
+            true => Self::ranked(color(pattern), rank),
+            // The seventh line is told from the first by its dashes.
+            false => Self::ranked(COLORS[place % COLORS.len()], rank + place / COLORS.len()),
+        }
     }
 
     /// The look of what has this colour and this rank among those that stand beside each other.
@@ -107,7 +121,7 @@ impl Look {
 /// A plot with the house's look and these axes.
 fn house(x: Axis, y: Axis, lines: usize) -> Plot {
     let layout = Layout::new()
-        .height(HEIGHT)
+        .height(if lines > MANY { HEIGHT + 40 } else { HEIGHT })
         .auto_size(true)
         .margin(Margin::new().left(8).right(12).top(8).bottom(8))
         .font(Font::new().family("system-ui, sans-serif").size(12).color("var(--quiet)"))
@@ -118,6 +132,7 @@ fn house(x: Axis, y: Axis, lines: usize) -> Plot {
         .legend(
             Legend::new()
                 .orientation(Orientation::Horizontal)
+                .trace_group_gap(0)
                 .x(0.0)
                 .x_anchor(Anchor::Left)
                 .y(1.02)

@@ -61,21 +61,36 @@ fn throughput(timeline: &Timeline, bins: &[Span]) -> plotly::Plot {
     plot
 }
 
+/// The longest, the 99 % and the median of each bin; the mean in place of both where percentiles were not kept.
 fn latencies(bins: &[Span]) -> plotly::Plot {
     let end = bins.last().map_or(0.0, |span| span.start + span.length);
     let (unit, name, x) = time(end);
-    let mean = |span: &Span| span.latency_mean().unwrap_or(f64::NAN);
-    let mut plot = house(x, amounts(bins.iter().flat_map(|span| [mean(span), span.latency_max])), 2);
-    let at = |span: &Span| {
-        hover(&[
-            format!("at {}", clock(span.middle(), unit, name)),
-            format!("mean {}, longest {}", latency(mean(span)), latency(span.latency_max)),
-        ])
+    let longest: Figure = ("longest", "var(--series-4)", |span| Some(span.latency_max));
+    let is_known = bins.iter().any(|span| span.percentile(50.0).is_some());
+    let figures: &[Figure] = if is_known {
+        &[
+            longest,
+            ("99 %", "var(--series-3)", |span| span.percentile(99.0)),
+            ("median", "var(--series-2)", |span| span.percentile(50.0)),
+        ]
+    } else {
+        &[longest, ("mean", "var(--series-2)", Span::latency_mean)]
     };
-    plot.add_trace(line(bins, unit, "longest", "var(--series-4)", |span| span.latency_max, at));
-    plot.add_trace(line(bins, unit, "mean", "var(--series-2)", mean, at));
+    let all = bins.iter().flat_map(|span| figures.iter().map(|(_, _, of)| of(span).unwrap_or(f64::NAN)));
+    let mut plot = house(x, amounts(all), figures.len());
+    let at = |span: &Span| {
+        let words =
+            figures.iter().rev().map(|(name, _, of)| format!("{name} {}", latency(of(span).unwrap_or(f64::NAN))));
+        hover(&[format!("at {}", clock(span.middle(), unit, name)), words.collect::<Vec<_>>().join(", ")])
+    };
+    for (name, color, of) in figures {
+        plot.add_trace(line(bins, unit, name, color, |span| of(span).unwrap_or(f64::NAN), at));
+    }
     plot
 }
+
+/// A figure of a span in microseconds, none where it is not known, with its name and the color of its line.
+type Figure = (&'static str, &'static str, fn(&Span) -> Option<f64>);
 
 fn line(
     bins: &[Span],

@@ -48,7 +48,7 @@ impl<'c> Shared<'c> {
                 None => Part {
                     step: plan,
                     state: State::AsFound,
-                    state_after: State::AsFound,
+                    state_of_figures: State::AsFound,
                     readings: Vec::new(),
                     beside: None,
                     is_base: false,

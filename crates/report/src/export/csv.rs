@@ -9,18 +9,18 @@ use super::Single;
 /// Fields are quoted as RFC 4180 has it; lines end with a line feed alone. Sizes are bytes, times nanoseconds,
 /// rates per second; an empty field was not measured.
 pub fn csv(single: &Single) -> String {
-    let header = row(single, "", &Flow::default()).map(|(name, _)| name.to_owned());
+    let header = fields(single, "", &Flow::default()).map(|(name, _)| name.to_owned());
     let rows = single
         .flows()
         .into_iter()
         .chain([("flush", &single.measurement.flush)])
         .filter(|(_, flow)| flow.requests > 0)
-        .map(|(direction, flow)| row(single, direction, flow).map(|(_, value)| value));
-    std::iter::once(header).chain(rows).map(|fields| fields.map(|field| quoted(&field)).join(",") + "\n").collect()
+        .map(|(direction, flow)| fields(single, direction, flow).map(|(_, value)| value));
+    std::iter::once(header).chain(rows).map(line).collect()
 }
 
 /// The fields of a line, each with its column's name.
-fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 32] {
+pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 32] {
     let measurement = single.measurement;
     let (workload, latency) = (&measurement.workload, &flow.latency);
     let options: Vec<String> = workload.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -60,6 +60,11 @@ fn row(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String)
         ("write_amplification", given(amplification)),
         ("findings", single.findings.join(" ")),
     ]
+}
+
+/// The fields as a line.
+pub(super) fn line(fields: impl IntoIterator<Item = String>) -> String {
+    fields.into_iter().map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// A value, or nothing.

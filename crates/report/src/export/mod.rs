@@ -1,8 +1,10 @@
-//! One workload's measurement as a document: for people, for programs, for parsers of fio's output.
+//! One workload's measurement as a document: for people, for programs, for parsers of fio's output; and all of a run's.
 
 mod csv;
 mod fio;
 mod json;
+mod review;
+mod series;
 mod text;
 
 use block::{Nanos, Seed};
@@ -11,6 +13,8 @@ use engine::{Clock, Flow, Measurement};
 pub use csv::csv;
 pub use fio::fio;
 pub use json::json;
+pub use review::{review_csv, review_json};
+pub use series::series;
 pub use text::text;
 
 /// A measurement with what a document says about it.

@@ -7,6 +7,7 @@ use workload::{Pattern, Workload};
 
 use super::Single;
 use crate::axis;
+use crate::energy;
 use crate::number::{count, latency, percent, three, whole};
 use crate::replay;
 use crate::summary::wrapped;
@@ -29,6 +30,7 @@ pub fn text(single: &Single) -> String {
         service(measurement),
         processor(measurement),
         verified(measurement),
+        energy::sentence(measurement),
         limit(measurement),
         wear(measurement),
     ];

@@ -1,9 +1,11 @@
-//! A made-up review with a step of every kind, the same whenever it is made.
+//! Made-up reviews with steps of every kind, the same whenever they are made.
+
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Repetition, Step};
+use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Precondition, Repetition, Step};
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -147,7 +149,7 @@ pub fn plan() -> Plan {
         at_most: vec![Limit::Percent(800)],
     };
     let steps = vec![
-        plain("purge", "Purge", Action::Purge),
+        plain("purge", "Purge", Action::Purge { method: lab::PurgeMethod::Discard }),
         plain("fill", "Fill", Action::Fill { block: Bytes::from_kib(128), queue_depth: 32 }),
         measure("sequential", "Sequential by block size", &base, &[(Field::Rw, ordered), (Field::Bs, LARGE)], None),
         measure("random", "Random by block size", &deep, &[(Field::Rw, scattered), (Field::Bs, SMALL)], None),
@@ -193,16 +195,21 @@ pub fn plan() -> Plan {
 /// Sixty rounds of a minute: from fresh down to a steady level.
 fn conditioned(condition: &Condition) -> Measurement {
     let mut all = Measurement::new(condition.workload.clone(), Seed::new(42), Clock::Virtual);
-    let mut draws = Draws(7);
+    let (mut draws, mut tails) = (Draws(7), Draws(11));
     for second in 0..3_600_u64 {
         let level = 24.0 + 155.0 * (-(second as f64) / 500.0).exp() + 3.0 * draws.next();
         let mut tick = engine::Tick { writes: level as u64 * 100, ..engine::Tick::default() };
         tick.bytes = Bytes::from_kib(4).times(tick.writes);
         tick.latency_total = Nanos::from_micros((32e6 / 100.0) as u64 * 100);
         tick.latency_max = Nanos::from_micros((4e5 / level * (1.0 + 2.0 * draws.next())) as u64 * 10);
-        all.series.push(tick);
+        let mut fiftieth = stats::Bins::default();
+        for _ in 0..tick.writes / 50 {
+            fiftieth.record(Nanos::from_micros((32e4 / level * (0.5 + tails.next().powi(4))) as u64));
+        }
+        (0..50).for_each(|_| tick.latencies.merge(&fiftieth));
         all.write.requests += tick.writes;
         all.write.bytes += tick.bytes;
+        all.series.push(tick);
         for _ in 0..10 {
             all.write.latency.record(Nanos::from_micros((32e4 / level * (0.5 + draws.next())) as u64));
         }
@@ -239,10 +246,31 @@ pub fn outcome() -> Outcome {
                 let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
                 steps.push(StepOutcome { index, cells: vec![cell] });
             }
-            Action::Purge | Action::Fill { .. } | Action::Idle { .. } | Action::Rounds(_) => {}
+            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
+            Action::Rounds(_) | Action::Precondition(_) => {}
         }
     }
-    Outcome { run: run(&plan), capacity: Some(Bytes::from_gib(40)), plan, steps, findings: findings() }
+    Outcome {
+        run: run(&plan),
+        capacity: Some(Bytes::from_gib(40)),
+        plan,
+        steps,
+        health: lab::health::HealthRecord::default(),
+        findings: findings(),
+    }
+}
+
+/// The same review with the short way to the steady state in place of the long one.
+#[allow(dead_code, reason = "not every test wants it")]
+pub fn preconditioned() -> Outcome {
+    let mut outcome = outcome();
+    for step in &mut outcome.plan.steps {
+        if let Action::Condition(Condition { workload, .. }) = &step.action {
+            let (workload, spare) = (workload.clone(), "7%".parse().ok());
+            step.action = Action::Precondition(Precondition { workload, spare, settle: 10 });
+        }
+    }
+    outcome
 }
 
 /// The same review, ended by an error in the middle of its step `random`.
@@ -291,4 +319,128 @@ fn findings() -> Vec<Finding> {
         finding(None, None, "The data covered is less than twice the host's memory."),
         finding(Some("depth"), Some("rw=randread iodepth=31"), "One repeat lies far from the others."),
     ]
+}
+
+const IN_ROUNDS: &str = r#"
+name = "rounds"
+title = "Rounds <all>"
+about = "Follows parts of a specification. No conformance is claimed."
+
+[workload]
+runtime = "1s"
+
+[[step]]
+name = "purge"
+do = "purge"
+
+[[step]]
+name = "iops"
+do = "rounds"
+title = "IOPS"
+rw = "randrw"
+iodepth = 16
+numjobs = 2
+sweep.rwmixread = [100, 65, 0]
+sweep.bs = ["64k", "8k", "4k"]
+watch = ["rwmixread=0 bs=4k", "rwmixread=65 bs=64k"]
+
+[[step]]
+name = "latency"
+do = "rounds"
+title = "Latency"
+rw = "randwrite"
+by = "latency"
+rounds = 6
+
+[[step]]
+name = "wear"
+do = "condition"
+title = "Write saturation"
+rw = "randwrite"
+iodepth = 32
+round = "60s"
+steady = false
+at-most = "400%"
+
+[[step]]
+name = "waits"
+do = "rounds"
+title = "Waits <5 s>"
+rw = "randwrite"
+iodepth = 32
+steady = false
+rest = "5s"
+rounds = 4
+
+[[step]]
+name = "demand"
+do = "rounds"
+title = "Demand"
+rw = "randrw"
+rwmixread = 65
+sweep.numjobs = [4, 1]
+sweep.iodepth = [8, 2, 1]
+watch = "numjobs=4 iodepth=8"
+"#;
+
+/// How much longer a round takes than it would on the level that the made-up drive comes to.
+fn drag(step: &str, round: u32) -> f64 {
+    match step {
+        "iops" => 1.0 / (1.0 + 0.8 * (-f64::from(round)).exp()),
+        "latency" => 1.0 + 0.1 * f64::from(round),
+        _ => 1.0,
+    }
+}
+
+/// One cell in one round: later rounds of some steps are slower, as on a drive that is being worn.
+fn in_round(step: &str, workload: &Workload, round: u32) -> Measurement {
+    let requests = if step == "demand" { 25_000 } else { 400 };
+    let drag = drag(step, round);
+    let mut all = measured(workload, true, 1 + round % 2, requests);
+    all.elapsed = Nanos::from_nanos((all.elapsed.as_nanos() as f64 * drag) as u64);
+    if step == "latency" {
+        (0..40 * requests).for_each(|_| all.write.latency.record(Nanos::from_nanos((420_000.0 * drag) as u64)));
+    }
+    all
+}
+
+/// A review in rounds of the made-up drive: a matrix that becomes steady, latency that does not, saturation with waits
+/// after it, and demand.
+pub fn in_rounds() -> Outcome {
+    let plan = lab::plan::parse(IN_ROUNDS, lab::plan::Length::Full).expect("the plan has no mistake");
+    let mut steps = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        let cells = match &step.action {
+            Action::Rounds(rounds) => {
+                let done = match step.name.as_str() {
+                    "iops" => 7,
+                    "demand" => 5,
+                    _ => rounds.at_most,
+                };
+                let window = done - rounds.measure.repeats.most.min(done);
+                let cell = |cell: &Cell| {
+                    let of = |rounds: std::ops::Range<u32>| {
+                        rounds.map(|round| in_round(&step.name, &cell.workload, round)).collect::<Vec<_>>()
+                    };
+                    let (before, repeats) = (of(0..window), of(window..done));
+                    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before, repeats }
+                };
+                rounds.measure.cells.iter().map(cell).collect()
+            }
+            Action::Condition(condition) => {
+                let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
+                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+            }
+            _ => continue,
+        };
+        steps.push(StepOutcome { index, cells });
+    }
+    Outcome {
+        run: run(&plan),
+        capacity: Some(Bytes::from_gib(1)),
+        plan,
+        steps,
+        health: lab::health::HealthRecord::default(),
+        findings: findings(),
+    }
 }

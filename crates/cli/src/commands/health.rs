@@ -1,0 +1,64 @@
+//! `assay health`: what a drive says of itself, now or before and after a run.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use drive::Drive;
+use lab::health::{HealthRecord, Reading, of_device, of_simulated};
+use lab::{Environment, recall};
+use store::Store;
+
+use super::history::{Which, say, width};
+use crate::failure::Failure;
+use crate::target;
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// A run (a number of `assay runs`, or `last`) for before and after it, or a drive, as for `assay review`, for now
+    #[arg(value_name = "RUN|TARGET")]
+    subject: String,
+
+    /// What to print: for people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Prints the health of a drive.
+pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>) -> Result<(), Failure> {
+    let record = match arguments.subject.parse::<Which>() {
+        Ok(which) => {
+            let store = open()?;
+            recall(&store, which.find(&store)?.id)?.health
+        }
+        Err(_) => HealthRecord { before: None, after: Some(now(&arguments.subject)?) },
+    };
+    say(&match arguments.format {
+        Format::Text => report::health::text(&record, width()),
+        Format::Json => report::health::json(&record),
+    })
+}
+
+/// Looks at a drive.
+fn now(name: &str) -> Result<Reading, Failure> {
+    if let Some(name) = name.strip_prefix("sim:") {
+        let preset = target::preset(name)?;
+        let drive = preset.build();
+        return Ok(Reading::Health(Box::new(of_simulated(&preset.title, &drive.counters(), &drive.health()))));
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        return Err(Failure::usage(format!(
+            "there is neither a run nor a target `{name}`; name a run of `assay runs`, a device, a file or sim:DRIVE"
+        )));
+    }
+    Ok(of_device(&Environment::with_target(path)))
+}

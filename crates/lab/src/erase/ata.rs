@@ -1,0 +1,80 @@
+//! ATA's secure erase, by hdparm.
+//!
+//! Source: hdparm(8), "--security-erase"; ATA/ATAPI Command Set 3, §4.18 "Security feature set": a password is set, and
+//! the erasure takes it away again.
+
+use std::time::Duration;
+
+use super::{EraseError, Eraser, MOMENT, PurgeMethod};
+
+const METHOD: PurgeMethod = PurgeMethod::SecureErase;
+
+/// The password that is set for the time of the erasure; named in errors, for whoever must take it away.
+const PASSWORD: &str = "assay";
+
+/// How long is waited for a drive that does not say how long it takes.
+const UNKNOWN: Duration = Duration::from_secs(12 * 3600);
+
+/// What a drive says of its security.
+pub(super) struct Security {
+    path: String,
+    /// How long an erasure takes, as it says.
+    minutes: Option<u64>,
+}
+
+/// Whether the drive would take the command.
+pub(super) fn check(eraser: &Eraser) -> Result<Security, EraseError> {
+    let device = eraser.drive(METHOD, "SATA")?;
+    let path = format!("/dev/{}", device.name);
+    let told = eraser.run(METHOD, "hdparm", &["-I", &path], MOMENT)?.stdout;
+    let Some((_, section)) = told.split_once("Security:") else {
+        return Err(eraser.refused(METHOD, "the drive does not have ATA's security feature set".to_owned()));
+    };
+    // `not` stands before what does not hold: "\tnot\tfrozen".
+    let holds = |word: &str| {
+        let mut lines = section.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        lines.find_map(|words| match &words[..] {
+            [only] if *only == word => Some(true),
+            ["not", other] if *other == word => Some(false),
+            _ => None,
+        })
+    };
+    let why = match (holds("supported"), holds("frozen"), holds("locked"), holds("enabled")) {
+        (Some(false) | None, ..) => "the drive does not support it",
+        (_, Some(true) | None, ..) => {
+            "its security is frozen, as firmware does at start-up; let the machine sleep and wake (`rtcwake -m mem -s 5`), \
+             or unplug the drive's power and plug it in again"
+        }
+        (_, _, Some(true) | None, _) => "it is locked by a password; unlock it with `hdparm --security-unlock`",
+        (.., Some(true) | None) => "a password is set on it; take it away with `hdparm --security-disable`",
+        _ => return Ok(Security { path, minutes: minutes(section) }),
+    };
+    Err(eraser.refused(METHOD, why.to_owned()))
+}
+
+/// `2min for SECURITY ERASE UNIT`.
+fn minutes(section: &str) -> Option<u64> {
+    let (before, _) = section.split_once("min for SECURITY ERASE UNIT")?;
+    before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Sets a password, erases, and makes sure that the password is gone.
+pub(super) fn erase(eraser: &Eraser) -> Result<String, EraseError> {
+    let Security { path, minutes } = check(eraser)?;
+    let limit = minutes.map_or(UNKNOWN, |minutes| Duration::from_secs(60 * (2 * minutes + 10)));
+    let with = |command| ["--user-master", "u", command, PASSWORD, path.as_str()];
+    eraser.run(METHOD, "hdparm", &with("--security-set-pass"), MOMENT)?;
+    let erased = eraser.run(METHOD, "hdparm", &with("--security-erase"), limit);
+    if let Err(error) = erased.and_then(|_| check(eraser)) {
+        // A drive that is left with a password refuses everything after its next start.
+        let opened = eraser.run(METHOD, "hdparm", &with("--security-disable"), MOMENT);
+        let left = match opened {
+            Ok(_) => "the password that was set for it is taken away again".to_owned(),
+            Err(_) => format!(
+                "the drive may keep the password `{PASSWORD}`: `hdparm --user-master u --security-disable {PASSWORD} {path}` takes it away"
+            ),
+        };
+        return Err(eraser.refused(METHOD, format!("{error}; {left}")));
+    }
+    Ok("The drive was purged by ATA secure erase.".to_owned())
+}

@@ -1,0 +1,75 @@
+//! NVMe's format and sanitize, by nvme-cli.
+//!
+//! Source: nvme-format(1), nvme-sanitize(1), nvme-sanitize-log(1); NVM Express Base Specification 1.4, §5.23 "Format NVM",
+//! §5.24 "Sanitize" and figure 243 "Sanitize Status".
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{EraseError, Eraser, MOMENT, PurgeMethod};
+
+/// The longest that an erasure is waited for.
+const LIMIT: Duration = Duration::from_secs(12 * 3600);
+/// How often a drive is asked how far it has come.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Whether the drive is one namespace on a controller of its own; its namespace and its controller.
+pub(super) fn check(eraser: &Eraser, method: PurgeMethod) -> Result<(String, String), EraseError> {
+    let device = eraser.drive(method, "NVMe")?;
+    let name = &device.name;
+    let Some((controller, _)) = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n')) else {
+        return Err(eraser.refused(method, "its name tells no controller".to_owned()));
+    };
+    let controller = format!("/dev/nvme{controller}");
+    let listed = eraser.run(method, "nvme", &["list-ns", &controller, "--all"], MOMENT)?.stdout;
+    let namespaces = listed.lines().filter(|line| line.trim_start().starts_with('[')).count();
+    if namespaces > 1 {
+        let why = format!(
+            "its controller has {namespaces} namespaces, and the command may erase all of them; delete the others with \
+             `nvme delete-ns`, or use discard"
+        );
+        return Err(eraser.refused(method, why));
+    }
+    Ok((format!("/dev/{name}"), controller))
+}
+
+/// Formats with user data erase. The guards' hold on the drive makes nvme-cli ask for `--force`.
+pub(super) fn format(eraser: &Eraser) -> Result<String, EraseError> {
+    let method = PurgeMethod::NvmeFormat;
+    let (namespace, _) = check(eraser, method)?;
+    eraser.run(method, "nvme", &["format", &namespace, "-s1", "--force"], LIMIT)?;
+    Ok("The drive was purged by NVMe format with user data erase.".to_owned())
+}
+
+/// Begins a block erase and waits until the drive says that it is done.
+pub(super) fn sanitize(eraser: &Eraser) -> Result<String, EraseError> {
+    let method = PurgeMethod::Sanitize;
+    let (_, controller) = check(eraser, method)?;
+    eraser.run(method, "nvme", &["sanitize", &controller, "--sanact=2"], MOMENT)?;
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        let log = eraser.run(method, "nvme", &["sanitize-log", &controller], MOMENT)?.stdout;
+        match status(&log) {
+            Some(1 | 4) => return Ok("The drive was purged by NVMe sanitize with block erase.".to_owned()),
+            Some(2) => thread::sleep(PAUSE),
+            Some(3) => return Err(eraser.refused(method, "the drive says that the last sanitize failed".to_owned())),
+            _ => {
+                let why =
+                    "the drive does not say how far it has come; `nvme sanitize-log` shows what it does say".to_owned();
+                return Err(eraser.refused(method, why));
+            }
+        }
+    }
+    Err(eraser.refused(method, "it was not done within twelve hours".to_owned()))
+}
+
+/// The lowest three bits of the sanitize status: 1 and 4 done, 2 under way, 3 failed.
+fn status(log: &str) -> Option<u16> {
+    let line = log.lines().find(|line| line.contains("(SSTAT)"))?;
+    let value = line.rsplit(':').next()?.trim();
+    let value = match value.strip_prefix("0x") {
+        Some(hex) => u16::from_str_radix(hex, 16).ok()?,
+        None => value.parse().ok()?,
+    };
+    Some(value & 0b111)
+}

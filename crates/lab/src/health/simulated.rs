@@ -1,0 +1,34 @@
+//! The health of a simulated drive, from its own counters.
+
+use block::Bytes;
+use drive::{Counters, Health as State};
+
+use super::Health;
+
+/// The health of a simulated drive that has done `counters` and is in this `state`.
+///
+/// Its reads never fail, so it has neither pending sectors nor lost data to count.
+pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
+    let has_flash = counters.page > Bytes::ZERO;
+    let wear = state.wear;
+    let mut health = Health {
+        source: format!("counters of {name}"),
+        host_written: Some(counters.host_written),
+        host_read: Some(counters.host_read),
+        flash_written: has_flash.then(|| counters.page.times(counters.pages_programmed)),
+        write_amplification: counters.write_amplification(),
+        wear_percent: wear.map(|wear| 100.0 * f64::from(wear.erases_mean) / f64::from(wear.rated.max(1))),
+        reallocated: wear.map(|wear| u64::from(wear.retired)),
+        spare_percent: wear
+            .filter(|wear| wear.reserve > 0)
+            .map(|wear| u64::from(wear.reserve.saturating_sub(wear.retired)) * 100 / u64::from(wear.reserve)),
+        temperature: state.temperature.map(|warm| warm.as_celsius() as i64),
+        power_on_hours: Some(state.power_on.as_nanos() / 3_600_000_000_000),
+        passed: wear.map(|wear| !wear.read_only),
+        ..Health::default()
+    };
+    for field in ["host_written_bytes", "host_read_bytes", "flash_written_bytes", "wear_percent", "reallocated"] {
+        health.from(field, "the model's own counters");
+    }
+    health
+}

@@ -1,0 +1,246 @@
+//! All that a run measured, as documents for programs.
+
+use std::collections::BTreeMap;
+
+use engine::Measurement;
+use lab::plan::{Action, Cell, Rounds};
+use lab::{CellOutcome, Finding, Outcome};
+use serde::Serialize;
+
+use super::Single;
+use super::csv::{fields, line};
+use super::json::Measured;
+use crate::part::{Part, parts};
+use crate::rounds::{Course, Window};
+
+/// Every measurement of a run as one JSON object; ends with a line feed.
+///
+/// Each has its number among the repeats or rounds of its cell, from 1, and whether it counts: of rounds, those of the
+/// measurement window do. Steps in rounds carry the window, the rule, and what was determined. Units are those of
+/// [`json`](super::json()); figures that are judged are requests a second, megabytes a second or microseconds.
+pub fn review_json(outcome: &Outcome) -> String {
+    let (run, parts) = (&outcome.run, parts(outcome));
+    let document = Document {
+        assay: &run.version,
+        run: run.id.0,
+        plan: &run.plan,
+        quick: run.quick,
+        simulated_lengths: run.simulated,
+        target: &run.target,
+        target_identity: &run.target_identity,
+        seed: run.seed.to_string(),
+        state: crate::conditions::state(run),
+        timestamp_ms: run.started_ms,
+        steps: parts.iter().map(|part| Step::of(outcome, part)).collect(),
+        findings: &outcome.findings,
+    };
+    serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
+}
+
+/// Every measurement of a run as lines for a spreadsheet: those of [`csv`](super::csv()) after the step, what came of
+/// judging its rounds, the cell, the number of the repeat or round, and whether it counts.
+pub fn review_csv(outcome: &Outcome) -> String {
+    let parts = parts(outcome);
+    let own = ["step", "steady_state", "cell", "round", "counted"];
+    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
+    // The step takes the place of the job.
+    let head = fields(&single(outcome, &blank, &[]), "", &blank.flush).map(|(name, _)| name.to_owned());
+    let mut out = line(own.iter().map(|name| (*name).to_owned()).chain(head.into_iter().skip(1)));
+    for part in &parts {
+        let steady = Course::of(part).map_or("", |course| course.verdict().name());
+        for cell in part.readings.iter().map(|reading| reading.cell) {
+            let key = key(cell);
+            let findings = findings(outcome, &part.step.name, &key);
+            for (number, is_counted, measurement) in numbered(cell) {
+                let single = single(outcome, measurement, &findings);
+                let flows = single.flows().into_iter().chain([("flush", &measurement.flush)]);
+                for (direction, flow) in flows.filter(|(_, flow)| flow.requests > 0) {
+                    let counted = if is_counted { "yes" } else { "no" };
+                    let own = [&part.step.name, steady, &key, &number.to_string(), counted].map(str::to_owned);
+                    let fields = fields(&single, direction, flow).into_iter().skip(1).map(|(_, value)| value);
+                    out += &line(own.into_iter().chain(fields));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A cell's measurements with their numbers, from 1, and whether they count.
+fn numbered(cell: &CellOutcome) -> impl Iterator<Item = (usize, bool, &Measurement)> {
+    cell.rounds().enumerate().map(|(place, one)| (place + 1, place >= cell.before.len(), one))
+}
+
+/// The cell's name in the store: `bs=4k iodepth=32`, empty where nothing is swept.
+fn key(cell: &CellOutcome) -> String {
+    Cell { point: cell.point.clone(), workload: cell.workload.clone() }.key()
+}
+
+/// The findings about a cell.
+fn findings(outcome: &Outcome, step: &str, key: &str) -> Vec<String> {
+    let is_own = |found: &&Finding| found.step.as_deref() == Some(step) && found.cell.as_deref() == Some(key);
+    outcome.findings.iter().filter(is_own).map(|found| found.text.clone()).collect()
+}
+
+fn single<'a>(outcome: &'a Outcome, measurement: &'a Measurement, findings: &'a [String]) -> Single<'a> {
+    let run = &outcome.run;
+    Single {
+        name: "",
+        target: &run.target,
+        version: &run.version,
+        timestamp_ms: run.started_ms,
+        seed: run.seed,
+        direct: run.direct,
+        measurement,
+        findings,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    assay: &'a str,
+    run: i64,
+    plan: &'a str,
+    quick: bool,
+    simulated_lengths: bool,
+    target: &'a str,
+    target_identity: &'a str,
+    seed: String,
+    state: &'static str,
+    timestamp_ms: i64,
+    steps: Vec<Step<'a>>,
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    step: &'a str,
+    title: &'a str,
+    #[serde(rename = "do")]
+    kind: &'static str,
+    /// Left out where it was not measured in rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<InRounds>,
+    cells: Vec<Figures<'a>>,
+}
+
+impl<'a> Step<'a> {
+    fn of(outcome: &'a Outcome, part: &Part<'a>) -> Self {
+        let kind = match part.step.action {
+            Action::Condition(_) => "condition",
+            Action::Rounds(_) => "rounds",
+            Action::Precondition(_) => "precondition",
+            _ => "measure",
+        };
+        Self {
+            step: &part.step.name,
+            title: &part.step.title,
+            kind,
+            rounds: Course::of(part).map(|course| InRounds::of(&course)),
+            cells: part.readings.iter().map(|reading| Figures::of(outcome, reading.cell)).collect(),
+        }
+    }
+}
+
+/// How rounds went.
+#[derive(Serialize)]
+struct InRounds {
+    steady_state: &'static str,
+    done: usize,
+    at_most: u32,
+    rest_ns: u64,
+    /// The first round that counts; null where there is none.
+    counted_from: Option<usize>,
+    /// Null where no steady state was asked for.
+    rule: Option<stats::SteadyRule>,
+    determination: Vec<Determination>,
+}
+
+impl InRounds {
+    fn of(course: &Course) -> Self {
+        let Rounds { steady, at_most, rest, measure, .. } = course.rounds;
+        Self {
+            steady_state: course.verdict().name(),
+            done: course.done,
+            at_most: *at_most,
+            rest_ns: rest.as_nanos(),
+            counted_from: course.counted().map(|(first, _)| first),
+            rule: *steady,
+            determination: course
+                .windows
+                .iter()
+                .map(|window| Determination::of(window, measure.cells[window.place].key()))
+                .collect(),
+        }
+    }
+}
+
+/// What the window of a cell that decides shows.
+#[derive(Serialize)]
+struct Determination {
+    cell: String,
+    figure: &'static str,
+    unit: &'static str,
+    first_round: usize,
+    last_round: usize,
+    values: Vec<f64>,
+    mean: f64,
+    /// The excursions as shares of the mean.
+    data_excursion: f64,
+    slope_excursion: f64,
+    /// The fitted line, `slope × round + intercept`.
+    slope: f64,
+    intercept: f64,
+    steady: bool,
+}
+
+impl Determination {
+    fn of(window: &Window, cell: String) -> Self {
+        Self {
+            cell,
+            figure: window.metric.title(),
+            unit: window.metric.unit(),
+            first_round: window.first,
+            last_round: window.last(),
+            values: window.values.clone(),
+            mean: window.found.mean,
+            data_excursion: window.found.spread,
+            slope_excursion: window.found.slope,
+            slope: window.slope(),
+            intercept: window.intercept(),
+            steady: window.found.steady,
+        }
+    }
+}
+
+/// A cell with all that was measured of it.
+#[derive(Serialize)]
+struct Figures<'a> {
+    cell: String,
+    point: BTreeMap<String, String>,
+    measurements: Vec<Numbered<'a>>,
+}
+
+impl<'a> Figures<'a> {
+    fn of(outcome: &'a Outcome, cell: &'a CellOutcome) -> Self {
+        let one = |(round, counted, measurement)| {
+            let measured = Measured::of(&single(outcome, measurement, &[]));
+            Numbered { round, counted, measured }
+        };
+        Self {
+            cell: key(cell),
+            point: cell.point.iter().map(|(axis, value)| (axis.name().to_owned(), value.clone())).collect(),
+            measurements: numbered(cell).map(one).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    /// The number among the cell's repeats or rounds, from 1.
+    round: usize,
+    /// Whether the cell's figures are of this one.
+    counted: bool,
+    #[serde(flatten)]
+    measured: Measured<'a>,
+}

@@ -1,0 +1,101 @@
+//! The health of the drive, before a run and after: on the page, for terminals and for programs.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use lab::health::{HealthRecord, Reading, rows};
+use maud::{Markup, html};
+use serde_json::json;
+
+use crate::number::three;
+use crate::summary::wrapped;
+
+/// The section of the report; what could not be seen is told with why.
+pub(crate) fn section(record: &HealthRecord) -> Markup {
+    let rows = rows(record);
+    html! {
+        @for words in words(record) { p { (words) } }
+        @if !rows.is_empty() {
+            table {
+                thead { tr { th { "Figure" } th { "Before" } th { "After" } th { "Change" } th { "From" } } }
+                tbody {
+                    @for row in &rows {
+                        tr {
+                            th scope="row" { (row.name) }
+                            td { (dash(&row.before)) }
+                            td { (dash(&row.after)) }
+                            td { (row.change) }
+                            td { (row.origin) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The same for a terminal `width` columns wide. Ends with a line feed.
+pub fn text(record: &HealthRecord, width: u16) -> String {
+    let mut lines: Vec<String> = words(record).iter().flat_map(|words| wrapped(words, width)).collect();
+    let rows = rows(record);
+    if !rows.is_empty() {
+        let mut table = Table::new();
+        table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        let is_pair = record.before.is_some();
+        table.set_header(if is_pair { vec!["", "before", "after", "change", "from"] } else { vec!["", "now", "from"] });
+        for row in rows {
+            let cells = match is_pair {
+                true => vec![row.name.to_owned(), dash(&row.before), dash(&row.after), row.change, row.origin],
+                false => vec![row.name.to_owned(), dash(&row.after), row.origin],
+            };
+            table.add_row(cells);
+        }
+        for column in 1..if is_pair { 4 } else { 2 } {
+            table.column_mut(column).expect("the header has it").set_cell_alignment(CellAlignment::Right);
+        }
+        lines.push(String::new());
+        lines.extend(table.lines().map(|line| line.trim_end().to_owned()));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The readings as one JSON object; what is not known is null, never zero.
+pub fn json(record: &HealthRecord) -> String {
+    let document = json!({
+        "before": record.before,
+        "after": record.after,
+        "write_amplification": record.write_amplification(),
+        "findings": record.findings(),
+    });
+    serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
+}
+
+/// Who says so, what is missing and why, and what the run cost the flash.
+fn words(record: &HealthRecord) -> Vec<String> {
+    let mut words = Vec::new();
+    match (&record.before, &record.after) {
+        (None, None) => words.push("Nobody looked at the drive's health.".to_owned()),
+        (Some(Reading::Missing(why)), Some(Reading::Missing(other))) if why == other => {
+            words.push(format!("Not known: {why}."));
+        }
+        (None, Some(Reading::Missing(why))) => words.push(format!("Not known: {why}.")),
+        (before, after) => {
+            for (moment, reading) in [("Before", before), ("After", after)] {
+                match reading {
+                    Some(Reading::Missing(why)) => words.push(format!("{moment} the run not known: {why}.")),
+                    None if moment == "After" => words.push("The run has not come to its end.".to_owned()),
+                    _ => {}
+                }
+            }
+            let [before, after] = [before, after].map(|reading| reading.as_ref().and_then(Reading::health));
+            words.extend(after.or(before).map(|health| format!("By {}.", health.source)));
+        }
+    }
+    words.extend(record.write_amplification().map(|share| {
+        format!("For each byte that the host wrote during the run, {} bytes went to flash.", three(share))
+    }));
+    words
+}
+
+fn dash(text: &str) -> String {
+    if text.is_empty() { "–".to_owned() } else { text.to_owned() }
+}

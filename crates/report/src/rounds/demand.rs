@@ -1,0 +1,189 @@
+//! How latency grows with demand: a sweep over workers and the depth of each.
+
+use lab::Metric;
+use lab::plan::{Axis, Field};
+use maud::{Markup, html};
+use stats::{Histogram, Interval};
+
+use super::matrix::{Grid, longest, matrix};
+use crate::chart::{self, DemandLine, DemandPoint, Response};
+use crate::figure::{Figure, Reading};
+use crate::number::{count, latency, three, whole};
+use crate::part::Part;
+use crate::section::figure;
+use crate::table;
+
+/// How many requests tell the latency that one in 100,000 exceeds from the longest of all.
+const FIVE_NINES_NEEDED: u64 = 100_000;
+
+/// Whether workers and their depth are swept, and nothing else.
+pub(super) fn is_demand(part: &Part) -> bool {
+    let is = |axis: &Axis, field| axis.field() == Some(field);
+    match part.axes() {
+        [one, other] => {
+            (is(one, Field::Numjobs) && is(other, Field::Iodepth))
+                || (is(one, Field::Iodepth) && is(other, Field::Numjobs))
+        }
+        _ => false,
+    }
+}
+
+/// Tables and charts of a sweep by demand.
+pub(super) fn figures(part: &Part) -> Markup {
+    let chosen = chosen(part);
+    html! {
+        @if let Some(grid) = Grid::of(part) {
+            @for metric in [Metric::Iops, Metric::LatencyMean] {
+                (matrix(&grid, &super::of_window(metric), metric, &|reading| reading.figure(metric)))
+            }
+            @if part.readings.iter().any(|reading| five_nines(reading).interval().is_some()) {
+                (matrix(&grid, FIVE_NINES_CAPTION, Metric::LatencyMean, &five_nines))
+            } @else {
+                p.missing {
+                    "No point made the " (whole(FIVE_NINES_NEEDED)) " requests in the window that it takes to tell the "
+                    "99.999 % latency from the longest."
+                }
+            }
+        }
+        (figure(&part.step.title, &[chart::demand(&lines(part))], DEMAND_CAPTION))
+        @if !chosen.is_empty() {
+            h3 { "Response times" }
+            (figure(&part.step.title, &responses(&chosen), RESPONSE_CAPTION))
+            (chosen_table(part, &chosen))
+        }
+    }
+}
+
+/// What the table of the farthest percentile shows.
+const FIVE_NINES_CAPTION: &str = "99.999 % latency (µs) of all requests in the window, which one in 100,000 exceeds";
+
+/// What a curve of demand shows.
+const DEMAND_CAPTION: &str = "Mean latency (less is better) over the requests a second (more is better) that the drive \
+     gives for it: a line for each number of workers, a point for each depth. Where a line turns upward the drive has \
+     no more to give, and deeper queues only wait.";
+
+/// What histograms of response times show.
+const RESPONSE_CAPTION: &str = "How many of all requests in the window took how long, both axes by factors: at the \
+     points of the least, the middle and the most IOPS. Dashed lines are the mean and, where there are 100,000 \
+     requests, the latency that one in 100,000 exceeds.";
+
+/// A line for each number of workers, by depth.
+fn lines(part: &Part) -> Vec<DemandLine> {
+    let mut lines: Vec<(u32, Vec<&Reading>)> = Vec::new();
+    for reading in part.readings.iter().filter(|reading| reading.is_measured()) {
+        let workers = reading.cell.workload.workers;
+        match lines.iter_mut().find(|(known, _)| *known == workers) {
+            Some((_, readings)) => readings.push(reading),
+            None => lines.push((workers, vec![reading])),
+        }
+    }
+    lines.sort_by_key(|(workers, _)| *workers);
+    let point = |reading: &&Reading| {
+        let mean = |metric| Some(reading.figure(metric).interval()?.mean);
+        Some(DemandPoint {
+            depth: reading.cell.workload.queue_depth,
+            iops: mean(Metric::Iops)?,
+            latency: mean(Metric::LatencyMean)?,
+        })
+    };
+    let line = |(workers, mut readings): (u32, Vec<&Reading>)| {
+        readings.sort_by_key(|reading| reading.cell.workload.queue_depth);
+        DemandLine { name: count(workers as usize, "worker"), points: readings.iter().filter_map(point).collect() }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// The latencies of all requests in the window.
+fn latencies(reading: &Reading) -> Histogram {
+    let mut all = Histogram::new();
+    reading.cell.repeats.iter().for_each(|round| all.merge(&round.latency()));
+    all
+}
+
+/// The latency that one in 100,000 exceeds.
+fn five_nines(reading: &Reading) -> Figure {
+    let all = latencies(reading);
+    match all.count() {
+        0 => Figure::NotMeasured,
+        1..FIVE_NINES_NEEDED => Figure::TooFew,
+        _ => {
+            let mean = all.percentile(99.999).as_micros_f64();
+            Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell.repeats.len() })
+        }
+    }
+}
+
+/// The points of the least IOPS, of those nearest the middle between, and of the most; fewer where they coincide.
+fn chosen<'p>(part: &'p Part<'p>) -> Vec<(&'static str, &'p Reading<'p>)> {
+    let mut rates: Vec<(f64, &Reading)> =
+        part.readings.iter().filter_map(|one| Some((one.figure(Metric::Iops).interval()?.mean, one))).collect();
+    rates.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let Some((least, most)) = rates.first().zip(rates.last()) else { return Vec::new() };
+    let aim = (least.0 + most.0) / 2.0;
+    let middle = rates.iter().min_by(|one, other| (one.0 - aim).abs().total_cmp(&(other.0 - aim).abs()));
+    let mut chosen: Vec<(&str, &Reading)> = Vec::new();
+    for (name, (_, reading)) in [("Least IOPS", Some(least)), ("Middle", middle), ("Most IOPS", Some(most))]
+        .into_iter()
+        .filter_map(|(name, found)| Some((name, found?)))
+    {
+        if !chosen.iter().any(|(_, known)| std::ptr::eq(*known, *reading)) {
+            chosen.push((name, reading));
+        }
+    }
+    chosen
+}
+
+fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
+    let response = |(name, reading): &(&str, &Reading)| {
+        let (workers, depth) = (reading.cell.workload.workers, reading.cell.workload.queue_depth);
+        let iops = reading.figure(Metric::Iops).interval().map_or(0.0, |figure| figure.mean);
+        Response {
+            title: format!("{name}: {}, depth {depth}, {} IOPS", count(workers as usize, "worker"), three(iops)),
+            latencies: latencies(reading),
+            five_nines: five_nines(reading).interval().map(|figure| figure.mean),
+        }
+    };
+    chart::responses(&chosen.iter().map(response).collect::<Vec<_>>())
+}
+
+/// The response times of a step with one cell, which was measured once.
+pub(super) fn response(part: &Part) -> Markup {
+    let chosen: Vec<(&str, &Reading)> =
+        part.readings.iter().take(1).map(|reading| ("Response times", reading)).collect();
+    html! { (figure(&part.step.title, &responses(&chosen), ONE_CAPTION)) }
+}
+
+/// What the histogram of one measurement shows.
+const ONE_CAPTION: &str = "How many of all requests took how long, both axes by factors. Dashed lines are the mean \
+     and, where there are 100,000 requests, the latency that one in 100,000 exceeds.";
+
+/// What the histograms hold, in numbers.
+fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
+    let longest =
+        |reading: &Reading| longest(reading).interval().map_or_else(|| "–".to_owned(), |figure| latency(figure.mean));
+    let nines = |reading: &Reading| match five_nines(reading) {
+        Figure::Measured(figure) => latency(figure.mean),
+        _ => "–".to_owned(),
+    };
+    let table = html! {
+        table {
+            caption { "Response times of all requests in the measurement window" }
+            thead { tr {
+                th scope="col" { "Point" } th.number scope="col" { "Workers" } th.number scope="col" { "Depth" }
+                th.number scope="col" { "IOPS" } th.number scope="col" { "Requests" } th.number scope="col" { "Mean" }
+                th.number scope="col" { "99.999 %" } th.number scope="col" { "Longest" }
+            } }
+            tbody { @for (name, reading) in chosen {
+                @let all = latencies(reading);
+                tr {
+                    th scope="row" { (name) }
+                    td.number { (reading.cell.workload.workers) } td.number { (reading.cell.workload.queue_depth) }
+                    td.number { (reading.figure(Metric::Iops).interval().map_or_else(String::new, |figure| three(figure.mean))) }
+                    td.number { (whole(all.count())) } td.number { (latency(all.mean() / 1e3)) }
+                    td.number { (nines(reading)) } td.number { (longest(reading)) }
+                }
+            } }
+        }
+    };
+    table::framed(&format!("{}: response times", part.step.title), &table)
+}

@@ -1,0 +1,243 @@
+//! A step that was measured in rounds: how it became steady, how that was judged, and its figures in the end.
+
+mod course;
+mod demand;
+mod determination;
+mod joined;
+mod matrix;
+mod overview;
+
+use block::Nanos;
+use lab::Metric;
+use maud::{Markup, html};
+
+pub(crate) use course::{Course, Window, name as rule_name};
+pub(crate) use joined::joined;
+use matrix::{Grid, matrix};
+pub(crate) use overview::{overview, rows};
+
+use crate::axis;
+use crate::chart::{self, Panel, Track};
+use crate::number::{bound, count, three};
+use crate::part::Part;
+use crate::section::figure;
+use crate::sweep::Sweep;
+use crate::table;
+
+/// The most lines in a chart that its legend leaves readable.
+const TRACKS_MAX: usize = 8;
+/// The most charts of how it became steady.
+const PANELS_MAX: usize = 4;
+
+/// Charts and tables of `parts[index]`, which was measured in rounds as `course` has it.
+pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
+    let part = &parts[index];
+    let groups = groups(part, course);
+    if part.readings.len() == 1 {
+        return lone(parts, index, course, &groups);
+    }
+    html! {
+        p.steadiness { (bound(&course.said())) }
+        (figures(parts, index, course))
+        @if course.done > 1 {
+            h3 { "From round to round" }
+            (figure(&part.step.title, &tracked(part, course, &groups), &rounds_caption(part, course)))
+        }
+        @if !course.windows.is_empty() {
+            h3 { "The measurement window" }
+            (figure(&part.step.title, &windows(course), WINDOW_CAPTION))
+            (determination::table(part, course))
+        }
+        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures(part)) } }
+        @if course.done > 1 {
+            details { summary { (count(course.done, "round")) } (all_rounds(part, course, &groups)) }
+        }
+    }
+}
+
+/// Charts and tables of one cell: its rounds and its window beside each other.
+fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Markup {
+    let part = &parts[index];
+    let mut panels = tracked(part, course, groups);
+    panels.extend(windows(course));
+    let judged = if course.windows.is_empty() { "" } else { WINDOW_CAPTION };
+    html! {
+        p.steadiness { (bound(&course.said())) }
+        @if course.done > 1 {
+            (figure(&part.step.title, &panels, format!("{} {judged}", rounds_caption(part, course)).trim_end()))
+        } @else {
+            (demand::response(part))
+        }
+        @if !course.windows.is_empty() { (determination::table(part, course)) }
+        (figure(&part.step.title, &chart::curve(parts, index), crate::prose::CURVE_CAPTION))
+        (table::figures(part))
+        @if course.done > 1 {
+            details { summary { (count(course.done, "round")) } (all_rounds(part, course, groups)) }
+        }
+    }
+}
+
+/// What the window gave: as a matrix where two things are swept, by demand where those are threads and depth.
+fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
+    let part = &parts[index];
+    if has_matrix(part) && demand::is_demand(part) {
+        return demand::figures(part);
+    }
+    let (sweep, by) = (Sweep::of(parts, index), course.rounds.by);
+    let panels = match &sweep {
+        Some(sweep) => {
+            let other = if by == Metric::LatencyMean { sweep.metric() } else { Metric::LatencyMean };
+            [by, other].map(|metric| chart::lines_for(sweep, metric)).into()
+        }
+        None => chart::curve(parts, index),
+    };
+    let caption = match &sweep {
+        Some(sweep) => format!(
+            "Means of the measurement window by {}; bars are 95 % confidence intervals, dots are single rounds.",
+            sweep.axis.title().trim_end_matches(" (%)").to_lowercase()
+        ),
+        None => crate::prose::CURVE_CAPTION.to_owned(),
+    };
+    html! {
+        @if let Some(grid) = Grid::of(part) {
+            (matrix(&grid, &of_window(by), by, &|reading| reading.figure(by)))
+            @if by == Metric::LatencyMean {
+                (matrix(&grid, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
+            }
+        }
+        (figure(&part.step.title, &panels, &caption))
+        @if !has_matrix(part) { (table::figures(part)) }
+    }
+}
+
+/// Whether the figures stand in matrices, so that what is left of them is told only where it is asked for.
+fn has_matrix(part: &Part) -> bool {
+    Grid::of(part).is_some()
+}
+
+/// `IOPS, means of the measurement window`.
+fn of_window(metric: Metric) -> String {
+    format!("{}, means of the measurement window ± 95 % confidence", head(metric))
+}
+
+/// Cells that are drawn together: those along the last axis that share the values of the others.
+struct Group {
+    /// The values that they share; empty where nothing is.
+    title: String,
+    /// Places among the readings, and what sets each apart within the group.
+    cells: Vec<(usize, String)>,
+}
+
+/// The groups that hold a cell that decides; all where none decides. In each at most [`TRACKS_MAX`] cells, those
+/// that decide and others between them.
+fn groups(part: &Part, course: &Course) -> Vec<Group> {
+    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, reading) in part.readings.iter().enumerate() {
+        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
+        let name =
+            last.map_or_else(|| axis::kind(&reading.cell.workload).to_owned(), |axis| axis::words(axis, reading.cell));
+        let title = words.join(", ");
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.cells.push((place, name)),
+            None => groups.push(Group { title, cells: vec![(place, name)] }),
+        }
+    }
+    let decides = |place: &usize| course.rounds.watched.contains(place);
+    if groups.iter().any(|group| group.cells.iter().any(|(place, _)| decides(place))) {
+        groups.retain(|group| group.cells.iter().any(|(place, _)| decides(place)));
+    }
+    for group in &mut groups {
+        let mut spare = group.cells.len().saturating_sub(TRACKS_MAX);
+        // Every other one goes, from the second on, until few enough are left.
+        let mut at = 0;
+        group.cells.retain(|(place, _)| {
+            at += 1;
+            let goes = spare > 0 && at % 2 == 0 && !decides(place);
+            spare -= usize::from(goes);
+            !goes
+        });
+        group.cells.truncate(TRACKS_MAX.max(group.cells.iter().filter(|(place, _)| decides(place)).count()));
+    }
+    groups.truncate(PANELS_MAX);
+    groups
+}
+
+/// How the figure that decides came to its level.
+fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
+    let by = course.rounds.by;
+    let window = course.counted().filter(|_| course.rounds.steady.is_some());
+    let panel = |group: &Group| {
+        let track = |(at, (place, name)): (usize, &(usize, String))| Track {
+            name: name.clone(),
+            place: at,
+            is_watched: course.rounds.watched.contains(place),
+            values: course::figures(by, part.readings[*place].cell.rounds()).collect(),
+        };
+        let tracks: Vec<Track> = group.cells.iter().enumerate().map(track).collect();
+        let better = if by.more_is_better() { "more is better" } else { "less is better" };
+        let of = if group.title.is_empty() { String::new() } else { format!(", {}", group.title) };
+        chart::convergence(format!("{} by round{of}; {better}", head(by)), by, &tracks, window)
+    };
+    groups.iter().map(panel).collect()
+}
+
+/// What charts of rounds show.
+fn rounds_caption(part: &Part, course: &Course) -> String {
+    let is_many = part.readings.len() > 1 && !course.windows.is_empty();
+    let thick = if is_many { " Thick lines are the cells that decide." } else { "" };
+    let is_asked = course.rounds.steady.is_some();
+    let shaded = if is_asked { " The shaded rounds are the measurement window." } else { "" };
+    let rest = match course.rounds.rest {
+        Nanos::ZERO => String::new(),
+        rest => format!(" The drive was left alone for {rest} after each round."),
+    };
+    format!("Each point is one measurement on the drive as the one before it left it.{shaded}{thick}{rest}")
+}
+
+/// The window of every cell that decides.
+fn windows(course: &Course) -> Vec<Panel> {
+    let panel = |window: &Window| {
+        let of = if window.name.is_empty() { String::new() } else { format!(", {}", window.name) };
+        chart::window(format!("{} in rounds {} to {}{of}", head(window.metric), window.first, window.last()), window)
+    };
+    course.windows.iter().map(panel).collect()
+}
+
+/// What charts of windows show.
+const WINDOW_CAPTION: &str = "The rounds that are judged, on an axis that does not begin at zero: they may span no \
+     more than the dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
+
+/// `IOPS`, `Mean latency (µs)`.
+fn head(metric: Metric) -> String {
+    if metric == Metric::Iops { metric.title().to_owned() } else { format!("{} ({})", metric.title(), metric.unit()) }
+}
+
+/// The cells that are drawn, round by round.
+fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
+    let by = course.rounds.by;
+    let (first, _) = course.counted().unwrap_or((1, 0));
+    let table = html! {
+        @for group in groups {
+            table {
+                caption {
+                    (head(by)) " by round"
+                    @if !group.title.is_empty() { ", " (group.title) }
+                    @if course.rounds.steady.is_some() { "; rounds of the measurement window are marked" }
+                }
+                thead { tr {
+                    th scope="col" { "Round" }
+                    @for (_, name) in &group.cells { th.number scope="col" { (name) } }
+                } }
+                tbody { @for round in 1..=course.done { tr.counted[course.rounds.steady.is_some() && round >= first] {
+                    th scope="row" { (round) @if course.rounds.steady.is_some() && round >= first { span.hidden { ", in the window" } } }
+                    @for (place, _) in &group.cells {
+                        @let value = part.readings[*place].cell.rounds().nth(round - 1).and_then(|one| by.of(one));
+                        td.number { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
+                    }
+                } } }
+            }
+        }
+    };
+    table::framed(&format!("{}: rounds", part.step.title), &table)
+}
