@@ -142,7 +142,7 @@ mod tests {
         };
         registry.enter(&entry).unwrap();
         std::fs::write(folder.path().join("run/other.json"), "no entry").unwrap();
-        assert_eq!(registry.entries().unwrap(), [entry.clone()]);
+        assert_eq!(registry.entries().unwrap(), std::slice::from_ref(&entry));
         assert!(!entry.is_alive(), "there is no such process");
         registry.forget(&entry);
         assert_eq!(registry.entries().unwrap(), []);
