@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use attach::AttachError;
 use lab::LabError;
 use lab::plan::catalog::CatalogError;
 use lab::plan::{Diagnostic, render};
@@ -74,6 +75,15 @@ impl Failure {
     /// The code that the program ends with.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)
+    }
+}
+
+impl From<AttachError> for Failure {
+    fn from(error: AttachError) -> Self {
+        match error {
+            AttachError::InUse { .. } | AttachError::NoFuse(_) | AttachError::Mount { .. } => Self::usage(error),
+            error => Self::failed(error),
+        }
     }
 }
 

@@ -15,7 +15,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run};
+use commands::{
+    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run,
+};
 use failure::Failure;
 use store::Store;
 
@@ -66,6 +68,12 @@ enum Command {
     Health(health::Arguments),
     /// Write a run's report again
     Report(history::Report),
+    /// Make a simulated drive a block device that answers as the drive would
+    Attach(attach::Arguments),
+    /// List the attached drives with what they are doing
+    Attached,
+    /// Take an attached drive away
+    Detach(attach::Detach),
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
 }
@@ -74,6 +82,9 @@ fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|refusal| refuse(&refusal));
     let done = match cli.command {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
+        Command::Attach(arguments) => attach::run(&arguments),
+        Command::Attached => attach::attached(),
+        Command::Detach(arguments) => attach::detach(&arguments),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Replicate(arguments) => replicate::run(&arguments),

@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from the bottom up, each with those that it may use.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("block", &[]),
     ("stats", &["block"]),
     ("workload", &["block"]),
     ("drive", &["block"]),
     ("engine", &["block", "stats", "workload", "drive"]),
     ("store", &["block", "stats", "workload", "drive", "engine"]),
+    ("attach", &["block", "stats", "drive"]),
     ("lab", &["block", "stats", "workload", "drive", "engine", "store"]),
     ("report", &["block", "stats", "workload", "drive", "engine", "store", "lab"]),
-    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "lab", "report"]),
+    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "attach", "lab", "report"]),
 ];
 
 /// Where `unsafe` may be: the ring, and calls to the kernel that have no safe wrapper.

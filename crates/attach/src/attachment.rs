@@ -1,0 +1,128 @@
+//! A drive that is attached: its file, its loop device, and the thread that answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use block::Bytes;
+use drive::{Device, Drive};
+
+use crate::content::Content;
+use crate::fuse::{Channel, Server};
+use crate::live::{Live, Shared};
+use crate::loop_device::LoopDevice;
+use crate::pace::{Floor, Paced, now};
+use crate::{AttachError, floor};
+
+/// How a drive is attached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The file that holds the data.
+    pub content: PathBuf,
+    /// Seconds of the drive for each of the machine.
+    pub speed: f64,
+    /// Whether to look for requests instead of sleeping.
+    pub busy: bool,
+    /// Whether partitions of what is on it get devices of their own.
+    pub partitions: bool,
+}
+
+/// A drive that is attached, until it is detached or dropped.
+#[derive(Debug)]
+pub struct Attachment {
+    /// Freed before the file that it is over goes away.
+    device: Option<LoopDevice>,
+    mount: PathBuf,
+    stop: Arc<AtomicBool>,
+    server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
+    shared: Arc<Shared>,
+    floor: Floor,
+}
+
+impl Attachment {
+    /// Attaches `drive` by a file that is mounted at `mount`, where an empty one is made.
+    ///
+    /// # Errors
+    /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
+    pub fn new(drive: Device, mount: &Path, terms: &Terms) -> Result<Self, AttachError> {
+        let shape = drive.shape();
+        let content = Content::open(&terms.content, shape.capacity)?;
+        let failed = |cause| AttachError::Content { path: mount.to_owned(), cause };
+        fs::File::create(mount).map_err(failed)?;
+        let channel = Channel::mount(mount)?;
+        let shared = Arc::new(Shared::default());
+        let paced = Paced::new(drive, terms.speed, Floor::default(), now());
+        let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
+        // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
+        let (stop, serving) = (Arc::new(AtomicBool::new(false)), Arc::clone(&shared));
+        let echo = spawn(server, Arc::clone(&stop), true);
+        let device = LoopDevice::over(mount, shape.block.max(Bytes::new(512)), terms.partitions);
+        let measured = device.as_ref().ok().map(|device| floor::measure(device.path()));
+        stop.store(true, Ordering::Relaxed);
+        let (mut server, echoed) = echo.join().expect("the server does not panic");
+        let device = device?;
+        echoed?;
+        let floor = measured.transpose()?.unwrap_or_default();
+        server.begin(floor, terms.speed);
+        stop.store(false, Ordering::Relaxed);
+        let server = Some(spawn(server, Arc::clone(&stop), false));
+        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, server, shared: serving, floor })
+    }
+
+    /// The block device.
+    pub fn device(&self) -> &Path {
+        self.device.as_ref().expect("it is there until it is detached").path()
+    }
+
+    /// What the way to the drive costs.
+    pub fn floor(&self) -> Floor {
+        self.floor
+    }
+
+    /// What the drive is doing.
+    pub fn live(&self) -> Live {
+        self.shared.read()
+    }
+
+    /// Whether it is still served.
+    pub fn is_served(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| !server.is_finished())
+    }
+
+    /// Takes the block device away and gives the drive back as it was left. What uses it must have let go of it.
+    ///
+    /// # Errors
+    /// If the connection to the kernel had broken.
+    pub fn detach(mut self) -> Result<Device, AttachError> {
+        self.device = None;
+        let (server, served) = self.end().expect("it is served until it is detached");
+        served.map(|()| server.into_drive())
+    }
+
+    /// Ends the server.
+    fn end(&mut self) -> Option<(Server, Result<(), AttachError>)> {
+        self.stop.store(true, Ordering::Relaxed);
+        let ended = self.server.take()?.join().ok();
+        fs::remove_file(&self.mount).ok();
+        ended
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.device = None;
+        // The file is unmounted with the server, and can be removed then.
+        drop(self.end());
+        fs::remove_file(&self.mount).ok();
+    }
+}
+
+fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
+    let serve = move || {
+        let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
+        (server, served)
+    };
+    thread::Builder::new().name("assay-attach".to_owned()).spawn(serve).expect("a thread can be started")
+}

@@ -1,0 +1,74 @@
+//! Why a drive cannot be attached.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a drive cannot be attached, or ceased to be.
+#[derive(Debug, Error)]
+pub enum AttachError {
+    /// There is no FUSE.
+    #[error("/dev/fuse cannot be opened: {0}; load the module with `modprobe fuse`, or run as root")]
+    NoFuse(#[source] io::Error),
+    /// Mounting is not allowed.
+    #[error("{} cannot be mounted on: {cause}; attaching needs root", path.display())]
+    Mount {
+        /// Where the file was to be.
+        path: PathBuf,
+        /// What the kernel said.
+        #[source]
+        cause: io::Error,
+    },
+    /// A program that is needed failed.
+    #[error("`{command}` failed: {said}")]
+    Program {
+        /// The command line.
+        command: String,
+        /// What it said, or why it could not be started.
+        said: String,
+    },
+    /// The data's file cannot be used.
+    #[error("{}: {cause}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        #[source]
+        cause: io::Error,
+    },
+    /// Something uses the device.
+    #[error("{} is in use{}; end that first: nothing is unmounted by force", device.display(), told(by))]
+    InUse {
+        /// The device.
+        device: PathBuf,
+        /// Where it is mounted.
+        by: Vec<String>,
+    },
+    /// The process that answers does not go.
+    #[error(
+        "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept"
+    )]
+    StillThere {
+        /// Its number.
+        pid: u32,
+    },
+    /// The connection to the kernel broke.
+    #[error("the connection to the kernel broke: {0}; what was written before the last flush may be lost")]
+    Broken(#[from] io::Error),
+}
+
+impl AttachError {
+    /// That this device is in use, with the places where it or its partitions are mounted.
+    pub(crate) fn in_use(device: &Path) -> Self {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let name = device.to_string_lossy();
+        let of_device = |line: &&str| line.split(' ').next().is_some_and(|source| source.starts_with(&*name));
+        let points = mounts.lines().filter(of_device).filter_map(|line| line.split(' ').nth(1));
+        Self::InUse { device: device.to_owned(), by: points.map(str::to_owned).collect() }
+    }
+}
+
+fn told(mounts: &[String]) -> String {
+    if mounts.is_empty() { String::new() } else { format!(": mounted at {}", mounts.join(", ")) }
+}

@@ -1,0 +1,85 @@
+//! The connection to the kernel of a mounted file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use super::abi::{HEADER, LONGEST, Unique, header};
+use crate::AttachError;
+
+/// A file that is mounted over another, whose reads and writes come through here.
+#[derive(Debug)]
+pub struct Channel {
+    device: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+}
+
+impl Channel {
+    /// Mounts a file over the one at `path`, which must exist.
+    ///
+    /// # Errors
+    /// If FUSE is not to be had, or mounting is not allowed.
+    pub fn mount(path: &Path) -> Result<Self, AttachError> {
+        let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let device = OpenOptions::new().read(true).write(true).custom_flags(flags.bits() as i32).open("/dev/fuse");
+        let device = device.map_err(AttachError::NoFuse)?;
+        let options = format!("fd={},rootmode=100600,user_id=0,group_id=0,allow_other", device.as_raw_fd());
+        let options = std::ffi::CString::new(options).expect("there is no zero in it");
+        mount("assay", path, "fuse.assay", MountFlags::NOSUID | MountFlags::NODEV, Some(options.as_c_str()))
+            .map_err(|errno| AttachError::Mount { path: path.to_owned(), cause: errno.into() })?;
+        Ok(Self { device, path: path.to_owned(), buffer: vec![0; HEADER + 4096 + LONGEST] })
+    }
+
+    /// The next request; none if there is none yet. Empty once the file is unmounted.
+    ///
+    /// # Errors
+    /// If the connection breaks.
+    pub fn receive(&mut self) -> io::Result<Option<&[u8]>> {
+        loop {
+            match rustix::io::read(&self.device, &mut self.buffer) {
+                Ok(length) => return Ok(Some(&self.buffer[..length])),
+                Err(Errno::AGAIN) => return Ok(None),
+                // The request was taken back before it could be read.
+                Err(Errno::INTR | Errno::NOENT) => {}
+                Err(Errno::NODEV) => return Ok(Some(&[])),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// Answers a request with this, or with an errno.
+    ///
+    /// # Errors
+    /// If the connection breaks. That the asker is gone is no error.
+    pub fn answer(&self, unique: Unique, answer: Result<&[u8], Errno>) -> io::Result<()> {
+        let (error, body) = match answer {
+            Ok(body) => (0, body),
+            Err(errno) => (errno.raw_os_error(), &[][..]),
+        };
+        let header = header(unique, error, body.len());
+        match rustix::io::writev(&self.device, &[IoSlice::new(&header), IoSlice::new(body)]) {
+            Ok(_) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // Whoever still has it open gets an error from now on, and no hang.
+        unmount(&self.path, UnmountFlags::DETACH).ok();
+    }
+}

@@ -1,0 +1,9 @@
+//! A single file whose reads and writes are answered here: a file system in user space that is one file.
+
+mod abi;
+mod channel;
+mod serve;
+
+pub use abi::{Call, Unique, attributes, init, opened, read, space, written};
+pub use channel::Channel;
+pub use serve::Server;

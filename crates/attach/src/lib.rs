@@ -1,0 +1,18 @@
+//! A simulated drive as a block device of Linux, answering in real time as the drive would.
+
+mod attachment;
+mod content;
+mod detach;
+mod error;
+mod floor;
+mod fuse;
+mod live;
+pub mod loop_device;
+mod pace;
+pub mod registry;
+
+pub use attachment::{Attachment, Terms};
+pub use detach::detach;
+pub use error::AttachError;
+pub use live::Live;
+pub use pace::Floor;

@@ -1,0 +1,76 @@
+//! A loop device over the served file.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use block::Bytes;
+use rustix::fs::OFlags;
+
+use crate::AttachError;
+
+/// A loop device, until it is dropped.
+#[derive(Debug)]
+pub struct LoopDevice {
+    path: PathBuf,
+}
+
+impl LoopDevice {
+    /// The first free loop device, over `file`, with this logical block, past the page cache of the file.
+    ///
+    /// # Errors
+    /// If `losetup` fails.
+    pub fn over(file: &Path, block: Bytes, partitions: bool) -> Result<Self, AttachError> {
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show", "--direct-io=on"]).arg(format!("--sector-size={}", block.get()));
+        if partitions {
+            command.arg("--partscan");
+        }
+        let path = PathBuf::from(run(command.arg(file))?);
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        detach(&self.path).ok();
+    }
+}
+
+/// Frees a loop device once nothing uses it any more.
+///
+/// # Errors
+/// If `losetup` fails.
+pub fn detach(device: &Path) -> Result<(), AttachError> {
+    run(Command::new("losetup").arg("--detach").arg(device)).map(|_| ())
+}
+
+/// Whether anything holds the device: a mount, another device, a program that wants it alone.
+pub fn in_use(device: &Path) -> bool {
+    let flags = (OFlags::EXCL | OFlags::CLOEXEC).bits() as i32;
+    let opened = File::options().read(true).custom_flags(flags).open(device);
+    opened.is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+}
+
+/// The file that a loop device is over; none if it is over none.
+pub fn backing(device: &Path) -> Option<PathBuf> {
+    let name = device.file_name()?.to_str()?;
+    let text = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+    Some(PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")))
+}
+
+/// Runs a program that must succeed; what it said, without the end of the line.
+fn run(command: &mut Command) -> Result<String, AttachError> {
+    let line = format!("{command:?}").replace('"', "");
+    let failed = |said: String| AttachError::Program { command: line.clone(), said };
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(text(&output.stderr))) }
+}

@@ -1,0 +1,134 @@
+//! A simulated drive against the machine's clock.
+
+use block::{Nanos, Op, Request, Tag};
+use drive::{Device, Drive};
+use rustix::time::{ClockId, clock_gettime};
+use stats::Histogram;
+
+/// The time on the machine's monotonic clock.
+pub fn now() -> Nanos {
+    let time = clock_gettime(ClockId::Monotonic);
+    Nanos::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// What the way between a program and here costs, which the drive's own time must leave room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Floor {
+    /// Of a read.
+    pub read: Nanos,
+    /// Of a write.
+    pub write: Nanos,
+}
+
+impl Floor {
+    fn of(self, op: Op) -> Nanos {
+        match op {
+            Op::Read => self.read,
+            Op::Write => self.write,
+            // Nobody waits for a microsecond more of these.
+            Op::Trim | Op::Flush => Nanos::ZERO,
+        }
+    }
+}
+
+/// A drive whose time runs with the machine's, or slower, and what is in flight there.
+///
+/// A request is dated back to when the program made it, and answered ahead of when the program is to see the answer:
+/// the way between costs time, of which the drive's own latency must not become a victim.
+#[derive(Debug)]
+pub struct Paced<T> {
+    drive: Device,
+    /// The drive's time at `origin`.
+    start: Nanos,
+    /// The machine's time when it was attached.
+    origin: Nanos,
+    /// Seconds of the drive for each of the machine.
+    speed: f64,
+    floor: Floor,
+    flight: Vec<Option<T>>,
+    free: Vec<u32>,
+    /// The drive's time up to which it has been asked for completions.
+    reached: Nanos,
+    /// How much later than wanted requests were answered, on the machine's clock.
+    late: Histogram,
+}
+
+impl<T> Paced<T> {
+    /// The drive goes on from its own time at the machine's time `now`, so many of its seconds in each of the machine's.
+    pub fn new(drive: Device, speed: f64, floor: Floor, now: Nanos) -> Self {
+        let start = drive.now();
+        let (flight, free) = (Vec::new(), Vec::new());
+        Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late: Histogram::new() }
+    }
+
+    /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
+    pub fn begin(&mut self, floor: Floor, speed: f64, now: Nanos) {
+        (self.start, self.origin, self.reached) = (self.drive.now(), now, self.drive.now());
+        (self.floor, self.speed, self.late) = (floor, speed, Histogram::new());
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Device {
+        &self.drive
+    }
+
+    /// The drive back, with what was in flight forgotten.
+    pub fn into_drive(self) -> Device {
+        self.drive
+    }
+
+    /// How much later than wanted requests were answered.
+    pub fn late(&self) -> &Histogram {
+        &self.late
+    }
+
+    /// How many requests are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.flight.len() - self.free.len()
+    }
+
+    /// Hands over a request that came at the machine's time `now`; `asked` comes back when it is due.
+    pub fn submit(&mut self, now: Nanos, request: Request, asked: T) {
+        let made = self.to_drive(now).since(self.scaled(self.floor.of(request.op)));
+        let tag = self.free.pop().unwrap_or_else(|| {
+            self.flight.push(None);
+            self.flight.len() as u32 - 1
+        });
+        self.flight[tag as usize] = Some(asked);
+        // The drive may have been asked for what lies ahead of the machine's clock already.
+        self.reached = made.max(self.reached).max(self.drive.now());
+        self.drive.submit(self.reached, Tag(tag), request);
+    }
+
+    /// A request that is to be answered at the machine's time `now`; none if there is none.
+    pub fn due(&mut self, now: Nanos) -> Option<T> {
+        let until = self.to_drive(now);
+        self.reached = self.reached.max(until);
+        let done = self.drive.complete(until)?;
+        self.free.push(done.tag.0);
+        let asked = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
+        self.late.record(now.since(self.to_machine(done.at)));
+        Some(asked)
+    }
+
+    /// When something may be due, on the machine's clock, if nothing more is submitted; none if nothing is in flight.
+    pub fn next(&self) -> Option<Nanos> {
+        if self.in_flight() == 0 {
+            return None;
+        }
+        self.drive.next_event().map(|at| self.to_machine(at))
+    }
+
+    /// The drive's time at the machine's time `now`.
+    fn to_drive(&self, now: Nanos) -> Nanos {
+        self.start + self.scaled(now.since(self.origin))
+    }
+
+    fn to_machine(&self, at: Nanos) -> Nanos {
+        self.origin + Nanos::from_nanos((at.since(self.start).as_nanos() as f64 / self.speed) as u64)
+    }
+
+    fn scaled(&self, time: Nanos) -> Nanos {
+        if self.speed == 1.0 { time } else { Nanos::from_nanos((time.as_nanos() as f64 * self.speed) as u64) }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is attached on this machine, for those that did not attach it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use block::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{AttachError, Live};
+
+/// Where the entries are. They end with the machine's run, as what they are about does.
+const FOLDER: &str = "/run/assay";
+
+/// A drive that is attached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The block device.
+    pub device: PathBuf,
+    /// The drive as it was asked for.
+    pub drive: String,
+    /// How much it holds.
+    pub capacity: Bytes,
+    /// The process that answers.
+    pub pid: u32,
+    /// Where its file is mounted.
+    pub mount: PathBuf,
+    /// The file that holds the data.
+    pub content: PathBuf,
+    /// Seconds of the drive for each of the machine.
+    pub speed: f64,
+    /// What it is doing.
+    pub live: Live,
+}
+
+impl Entry {
+    /// Whether the process that answers is still there.
+    pub fn is_alive(&self) -> bool {
+        let command = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let words = String::from_utf8_lossy(&command);
+        words.split('\0').any(|word| word == "attach")
+    }
+}
+
+/// The entries of this machine.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    folder: PathBuf,
+}
+
+impl Registry {
+    /// The machine's own, which is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn open() -> Result<Self, AttachError> {
+        Self::within(Path::new(FOLDER))
+    }
+
+    /// The entries in `folder`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn within(folder: &Path) -> Result<Self, AttachError> {
+        fs::create_dir_all(folder).map_err(|cause| AttachError::Content { path: folder.to_owned(), cause })?;
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    /// Where the file of a drive of this process may be mounted.
+    pub fn mount_point(&self) -> PathBuf {
+        self.folder.join(format!("drive-{}", std::process::id()))
+    }
+
+    /// Whether a file is in the registry's own folder.
+    pub fn owns(&self, file: &Path) -> bool {
+        file.starts_with(&self.folder)
+    }
+
+    /// Enters `entry`, or what is new of it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn enter(&self, entry: &Entry) -> Result<(), AttachError> {
+        let path = self.path(&entry.device);
+        let text = serde_json::to_string_pretty(entry).expect("numbers and names always serialise");
+        let draft = path.with_extension("new");
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+        written.map_err(|cause| AttachError::Content { path, cause })
+    }
+
+    /// Every entry, by device.
+    ///
+    /// # Errors
+    /// If the folder cannot be read. What is no entry is passed over.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for file in fs::read_dir(&self.folder)? {
+            let path = file?.path();
+            if path.extension().is_some_and(|extension| extension == "json")
+                && let Ok(text) = fs::read_to_string(&path)
+                && let Ok(entry) = serde_json::from_str::<Entry>(&text)
+            {
+                entries.push(entry);
+            }
+        }
+        entries.sort_by(|one, other| one.device.cmp(&other.device));
+        Ok(entries)
+    }
+
+    /// Forgets an entry, unless its device serves another process by now.
+    pub fn forget(&self, entry: &Entry) {
+        let path = self.path(&entry.device);
+        let found = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Entry>(&text).ok());
+        if found.is_none_or(|found| found.pid == entry.pid) {
+            fs::remove_file(path).ok();
+        }
+    }
+
+    fn path(&self, device: &Path) -> PathBuf {
+        let name = device.file_name().unwrap_or(device.as_os_str());
+        self.folder.join(name).with_extension("json")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_entered_is_found_until_it_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(&folder.path().join("run")).unwrap();
+        let entry = Entry {
+            device: "/dev/loop7".into(),
+            drive: "x25-m".into(),
+            capacity: Bytes::from_gib(80),
+            pid: u32::MAX,
+            mount: "/run/assay/drive-1".into(),
+            content: "/tmp/data".into(),
+            speed: 1.0,
+            live: Live::default(),
+        };
+        registry.enter(&entry).unwrap();
+        std::fs::write(folder.path().join("run/other.json"), "no entry").unwrap();
+        assert_eq!(registry.entries().unwrap(), std::slice::from_ref(&entry));
+        assert!(!entry.is_alive(), "there is no such process");
+        registry.forget(&entry);
+        assert_eq!(registry.entries().unwrap(), []);
+    }
+}
