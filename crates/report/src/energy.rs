@@ -13,6 +13,8 @@ use crate::table::{axis_head, cell_name, framed, grouped};
 
 /// A summary for a terminal has so many rows of energy at most.
 const ROWS_MAX: usize = 24;
+/// The most rows of a table that is not folded away.
+const OPEN_MAX: usize = 8;
 
 /// What a measurement consumed, in a sentence or two; none where nobody metered it.
 pub(crate) fn sentence(measurement: &Measurement) -> Option<String> {
@@ -53,7 +55,10 @@ pub(crate) fn table(part: &Part) -> Markup {
             }))
         }
     };
-    framed(&format!("{}: power and energy", part.step.title), &table)
+    let table = framed(&format!("{}: power and energy", part.step.title), &table);
+    html! {
+        @if part.readings.len() > OPEN_MAX { details { summary { "Power and energy" } (table) } } @else { (table) }
+    }
 }
 
 fn head(quantity: Quantity) -> Markup {
@@ -88,12 +93,14 @@ fn meters<'p>(part: &'p Part) -> Vec<&'p str> {
     if meters.is_empty() { vec!["the simulated drive's own supply"] } else { meters }
 }
 
-/// Whether somebody asked for energy: a rest was metered, or a meter was named. A simulated drive tells it always, and
-/// then it is in the report alone.
+/// Whether somebody asked for energy: a meter was named, or a plan of a few cells has a rest that was metered. A
+/// simulated drive tells its energy always, and what was not asked for is in the report alone.
 pub(crate) fn is_asked(outcome: &Outcome) -> bool {
-    let measured = outcome.steps.iter().flat_map(|step| &step.cells).flat_map(|cell| &cell.repeats);
-    measured.filter_map(|one| Some((one, one.energy.as_ref()?))).any(|(one, energy)| {
-        energy.joules.is_some() && (energy.idle_watts.is_some() || one.clock == engine::Clock::Real)
+    let cells = || outcome.steps.iter().flat_map(|step| &step.cells);
+    let is_short = cells().count() <= ROWS_MAX;
+    let measured = cells().flat_map(|cell| &cell.repeats).filter_map(|one| Some((one, one.energy.as_ref()?)));
+    measured.filter(|(_, energy)| energy.joules.is_some()).any(|(one, energy)| {
+        one.clock == engine::Clock::Real || (is_short && energy.idle_watts.is_some())
     })
 }
 

@@ -92,6 +92,8 @@ pub(crate) fn figures(part: &Part) -> Markup {
     let metrics = metrics(part);
     let with_max = part.axes().iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
+    let scale = Scale::of(part);
+    let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
@@ -99,17 +101,56 @@ pub(crate) fn figures(part: &Part) -> Markup {
             thead { tr {
                 (axis_head(part))
                 @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
+                @if let Some(scale) = &scale { th.number scope="col" { "IOPS, " span.unit { "× at " (scale.first) } } }
                 @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
                 @if with_limit { th scope="col" { "Held up by" } }
             } }
-            (grouped(part, metrics.len() + 1 + usize::from(with_max) + usize::from(with_limit), |reading| html! {
+            (grouped(part, metrics.len() + 1 + more, |reading| html! {
                 @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
+                @if let Some(scale) = &scale { td.number { (scale.times(reading).map_or_else(|| "–".to_owned(), three)) } }
                 @if with_max { (longest(reading)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
         }
     };
     framed(&about, &table)
+}
+
+/// How a step's figures grow along a part of the drive that is swept, such as the number of drives.
+struct Scale<'a, 'p> {
+    part: &'p Part<'a>,
+    axis: &'a Axis,
+    /// Its first value.
+    first: &'a str,
+}
+
+impl<'a, 'p> Scale<'a, 'p> {
+    /// None where no part of the drive is swept, or what is has no order.
+    fn of(part: &'p Part<'a>) -> Option<Self> {
+        let axis = part.axes().iter().find(|axis| matches!(axis, Axis::Part(_)))?;
+        let values = || part.readings.iter().filter_map(|reading| value_at(reading, axis));
+        let first = values().next()?;
+        values().all(|value| value.parse::<f64>().is_ok()).then_some(Self { part, axis, first })
+    }
+
+    /// The IOPS of `reading` over those at the first value and the same of all else.
+    fn times(&self, reading: &Reading) -> Option<f64> {
+        let others = |reading: &Reading| {
+            let point = reading.cell.point.iter().filter(|(axis, _)| axis != self.axis);
+            point.cloned().collect::<Vec<_>>()
+        };
+        let is_first = |other: &&Reading| {
+            value_at(other, self.axis) == Some(self.first) && others(other) == others(reading)
+        };
+        let base = self.part.readings.iter().find(is_first)?;
+        let iops = |reading: &Reading| reading.figure(Metric::Iops).interval().map(|interval| interval.mean);
+        Some(iops(reading)? / iops(base)?)
+    }
+}
+
+/// Where a reading is along `axis`.
+fn value_at<'a>(reading: &Reading<'a>, axis: &Axis) -> Option<&'a str> {
+    reading.cell.point.iter().find(|(of, _)| of == axis).map(|(_, value)| value.as_str())
 }
 
 /// The figures of a step beside those of another state, with the change.

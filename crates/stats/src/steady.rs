@@ -29,6 +29,8 @@ impl SteadyRule {
         let excursion = slope(window) * (window.len() - 1) as f64;
         let share = |amount: f64| if mean == 0.0 { f64::INFINITY } else { amount / mean };
         let (spread, slope) = (share(most - least), share(excursion));
+        // What sums leave over by rounding is no slope.
+        let slope = if slope.abs() < 1e-12 { 0.0 } else { slope };
         let steady = spread <= self.spread && slope.abs() <= self.slope;
         Some(Steadiness { mean, spread, slope, steady })
     }
