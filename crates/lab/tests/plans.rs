@@ -80,7 +80,7 @@ fn the_review_sweeps_every_power_of_two() {
             let measure = measure(&plan, &name);
             assert_eq!(
                 (measure.axes.as_slice(), measure.repeats),
-                ([Axis::Field(Field::Bs)].as_slice(), Repetition::times(5)),
+                ([Axis::Field(Field::Bs)].as_slice(), Repetition { most: 15, until: Some(0.02) }),
                 "{name}"
             );
             let sizes: Vec<Bytes> = measure.cells.iter().map(|cell| cell.workload.block).collect();

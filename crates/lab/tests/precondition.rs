@@ -187,7 +187,11 @@ fn mistakes_in_its_keys_are_explained() {
         ("spare = \"2000%\"", "`2000%` is out of range", "at most 1000 % is possible"),
         ("spare = 7", "`7` has no unit", "`7%`"),
         ("settle = \"10s\"", "how much is written at random is a share of the capacity", "give it in percent: `10%`"),
-        ("rw = \"randwrite\"", "unknown field `rw` in a `precondition` step", "only `measure` and `condition` steps"),
+        (
+            "rw = \"randwrite\"",
+            "unknown field `rw` in a `precondition` step",
+            "only `measure`, `condition` and `rounds` steps",
+        ),
         ("round = \"60s\"", "unknown field `round` in a `precondition` step", "only `condition` steps take it"),
         ("sapre = \"7%\"", "unknown field `sapre` in a `precondition` step", "did you mean `spare`?"),
         ("bs = \"1000\"", "block size 1000 B is not a whole number of 512 B sectors", "try 512 or 4k"),

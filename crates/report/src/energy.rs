@@ -99,9 +99,9 @@ pub(crate) fn is_asked(outcome: &Outcome) -> bool {
     let cells = || outcome.steps.iter().flat_map(|step| &step.cells);
     let is_short = cells().count() <= ROWS_MAX;
     let measured = cells().flat_map(|cell| &cell.repeats).filter_map(|one| Some((one, one.energy.as_ref()?)));
-    measured.filter(|(_, energy)| energy.joules.is_some()).any(|(one, energy)| {
-        one.clock == engine::Clock::Real || (is_short && energy.idle_watts.is_some())
-    })
+    measured
+        .filter(|(_, energy)| energy.joules.is_some())
+        .any(|(one, energy)| one.clock == engine::Clock::Real || (is_short && energy.idle_watts.is_some()))
 }
 
 /// The energy of all cells, into a table of a terminal; how many cells it has no room for.

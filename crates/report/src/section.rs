@@ -73,7 +73,11 @@ fn repeated(part: &Part) -> String {
         let done = part.readings.iter().map(|reading| reading.cell.rounds().count()).max().unwrap_or_default();
         let window = (rounds.measure.repeats.most as usize).min(done);
         let of_all = format!("figures of all {}", count(done, "round"));
-        return if window == done { of_all } else { format!("figures of the last {window} of {}", count(done, "round")) };
+        return if window == done {
+            of_all
+        } else {
+            format!("figures of the last {window} of {}", count(done, "round"))
+        };
     }
     match &part.step.action {
         Action::Measure(measure) => match measure.repeats.until {

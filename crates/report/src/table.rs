@@ -139,9 +139,8 @@ impl<'a, 'p> Scale<'a, 'p> {
             let point = reading.cell.point.iter().filter(|(axis, _)| axis != self.axis);
             point.cloned().collect::<Vec<_>>()
         };
-        let is_first = |other: &&Reading| {
-            value_at(other, self.axis) == Some(self.first) && others(other) == others(reading)
-        };
+        let is_first =
+            |other: &&Reading| value_at(other, self.axis) == Some(self.first) && others(other) == others(reading);
         let base = self.part.readings.iter().find(is_first)?;
         let iops = |reading: &Reading| reading.figure(Metric::Iops).interval().map(|interval| interval.mean);
         Some(iops(reading)? / iops(base)?)

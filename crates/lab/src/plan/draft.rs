@@ -218,7 +218,11 @@ impl<'m> Drafts<'m> {
             self.mistakes.push(match (name, kind) {
                 ("runtime", Kind::Condition) => mistake.help("how long a round is, `round` says"),
                 _ if others.is_empty() || others.contains(&kind.name()) => mistake,
-                _ => mistake.help(format!("only `{}` steps take it", others.join("` and `"))),
+                _ => {
+                    let (last, rest) = others.split_last().expect("some take it");
+                    let more = if rest.is_empty() { String::new() } else { format!("`{}` and ", rest.join("`, `")) };
+                    mistake.help(format!("only {more}`{last}` steps take it"))
+                }
             });
         }
     }
