@@ -243,7 +243,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             "[[step]]\nname = \"a\"\ndo = \"purge\"\nquick = {}".into(),
             "plan::unknown-field",
             "quick",
-            "only `fill` and `idle`",
+            "only `fill`, `idle`, `measure`",
         ),
         ("[[step]]\nname = \"a\"\ndo = \"idle\"".into(), "plan::missing", "\"a\"", "add `time = \"60s\"`"),
         ("[[step]]\nname = \"a\"\ndo = \"idle\"\ntime = 0".into(), "plan::range", "0", "such as `60s`"),
