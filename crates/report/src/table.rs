@@ -111,9 +111,24 @@ pub(crate) fn figures(part: &Part) -> Markup {
                 @if with_max { (longest(reading)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
+            @if let [Axis::Field(Field::Offset)] = part.axes() {
+                tbody { tr.group {
+                    th scope="row" { "Mean of all" }
+                    @for metric in &metrics { td.number { (mean_of_all(part, *metric).map_or_else(|| "–".to_owned(), three)) } }
+                    @for _ in 0..more { td {} }
+                } }
+            }
         }
     };
     framed(&about, &table)
+}
+
+/// What a disk utility calls the average across the surface: each place counts as much. Percentiles have no mean.
+fn mean_of_all(part: &Part, metric: Metric) -> Option<f64> {
+    let has_mean = matches!(metric, Metric::Iops | Metric::Bandwidth | Metric::LatencyMean);
+    let figure = |reading: &Reading| reading.figure(metric).interval().map(|interval| interval.mean);
+    let figures = part.readings.iter().map(figure).collect::<Option<Vec<f64>>>().filter(|_| has_mean)?;
+    Some(figures.iter().sum::<f64>() / figures.len() as f64)
 }
 
 /// How a step's figures grow along a part of the drive that is swept, such as the number of drives.
