@@ -105,6 +105,7 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
     place.tamper(
         "ALTER TABLE run DROP COLUMN direct; ALTER TABLE run DROP COLUMN target_fingerprint;
+         ALTER TABLE run DROP COLUMN simulated;
          ALTER TABLE measurement DROP COLUMN flush_requests; ALTER TABLE measurement DROP COLUMN flush_latency;
          ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
@@ -124,7 +125,7 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
     let place = Place::new();
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
-    place.tamper("ALTER TABLE measurement DROP COLUMN energy; PRAGMA user_version = 4");
+    place.tamper("ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; PRAGMA user_version = 5");
     let doubts = vec!["It fell silent.".to_owned()];
     let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
     let known = Consumption { joules: Some(12.5), idle_watts: Some(0.25), readings: Some(40), ..unknown.clone() };
