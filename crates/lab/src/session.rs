@@ -1,27 +1,23 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
+mod conditioning;
+mod measuring;
 mod rounds;
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, Progress};
-use rayon::prelude::*;
-use stats::REPEATS_LEAST;
 use store::{RunId, Store};
 use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::fit::fits;
-use crate::level;
-use crate::plan::{Action, Cell, Condition, Limit, Measure, Plan, Step};
-use crate::subject::{Repeats, Subject, Task};
-use crate::thermometer::{Thermometer, Warmth};
-use crate::variants::{Lineage, Variant, Variants, swept};
+use crate::plan::{Action, Cell, Limit, Plan, Step};
+use crate::subject::Subject;
+use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
 
 /// Who wants to know how far a plan has come.
@@ -197,249 +193,6 @@ impl<'a> Session<'a> {
         Ok(measurement)
     }
 
-    /// Measures this step and those right behind it that measure too; how many steps that is.
-    ///
-    /// They all see the same state, so that a simulated drive can be measured on all processors at once. Drives with
-    /// other parts come after the target, as many at a time as there are processors to bring them along.
-    fn measure_group(
-        &self,
-        first: usize,
-        target: &mut dyn Subject,
-        variants: &mut Variants,
-    ) -> Result<usize, LabError> {
-        let measures = |step: &&Step| matches!(step.action, Action::Measure(_));
-        let end = first + self.plan.steps[first..].iter().take_while(measures).count();
-        self.measure(first..end, "", target)?;
-        let swept = self.wanted_drives(first..end);
-        for some in swept.chunks(target.side_by_side().max(1) as usize) {
-            let some = some.iter().map(|changes| variants.take(changes, target)).collect::<Result<Vec<_>, _>>()?;
-            let bring = |mut variant: Variant| self.bring_along(&mut variant, first).map(|()| variant);
-            let brought = some.into_par_iter().map(bring).collect::<Result<Vec<_>, LabError>>()?;
-            for mut variant in brought {
-                self.measure(first..end, &variant.changes, variant.subject.as_mut())?;
-                variant.next = end;
-                variants.put_back(variant, &self.plan.steps[end..]);
-            }
-        }
-        Ok(end - first)
-    }
-
-    /// The changes that make the drives on which cells of `steps` are still to be measured, in order.
-    fn wanted_drives(&self, steps: Range<usize>) -> Vec<String> {
-        let mut wanted: Vec<String> = Vec::new();
-        for index in steps {
-            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
-            for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
-                let changes = point[0].changes();
-                if !changes.is_empty() && !wanted.contains(&changes) {
-                    wanted.push(changes);
-                }
-            }
-        }
-        wanted
-    }
-
-    /// Does on a drive with other parts what the plan did before step number `until`.
-    fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
-        let Variant { changes, subject, written, next } = variant;
-        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written, survives: false };
-        for step in &self.plan.steps[*next..until] {
-            if !matches!(step.action, Action::Measure(_)) {
-                self.watch.step(&format!("{}, {}", step.title, lineage.changes));
-                self.change(step, &mut lineage)?;
-            }
-        }
-        (*written, *next) = (lineage.written, until);
-        Ok(())
-    }
-
-    /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
-    fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
-        let mut tasks = Vec::new();
-        for index in steps {
-            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
-            for cells in measure.points().filter(|point| point[0].changes() == changes) {
-                let name = &self.plan.steps[index].name;
-                if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(subject.block())) {
-                    let finding = unaligned(found, subject.block());
-                    cells.iter().try_for_each(|cell| self.note(Some(name), Some(&cell.key()), &finding))?;
-                    continue;
-                }
-                let repeats = self.missing(index, cells, measure);
-                if repeats.is_empty() {
-                    self.watch.advance(share(subject, cells, measure.repeats.least() as usize));
-                } else {
-                    tasks.push(self.task(index, cells, measure, repeats));
-                }
-            }
-        }
-        let expected = |task: &Task| match task.enough {
-            Some(_) => task.repeats.len().min(REPEATS_LEAST),
-            None => task.repeats.len(),
-        };
-        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, expected(task))).collect();
-        let title = |index: usize| &self.plan.steps[tasks[index].step].title;
-        if !tasks.is_empty() {
-            self.watch.step(title(0));
-        }
-        let furthest = AtomicUsize::new(0);
-        let kept = Mutex::new(None);
-        let since = Mutex::new(Clocks::now());
-        let thermometer = subject.thermometer();
-        let degrees = || thermometer.as_ref().and_then(Thermometer::read);
-        let warm = Mutex::new(degrees());
-        let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
-            *kept.lock().expect("nothing panics while it holds a number") = Some(index);
-            if let Some(finding) = finding {
-                self.note(Some(tasks[index].name), None, finding)?;
-            }
-            if let Some(one) = measured.first().and_then(|(_, together)| together.first()) {
-                let mut since = since.lock().expect("nothing panics while it holds the clocks");
-                let cell = tasks[index].cells.first().map(Cell::key).unwrap_or_default();
-                self.note_disturbances(*since, one.clock, tasks[index].name, &cell)?;
-                *since = Clocks::now();
-            }
-            // What one repeat shows of the host, the others need not say again.
-            let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-            let workers = tasks[index].cells.iter().map(|cell| cell.workload.workers).sum();
-            let of_host =
-                measured.iter().flat_map(|(_, together)| together).map(|one| one.host_findings(cores.min(workers)));
-            for finding in of_host.into_iter().find(|findings| !findings.is_empty()).into_iter().flatten() {
-                self.note(Some(tasks[index].name), tasks[index].cells.first().map(Cell::key).as_deref(), &finding)?;
-            }
-            for (_, together) in &measured {
-                for (cell, one) in tasks[index].cells.iter().zip(together) {
-                    self.note_all(tasks[index].name, &cell.key(), one.target_findings())?;
-                }
-            }
-            let after = degrees();
-            let before = std::mem::replace(&mut *warm.lock().expect("nothing panics while it holds a number"), after);
-            self.note_levels(&tasks[index], &measured, Warmth { before, after })?;
-            self.keep(&tasks[index], measured)?;
-            self.watch.advance(costs[index]);
-            let next = (index + 1).min(tasks.len() - 1);
-            if furthest.fetch_max(next, Ordering::Relaxed) < next {
-                self.watch.step(title(next));
-            }
-            Ok(())
-        };
-        let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));
-        let last = kept.into_inner().expect("nothing panics while it holds a number");
-        if let (Err(error), Some(last)) = (&done, last)
-            && error.is_interruption()
-        {
-            for cell in tasks[last].cells {
-                self.note(Some(tasks[last].name), Some(&cell.key()), INTERRUPTED)?;
-            }
-        }
-        done
-    }
-
-    /// Keeps that a cell did not stay on its level.
-    fn note_levels(&self, task: &Task, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
-        for (index, cell) in task.cells.iter().enumerate() {
-            let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
-            self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
-        }
-        Ok(())
-    }
-
-    /// Keeps what was measured at a point, all jobs or none.
-    fn keep(&self, task: &Task, measured: Repeats) -> Result<(), LabError> {
-        let mut cells: Vec<(String, Vec<(u32, Measurement)>)> =
-            task.cells.iter().map(|cell| (cell.key(), Vec::new())).collect();
-        for (repeat, together) in measured {
-            for ((_, repeats), one) in cells.iter_mut().zip(together) {
-                repeats.push((repeat, one));
-            }
-        }
-        Ok(lock(self.store).record_point(self.run, task.name, &cells)?)
-    }
-
-    /// The repeats of a point that the store does not have of all its cells.
-    fn missing(&self, step: usize, cells: &[Cell], measure: &Measure) -> Vec<u32> {
-        let name = &self.plan.steps[step].name;
-        let keys: Vec<String> = cells.iter().map(Cell::key).collect();
-        let has = |repeat, key: &String| self.have.contains(&(name.clone(), key.clone(), repeat));
-        let missing: Vec<u32> =
-            (0..measure.repeats.most).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect();
-        let is_enough = || self.task(step, cells, measure, Vec::new()).is_enough(&Vec::new());
-        if missing.is_empty() || is_enough() { Vec::new() } else { missing }
-    }
-
-    /// These repeats of a point.
-    fn task<'c>(&'c self, step: usize, cells: &'c [Cell], measure: &Measure, repeats: Vec<u32>) -> Task<'c> {
-        let name = &self.plan.steps[step].name;
-        let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
-        let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
-        Task { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
-    }
-
-    /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.
-    fn condition(
-        &self,
-        name: &str,
-        condition: &Condition,
-        lineage: &mut Lineage,
-        cost: Nanos,
-    ) -> Result<Bytes, LabError> {
-        let seed = self.seed.split(name);
-        let since = Clocks::now();
-        let mut rounds: Vec<f64> = Vec::new();
-        let mut intervals: Vec<Vec<f64>> = Vec::new();
-        let mut whole: Option<Measurement> = None;
-        let mut told = Nanos::ZERO;
-        let steady = loop {
-            let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
-            let round = lineage
-                .subject
-                .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &|_| {})
-                .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
-            rounds.push(round.iops());
-            intervals.push(level::intervals(&round));
-            match &mut whole {
-                None => whole = Some(round),
-                Some(whole) => whole.append(&round),
-            }
-            let so_far = whole.as_ref().expect("a round was just added");
-            let reached = share_of(condition.at_least, so_far, lineage.subject.capacity());
-            let share = Nanos::from_nanos((cost.as_nanos() as f64 * reached.min(1.0)) as u64);
-            self.watch.advance(share.since(told));
-            told = share.max(told);
-            let steady = condition.steady.map(|rule| rule.judge(&rounds).is_some_and(|window| window.steady));
-            if reached >= 1.0 && steady == Some(true) {
-                break steady;
-            }
-            let capacity = lineage.subject.capacity();
-            if condition.at_most.iter().any(|most| share_of(*most, so_far, capacity) >= 1.0) {
-                break steady;
-            }
-        };
-        if steady == Some(false) {
-            let rounds = rounds.len();
-            self.note(Some(name), lineage.cell(), &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
-        }
-        let whole = whole.expect("at least one round was run");
-        self.note_all(name, lineage.changes, whole.target_findings())?;
-        self.note_disturbances(since, whole.clock, name, lineage.changes)?;
-        if let Some(rule) = condition.steady.filter(|_| steady == Some(true)) {
-            let window = intervals[intervals.len() - rule.rounds..].concat();
-            self.note_all(name, lineage.changes, level::window_finding(&window, rule.rounds).into_iter().collect())?;
-        }
-        self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
-        let written = whole.write.bytes;
-        self.keep_series(name, lineage, whole)?;
-        Ok(written)
-    }
-
-    /// Keeps what bringing the target itself into its state has given, unless the store has it already.
-    fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
-        if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
-            lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
-        }
-        Ok(())
-    }
-
     /// Keeps doubts about a cell.
     fn note_all(&self, step: &str, cell: &str, findings: Vec<String>) -> Result<(), LabError> {
         let cell = Some(cell).filter(|cell| !cell.is_empty());
@@ -536,16 +289,6 @@ pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> imp
 
 fn percent_of(whole: Bytes, percent: u32) -> Bytes {
     Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64)
-}
-
-/// What share of `limit` has been reached; 1 when it has.
-fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
-    let share = |done: u64, of: u64| if of == 0 { 1.0 } else { done as f64 / of as f64 };
-    match limit {
-        Limit::Time(time) => share(so_far.elapsed.as_nanos(), time.as_nanos()),
-        Limit::Bytes(bytes) => share(so_far.bytes().get(), bytes.get()),
-        Limit::Percent(percent) => share(so_far.bytes().get(), percent_of(capacity, percent).get()),
-    }
 }
 
 fn assumed(spare: Spare) -> String {

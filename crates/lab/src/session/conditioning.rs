@@ -1,0 +1,87 @@
+//! Running rounds of one workload until a drive is as wanted.
+
+use block::{Bytes, Nanos};
+use engine::Measurement;
+
+use super::{Session, lock, percent_of};
+use crate::clocks::Clocks;
+use crate::plan::{Condition, Limit};
+use crate::variants::Lineage;
+use crate::{LabError, level};
+
+impl Session<'_> {
+    /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.
+    pub(super) fn condition(
+        &self,
+        name: &str,
+        condition: &Condition,
+        lineage: &mut Lineage,
+        cost: Nanos,
+    ) -> Result<Bytes, LabError> {
+        let seed = self.seed.split(name);
+        let since = Clocks::now();
+        let mut rounds: Vec<f64> = Vec::new();
+        let mut intervals: Vec<Vec<f64>> = Vec::new();
+        let mut whole: Option<Measurement> = None;
+        let mut told = Nanos::ZERO;
+        let steady = loop {
+            let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
+            let round = lineage
+                .subject
+                .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &|_| {})
+                .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
+            rounds.push(round.iops());
+            intervals.push(level::intervals(&round));
+            match &mut whole {
+                None => whole = Some(round),
+                Some(whole) => whole.append(&round),
+            }
+            let so_far = whole.as_ref().expect("a round was just added");
+            let reached = share_of(condition.at_least, so_far, lineage.subject.capacity());
+            let share = Nanos::from_nanos((cost.as_nanos() as f64 * reached.min(1.0)) as u64);
+            self.watch.advance(share.since(told));
+            told = share.max(told);
+            let steady = condition.steady.map(|rule| rule.judge(&rounds).is_some_and(|window| window.steady));
+            if reached >= 1.0 && steady == Some(true) {
+                break steady;
+            }
+            let capacity = lineage.subject.capacity();
+            if condition.at_most.iter().any(|most| share_of(*most, so_far, capacity) >= 1.0) {
+                break steady;
+            }
+        };
+        if steady == Some(false) {
+            let rounds = rounds.len();
+            self.note(Some(name), lineage.cell(), &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
+        }
+        let whole = whole.expect("at least one round was run");
+        self.note_all(name, lineage.changes, whole.target_findings())?;
+        self.note_disturbances(since, whole.clock, name, lineage.changes)?;
+        if let Some(rule) = condition.steady.filter(|_| steady == Some(true)) {
+            let window = intervals[intervals.len() - rule.rounds..].concat();
+            self.note_all(name, lineage.changes, level::window_finding(&window, rule.rounds).into_iter().collect())?;
+        }
+        self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
+        let written = whole.write.bytes;
+        self.keep_series(name, lineage, whole)?;
+        Ok(written)
+    }
+
+    /// Keeps what bringing the target itself into its state has given, unless the store has it already.
+    pub(super) fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
+        if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
+            lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
+        }
+        Ok(())
+    }
+}
+
+/// What share of `limit` has been reached; 1 when it has.
+fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
+    let share = |done: u64, of: u64| if of == 0 { 1.0 } else { done as f64 / of as f64 };
+    match limit {
+        Limit::Time(time) => share(so_far.elapsed.as_nanos(), time.as_nanos()),
+        Limit::Bytes(bytes) => share(so_far.bytes().get(), bytes.get()),
+        Limit::Percent(percent) => share(so_far.bytes().get(), percent_of(capacity, percent).get()),
+    }
+}

@@ -1,0 +1,223 @@
+//! Measuring the cells of steps that all see one state.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use block::Nanos;
+use engine::Measurement;
+use rayon::prelude::*;
+use stats::REPEATS_LEAST;
+
+use super::{INTERRUPTED, Session, lock, share, unaligned};
+use crate::clocks::Clocks;
+use crate::plan::{Action, Cell, Measure, Step};
+use crate::subject::{Repeats, Subject, Task};
+use crate::thermometer::{Thermometer, Warmth};
+use crate::variants::{Lineage, Variant, Variants};
+use crate::{LabError, level};
+
+impl Session<'_> {
+    /// Measures this step and those right behind it that measure too; how many steps that is.
+    ///
+    /// They all see the same state, so that a simulated drive can be measured on all processors at once. Drives with
+    /// other parts come after the target, as many at a time as there are processors to bring them along.
+    pub(super) fn measure_group(
+        &self,
+        first: usize,
+        target: &mut dyn Subject,
+        variants: &mut Variants,
+    ) -> Result<usize, LabError> {
+        let measures = |step: &&Step| matches!(step.action, Action::Measure(_));
+        let end = first + self.plan.steps[first..].iter().take_while(measures).count();
+        self.measure(first..end, "", target)?;
+        let swept = self.wanted_drives(first..end);
+        for some in swept.chunks(target.side_by_side().max(1) as usize) {
+            let some = some.iter().map(|changes| variants.take(changes, target)).collect::<Result<Vec<_>, _>>()?;
+            let bring = |mut variant: Variant| self.bring_along(&mut variant, first).map(|()| variant);
+            let brought = some.into_par_iter().map(bring).collect::<Result<Vec<_>, LabError>>()?;
+            for mut variant in brought {
+                self.measure(first..end, &variant.changes, variant.subject.as_mut())?;
+                variant.next = end;
+                variants.put_back(variant, &self.plan.steps[end..]);
+            }
+        }
+        Ok(end - first)
+    }
+
+    /// The changes that make the drives on which cells of `steps` are still to be measured, in order.
+    fn wanted_drives(&self, steps: Range<usize>) -> Vec<String> {
+        let mut wanted: Vec<String> = Vec::new();
+        for index in steps {
+            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
+            for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
+                let changes = point[0].changes();
+                if !changes.is_empty() && !wanted.contains(&changes) {
+                    wanted.push(changes);
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Does on a drive with other parts what the plan did before step number `until`.
+    fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
+        let Variant { changes, subject, written, next } = variant;
+        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written, survives: false };
+        for step in &self.plan.steps[*next..until] {
+            if !matches!(step.action, Action::Measure(_)) {
+                self.watch.step(&format!("{}, {}", step.title, lineage.changes));
+                self.change(step, &mut lineage)?;
+            }
+        }
+        (*written, *next) = (lineage.written, until);
+        Ok(())
+    }
+
+    /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
+    fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
+        let tasks = self.tasks(steps, changes, subject)?;
+        let expected = |task: &Task| match task.enough {
+            Some(_) => task.repeats.len().min(REPEATS_LEAST),
+            None => task.repeats.len(),
+        };
+        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, expected(task))).collect();
+        let title = |index: usize| &self.plan.steps[tasks[index].step].title;
+        if !tasks.is_empty() {
+            self.watch.step(title(0));
+        }
+        let furthest = AtomicUsize::new(0);
+        let last = Mutex::new(None);
+        let surroundings = Surroundings::of(subject);
+        let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
+            *last.lock().expect("nothing panics while it holds a number") = Some(index);
+            let task = &tasks[index];
+            finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
+            self.note_findings(task, &measured, &surroundings)?;
+            self.keep(task, measured)?;
+            self.watch.advance(costs[index]);
+            let next = (index + 1).min(tasks.len() - 1);
+            if furthest.fetch_max(next, Ordering::Relaxed) < next {
+                self.watch.step(title(next));
+            }
+            Ok(())
+        };
+        let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));
+        let last = last.into_inner().expect("nothing panics while it holds a number");
+        if let (Err(error), Some(last)) = (&done, last)
+            && error.is_interruption()
+        {
+            for cell in tasks[last].cells {
+                self.note(Some(tasks[last].name), Some(&cell.key()), INTERRUPTED)?;
+            }
+        }
+        done
+    }
+
+    /// What of `steps` is still to be measured on the drive with these `changes`.
+    fn tasks(&self, steps: Range<usize>, changes: &str, subject: &dyn Subject) -> Result<Vec<Task<'_>>, LabError> {
+        let mut tasks = Vec::new();
+        for index in steps {
+            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
+            for cells in measure.points().filter(|point| point[0].changes() == changes) {
+                let name = &self.plan.steps[index].name;
+                if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(subject.block())) {
+                    let finding = unaligned(found, subject.block());
+                    cells.iter().try_for_each(|cell| self.note(Some(name), Some(&cell.key()), &finding))?;
+                    continue;
+                }
+                let repeats = self.missing(index, cells, measure);
+                if repeats.is_empty() {
+                    self.watch.advance(share(subject, cells, measure.repeats.least() as usize));
+                } else {
+                    tasks.push(self.task(index, cells, measure, repeats));
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Keeps all that is to be said of a point's repeats.
+    fn note_findings(&self, task: &Task, measured: &Repeats, around: &Surroundings) -> Result<(), LabError> {
+        let first = task.cells.first().map(Cell::key).unwrap_or_default();
+        let (since, warmth) = around.passed();
+        if let Some(one) = measured.first().and_then(|(_, together)| together.first()) {
+            self.note_disturbances(since, one.clock, task.name, &first)?;
+        }
+        // What one repeat shows of the host, the others need not say again.
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let workers = task.cells.iter().map(|cell| cell.workload.workers).sum();
+        let all = || measured.iter().flat_map(|(_, together)| together);
+        let mut of_host = all().map(|one| one.host_findings(cores.min(workers)));
+        self.note_all(task.name, &first, of_host.find(|findings| !findings.is_empty()).unwrap_or_default())?;
+        for (_, together) in measured {
+            for (cell, one) in task.cells.iter().zip(together) {
+                self.note_all(task.name, &cell.key(), one.target_findings())?;
+            }
+        }
+        self.note_levels(task, measured, warmth)
+    }
+
+    /// Keeps that a cell did not stay on its level.
+    fn note_levels(&self, task: &Task, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
+        for (index, cell) in task.cells.iter().enumerate() {
+            let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
+            self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what was measured at a point, all jobs or none.
+    fn keep(&self, task: &Task, measured: Repeats) -> Result<(), LabError> {
+        let mut cells: Vec<(String, Vec<(u32, Measurement)>)> =
+            task.cells.iter().map(|cell| (cell.key(), Vec::new())).collect();
+        for (repeat, together) in measured {
+            for ((_, repeats), one) in cells.iter_mut().zip(together) {
+                repeats.push((repeat, one));
+            }
+        }
+        Ok(lock(self.store).record_point(self.run, task.name, &cells)?)
+    }
+
+    /// The repeats of a point that the store does not have of all its cells.
+    fn missing(&self, step: usize, cells: &[Cell], measure: &Measure) -> Vec<u32> {
+        let name = &self.plan.steps[step].name;
+        let keys: Vec<String> = cells.iter().map(Cell::key).collect();
+        let has = |repeat, key: &String| self.have.contains(&(name.clone(), key.clone(), repeat));
+        let missing: Vec<u32> =
+            (0..measure.repeats.most).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect();
+        let is_enough = || self.task(step, cells, measure, Vec::new()).is_enough(&Vec::new());
+        if missing.is_empty() || is_enough() { Vec::new() } else { missing }
+    }
+
+    /// These repeats of a point.
+    fn task<'c>(&'c self, step: usize, cells: &'c [Cell], measure: &Measure, repeats: Vec<u32>) -> Task<'c> {
+        let name = &self.plan.steps[step].name;
+        let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
+        let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
+        Task { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
+    }
+}
+
+/// What is around a measurement and may tell on it: the machine's clocks and how warm the drive is.
+struct Surroundings {
+    thermometer: Option<Thermometer>,
+    /// As it was when the last measurement ended.
+    last: Mutex<(Clocks, Option<i64>)>,
+}
+
+impl Surroundings {
+    fn of(subject: &dyn Subject) -> Self {
+        let thermometer = subject.thermometer();
+        let degrees = thermometer.as_ref().and_then(Thermometer::read);
+        Self { thermometer, last: Mutex::new((Clocks::now(), degrees)) }
+    }
+
+    /// The clocks as they were when the measurement began that ends now, and how warm the drive was and is.
+    fn passed(&self) -> (Clocks, Warmth) {
+        let after = self.thermometer.as_ref().and_then(Thermometer::read);
+        let mut last = self.last.lock().expect("nothing panics while it holds what is around");
+        let (since, before) = std::mem::replace(&mut *last, (Clocks::now(), after));
+        (since, Warmth { before, after })
+    }
+}
