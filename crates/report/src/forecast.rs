@@ -20,13 +20,13 @@ pub fn text(plan: &Plan, identity: &str, forecast: &Forecast, width: u16) -> Str
     lines.push(String::new());
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    table.set_header(["step", "what", "writes", "takes"]);
+    table.set_header(["step", "writes", "takes"]);
     for step in &forecast.steps {
         let planned = &plan.steps[step.index];
-        table.add_row([planned.name.clone(), prose::action(planned), amount(step.written), amount(step.time)]);
+        table.add_row([planned.title.clone(), amount(step.written), amount(step.time)]);
     }
-    for column in [2, 3] {
-        table.column_mut(column).expect("the header has four").set_cell_alignment(CellAlignment::Right);
+    for column in [1, 2] {
+        table.column_mut(column).expect("the header has three").set_cell_alignment(CellAlignment::Right);
     }
     lines.extend(table.lines().map(|line| line.trim_end().to_owned()));
     lines.push(String::new());
