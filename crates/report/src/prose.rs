@@ -238,7 +238,7 @@ pub(crate) fn action(step: &Step) -> String {
 /// How often, in words.
 pub(crate) fn times(repeats: Repetition) -> String {
     match (repeats.most, repeats.until) {
-        (most, Some(share)) => format!("until within ±{} % or {most} times", crate::number::three(share * 100.0)),
+        (most, Some(share)) => format!("until within ±{} % or {most} times", crate::axis::plain(share * 100.0)),
         (1, None) => "once".to_owned(),
         (times, None) => format!("{times} times"),
     }

@@ -97,7 +97,7 @@ fn until(part: &Part, share: f64, most: u32) -> String {
     let counts = || measured.iter().map(|reading| reading.cell.repeats.len());
     let (least, longest) = (counts().min().unwrap_or_default(), counts().max().unwrap_or_default());
     let times = if least == longest { least.to_string() } else { format!("{least} to {longest}") };
-    let percent = three(share * 100.0);
+    let percent = axis::plain(share * 100.0);
     format!(
         "repeated until IOPS are within ±{percent} %, at most {most} times: {times} repeats, {precise} of {} came to it",
         count(measured.len(), "cell")
