@@ -14,6 +14,7 @@ use crate::fuse::{Channel, Server};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
+use crate::power::Power;
 use crate::{AttachError, floor};
 
 /// How a drive is attached.
@@ -27,6 +28,8 @@ pub struct Terms {
     pub busy: bool,
     /// Whether partitions of what is on it get devices of their own.
     pub partitions: bool,
+    /// After how many answers the drive's power is cut; never by itself without.
+    pub power_cut_after: Option<u64>,
 }
 
 /// A drive that is attached, until it is detached or dropped.
@@ -36,6 +39,7 @@ pub struct Attachment {
     device: Option<LoopDevice>,
     mount: PathBuf,
     stop: Arc<AtomicBool>,
+    power_cut: Arc<AtomicBool>,
     server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
     floor: Floor,
@@ -65,10 +69,11 @@ impl Attachment {
         let device = device?;
         echoed?;
         let floor = measured.transpose()?.unwrap_or_default();
-        server.begin(floor, terms.speed);
+        let power_cut = Arc::new(AtomicBool::new(false));
+        server.begin(floor, terms.speed, Power::new(Arc::clone(&power_cut), terms.power_cut_after));
         stop.store(false, Ordering::Relaxed);
         let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, server, shared: serving, floor })
+        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, power_cut, server, shared: serving, floor })
     }
 
     /// The block device.
@@ -84,6 +89,14 @@ impl Attachment {
     /// What the drive is doing.
     pub fn live(&self) -> Live {
         self.shared.read()
+    }
+
+    /// What cuts the drive's power once it is set, also from within the handler of a signal.
+    ///
+    /// Requests in flight and all that come later are answered with `EIO`, and sectors that the drive loses have the data
+    /// from before, until the drive is attached anew with the same file.
+    pub fn power_cut(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.power_cut)
     }
 
     /// Whether it is still served.

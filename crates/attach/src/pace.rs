@@ -1,7 +1,7 @@
 //! A simulated drive against the machine's clock.
 
-use block::{Nanos, Op, Request, Tag};
-use drive::{Device, Drive};
+use block::{Lba, Nanos, Op, Request, Tag};
+use drive::{Device, Drive, Lost};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
 
@@ -111,12 +111,30 @@ impl<T> Paced<T> {
         Some(asked)
     }
 
+    /// Cuts the drive's power at the machine's time `now`: what it loses, and what will never be due.
+    pub fn cut_power(&mut self, now: Nanos) -> (Lost, Vec<T>) {
+        self.reached = self.moment(now);
+        let lost = self.drive.cut_power(self.reached);
+        self.free.clear();
+        (lost, std::mem::take(&mut self.flight).into_iter().flatten().collect())
+    }
+
+    /// The sectors that would be lost if the power were cut at the machine's time `now`.
+    pub fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.drive.unsaved(self.moment(now))
+    }
+
     /// When something may be due, on the machine's clock, if nothing more is submitted; none if nothing is in flight.
     pub fn next(&self) -> Option<Nanos> {
         if self.in_flight() == 0 {
             return None;
         }
         self.drive.next_event().map(|at| self.to_machine(at))
+    }
+
+    /// The drive's time at the machine's time `now`, or what it has reached.
+    fn moment(&self, now: Nanos) -> Nanos {
+        self.to_drive(now).max(self.reached).max(self.drive.now())
     }
 
     /// The drive's time at the machine's time `now`.

@@ -13,7 +13,7 @@ use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
 use drive::{Device, Drive};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use workload::{Pattern, Stop, Workload};
 
@@ -47,6 +47,10 @@ pub struct Arguments {
     /// Make devices for the partitions of what is on it
     #[arg(long)]
     partitions: bool,
+
+    /// Cut the drive's power after it has answered so many requests, the kernel's own among them
+    #[arg(long, value_name = "N")]
+    power_cut_after: Option<u64>,
 
     /// Go on in the background once the device is there
     #[arg(long)]
@@ -90,8 +94,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         speed: arguments.speed,
         busy: arguments.busy,
         partitions: arguments.partitions,
+        power_cut_after: arguments.power_cut_after,
     };
     let attachment = Attachment::new(drive, &mount, &terms)?;
+    flag::register(SIGUSR1, attachment.power_cut()).map_err(Failure::failed)?;
     let mut entry = Entry {
         device: attachment.device().to_owned(),
         drive: name.to_owned(),
@@ -144,7 +150,18 @@ fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: 
                 entry.device.display()
             ));
         }
+        let had_power = entry.live.cut.is_none();
         entry.live = attachment.live();
+        if let Some(cut) = entry.live.cut.filter(|_| had_power) {
+            tell(format_args!(
+                "{}: the power was cut after {} answers; requests in flight that failed: {}; sectors that are what they were \
+                 before: {}. Detach it, and attach it again with the same --backing.",
+                entry.device.display(),
+                cut.answered,
+                cut.unanswered,
+                cut.sectors
+            ));
+        }
         registry.enter(entry)?;
     }
 }
@@ -201,6 +218,13 @@ pub fn attached() -> Result<(), Failure> {
         let device = entry.device.display().to_string();
         if !entry.is_alive() {
             println!("{device:<12} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
+            continue;
+        }
+        if let Some(cut) = live.cut {
+            println!(
+                "{device:<12} {:<20} without power after {} answers: `assay detach {device}`",
+                entry.drive, cut.answered
+            );
             continue;
         }
         let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
