@@ -14,7 +14,7 @@ use crate::fuse::{Channel, Server};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
-use crate::power::Power;
+use crate::power::{Power, Switch};
 use crate::{AttachError, floor};
 
 /// How a drive is attached.
@@ -39,7 +39,7 @@ pub struct Attachment {
     device: Option<LoopDevice>,
     mount: PathBuf,
     stop: Arc<AtomicBool>,
-    power_cut: Arc<AtomicBool>,
+    switch: Option<Switch>,
     server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
     floor: Floor,
@@ -69,11 +69,19 @@ impl Attachment {
         let device = device?;
         echoed?;
         let floor = measured.transpose()?.unwrap_or_default();
-        let power_cut = Arc::new(AtomicBool::new(false));
-        server.begin(floor, terms.speed, Power::new(Arc::clone(&power_cut), terms.power_cut_after));
+        let (power, switch) = Power::new(terms.power_cut_after)?;
+        server.begin(floor, terms.speed, power);
         stop.store(false, Ordering::Relaxed);
         let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, power_cut, server, shared: serving, floor })
+        Ok(Self {
+            device: Some(device),
+            mount: mount.to_owned(),
+            stop,
+            switch: Some(switch),
+            server,
+            shared: serving,
+            floor,
+        })
     }
 
     /// The block device.
@@ -91,12 +99,12 @@ impl Attachment {
         self.shared.read()
     }
 
-    /// What cuts the drive's power once it is set, also from within the handler of a signal.
+    /// What cuts the drive's power; it is given away once, and is to be kept while the drive is attached.
     ///
     /// Requests in flight and all that come later are answered with `EIO`, and sectors that the drive loses have the data
     /// from before, until the drive is attached anew with the same file.
-    pub fn power_cut(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.power_cut)
+    pub fn switch(&mut self) -> Option<Switch> {
+        self.switch.take()
     }
 
     /// Whether it is still served.

@@ -18,4 +18,4 @@ pub use detach::detach;
 pub use error::AttachError;
 pub use live::Live;
 pub use pace::Floor;
-pub use power::Cut;
+pub use power::{Cut, Switch};

@@ -1,5 +1,6 @@
 //! The power of an attached drive, which can be cut.
 
+use std::io::{self, PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,28 +27,48 @@ impl Cut {
     }
 }
 
+/// What cuts the power of a drive, also from within the handler of a signal.
+#[derive(Debug)]
+pub struct Switch {
+    /// Set it first.
+    pub flag: Arc<AtomicBool>,
+    /// Then write a byte here or close it, so that a server which sleeps looks at once.
+    pub waker: PipeWriter,
+}
+
 /// When the power is to be cut.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Power {
-    switch: Arc<AtomicBool>,
+    flag: Arc<AtomicBool>,
+    woken: Option<PipeReader>,
     after: Option<u64>,
     cut: Option<Cut>,
 }
 
 impl Power {
-    /// Power that is cut when `switch` is set, or after so many answers.
-    pub fn new(switch: Arc<AtomicBool>, after: Option<u64>) -> Self {
-        Self { switch, after, cut: None }
+    /// Power that is cut by the switch, or after so many answers.
+    ///
+    /// # Errors
+    /// If no pipe can be made.
+    pub fn new(after: Option<u64>) -> io::Result<(Self, Switch)> {
+        let (woken, waker) = io::pipe()?;
+        let flag = Arc::new(AtomicBool::new(false));
+        Ok((Self { flag: Arc::clone(&flag), woken: Some(woken), after, cut: None }, Switch { flag, waker }))
+    }
+
+    /// What can be read from once the switch was used; none when that does not matter any more.
+    pub fn woken(&self) -> Option<&PipeReader> {
+        self.woken.as_ref()
     }
 
     /// Whether it is to be cut now that so many requests were answered.
     pub fn is_to_be_cut(&self, answered: u64) -> bool {
-        self.cut.is_none() && (self.switch.load(Ordering::Relaxed) || self.after.is_some_and(|after| answered >= after))
+        self.cut.is_none() && (self.flag.load(Ordering::Relaxed) || self.after.is_some_and(|after| answered >= after))
     }
 
     /// Notes that it was cut; it stays so.
     pub fn note(&mut self, cut: Cut) {
-        self.cut = Some(cut);
+        (self.cut, self.woken) = (Some(cut), None);
     }
 
     /// What the cut cost; none while there is power.

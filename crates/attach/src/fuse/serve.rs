@@ -235,7 +235,12 @@ impl Server {
         if left > Nanos::ZERO {
             let timeout =
                 Timespec { tv_sec: left.as_secs_f64() as i64, tv_nsec: (left.as_nanos() % 1_000_000_000) as i64 };
-            match poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout)) {
+            let channel = PollFd::new(&self.channel, PollFlags::IN);
+            let polled = match self.power.woken() {
+                Some(woken) => poll(&mut [channel, PollFd::new(woken, PollFlags::IN)], Some(&timeout)),
+                None => poll(&mut [channel], Some(&timeout)),
+            };
+            match polled {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(std::io::Error::from(errno).into()),
             }

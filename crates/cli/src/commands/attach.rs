@@ -15,6 +15,7 @@ use drive::preset::Preset;
 use drive::{Device, Drive};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
 use crate::failure::Failure;
@@ -96,8 +97,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
     };
-    let attachment = Attachment::new(drive, &mount, &terms)?;
-    flag::register(SIGUSR1, attachment.power_cut()).map_err(Failure::failed)?;
+    let mut attachment = Attachment::new(drive, &mount, &terms)?;
+    if let Some(switch) = attachment.switch() {
+        flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
+        pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
+    }
     let mut entry = Entry {
         device: attachment.device().to_owned(),
         drive: name.to_owned(),
