@@ -372,6 +372,26 @@ fn a_request_takes_as_long_as_the_drive_would() {
 }
 
 #[test]
+fn a_drive_that_is_faster_than_the_way_to_it_is_told_also_in_the_background() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let attach = |drive, speed: &[&str]| {
+        let said = place.assay(&[&["attach", drive, "--daemon"], speed].concat());
+        place.succeeds(&["detach", said.stdout.trim()]);
+        said.stderr
+    };
+    let quick = "x25-m?capacity.user=1GiB&controller.write=0us&controller.page_write=0us&controller.command=0us";
+    let said = attach(quick, &[]);
+    let (_, factor) = said.split_once("slower than it is. --speed=").expect(&said);
+    let factor: f64 = factor.split(' ').next().unwrap().parse().unwrap();
+    assert!(factor > 0.0 && factor < 1.0, "{said}");
+    let slow = attach(DRIVE, &["--speed=0.01"]);
+    assert!(slow.contains("which is taken off") && !slow.contains("slower than it is"), "{slow}");
+}
+
+#[test]
 fn what_cannot_be_attached_is_told() {
     let place = Place::new();
     assert!(place.refuses(&["attach", "x25-n"]).contains("x25-m"));

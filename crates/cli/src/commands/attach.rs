@@ -1,5 +1,7 @@
 //! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
 
+mod headroom;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -18,6 +20,7 @@ use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
+use self::headroom::Quickest;
 use crate::failure::Failure;
 
 /// How often the figures of an attached drive are written anew.
@@ -90,6 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
     let capacity = drive.shape().capacity;
+    let quickest = Quickest::of(&drive)?;
     let terms = Terms {
         content: content.clone(),
         speed: arguments.speed,
@@ -117,10 +121,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off.",
+        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
         entry.device.display(),
         floor.read,
-        floor.write
+        floor.write,
+        quickest.warning(floor, arguments.speed).unwrap_or_default()
     ));
     let served = serve(&attachment, &mut entry, &registry, &stop);
     // The device may be somebody else's as soon as it is free.
@@ -203,6 +208,10 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
         return Err(Failure::failed(words.trim_start_matches("error: ").trim_end().to_owned()));
     }
     print!("{device}");
+    // What it says of the way there.
+    let mut words = String::new();
+    told.read_line(&mut words).map_err(failed)?;
+    tell(format_args!("{}", words.trim_end()));
     Ok(())
 }
 
