@@ -1,6 +1,7 @@
 //! A drive that is attached: its file, its loop device, and the thread that answers.
 
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -142,6 +143,8 @@ impl Drop for Attachment {
 
 fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
     let serve = move || {
+        // The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
         let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
         (server, served)
     };

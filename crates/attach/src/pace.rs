@@ -155,3 +155,53 @@ impl<T> Paced<T> {
         if self.speed == 1.0 { time } else { Nanos::from_nanos((time.as_nanos() as f64 * self.speed) as u64) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use block::Lba;
+    use drive::preset::Preset;
+
+    use super::*;
+
+    const BEGAN: Nanos = Nanos::from_secs(100);
+
+    /// A drive that was attached at [`BEGAN`], at this speed and behind a way that costs so much.
+    fn paced(speed: f64, way: Nanos) -> Paced<&'static str> {
+        let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
+        Paced::new(drive, speed, Floor { read: way, write: way }, BEGAN)
+    }
+
+    /// How long after it came a write of a page is due, to a server that looks all the time.
+    fn due_after(paced: &mut Paced<&'static str>) -> Nanos {
+        let came = BEGAN + Nanos::from_millis(10);
+        assert_eq!(paced.due(came), None);
+        paced.submit(came, Request::new(Op::Write, Lba::new(0), 8), "write");
+        let due = paced.next().unwrap();
+        assert_eq!((paced.due(due - Nanos::from_nanos(1)), paced.due(due)), (None, Some("write")));
+        due - came
+    }
+
+    #[test]
+    fn a_request_is_dated_back_by_what_the_way_costs() {
+        let way = Nanos::from_micros(40);
+        let alone = due_after(&mut paced(1.0, Nanos::ZERO));
+        assert!(alone > way);
+        assert_eq!(due_after(&mut paced(1.0, way)), alone - way);
+    }
+
+    #[test]
+    fn a_slow_drive_takes_longer_by_just_that() {
+        let alone = due_after(&mut paced(1.0, Nanos::ZERO));
+        assert_eq!(due_after(&mut paced(0.25, Nanos::ZERO)), alone.times(4));
+    }
+
+    #[test]
+    fn after_a_power_cut_nothing_is_due_and_all_in_flight_is_given_back() {
+        let mut paced = paced(1.0, Nanos::ZERO);
+        for _ in 0..40 {
+            paced.submit(BEGAN, Request::new(Op::Write, Lba::new(0), 8), "write");
+        }
+        let (_, unanswered) = paced.cut_power(BEGAN + Nanos::from_micros(1));
+        assert_eq!((unanswered.len(), paced.in_flight(), paced.next()), (40, 0, None));
+    }
+}

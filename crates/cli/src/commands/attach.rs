@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attach::registry::{Entry, Registry};
 use attach::{AttachError, Attachment, Terms};
@@ -25,6 +25,8 @@ use crate::failure::Failure;
 
 /// How often the figures of an attached drive are written anew.
 const TELL: Duration = Duration::from_millis(500);
+/// How often it is looked whether it is time to end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The options of `assay attach`.
 #[derive(Clone, Debug, clap::Args)]
@@ -146,7 +148,10 @@ fn tell(words: std::fmt::Arguments) {
 /// Keeps the entry up to date until it is time to end.
 fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: &AtomicBool) -> Result<(), Failure> {
     loop {
-        std::thread::sleep(TELL);
+        let began = Instant::now();
+        while began.elapsed() < TELL && attachment.is_served() && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
         if !attachment.is_served() {
             return Ok(());
         }
