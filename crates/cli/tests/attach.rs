@@ -311,7 +311,6 @@ impl Ext4 {
         });
         other("umount", &[&path]);
         drop(drive);
-        assert!(!kept.is_empty(), "cut {cut}: nothing was synced within {after:?}");
         let drive = Attached::other(place, RISKY, &["--backing", backing]);
         // Its journal is replayed, as mounting does.
         let repaired = Command::new(tool("e2fsck").unwrap()).args(["-p", &drive.device]).output().unwrap();
@@ -338,7 +337,7 @@ fn every_synced_file_survives(cuts: usize) {
     for cut in 0..cuts {
         ext4.survives(cut, Duration::from_millis(100 + cut as u64 * 7919 % 300));
     }
-    assert!(ext4.sectors_lost > 0, "the cuts cost nothing");
+    assert!(ext4.kept.len() > cuts && ext4.sectors_lost > 0, "{:?}, {} lost", ext4.kept, ext4.sectors_lost);
     eprintln!("{} files synced, {} sectors lost", ext4.kept.len(), ext4.sectors_lost);
 }
 

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::{Call, Channel, Unique, attributes, init, opened, read, space, written};
 use crate::AttachError;
 use crate::content::Content;
+use crate::floor::PAUSE;
 use crate::live::{Count, Shared};
 use crate::pace::{Floor, Paced, now};
 use crate::power::{Cut, Power};
@@ -63,7 +64,7 @@ pub struct Server {
     undo: Undo,
     paced: Paced<Asked>,
     power: Power,
-    /// Whether requests are answered at once, to learn what the way costs.
+    /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
     count: Count,
     shared: Arc<Shared>,
@@ -91,7 +92,7 @@ impl Server {
         self.paced.into_drive()
     }
 
-    /// Answers at once, until the file is unmounted or `stop` is set.
+    /// Answers every request after [`PAUSE`], until the file is unmounted or `stop` is set.
     ///
     /// # Errors
     /// If the connection to the kernel breaks.
@@ -169,6 +170,9 @@ impl Server {
         if self.power.cut().is_some() {
             self.channel.answer(unique, Err(Errno::IO))?;
         } else if self.echoes {
+            while now().since(came) < PAUSE {
+                std::hint::spin_loop();
+            }
             self.finish(asked)?;
         } else {
             self.paced.submit(came, asked.request(), asked);
