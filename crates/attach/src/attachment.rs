@@ -1,6 +1,7 @@
 //! A drive that is attached: its file, its loop device, and the thread that answers.
 
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use crate::fuse::{Channel, Server};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
+use crate::power::{Power, Switch};
 use crate::{AttachError, floor};
 
 /// How a drive is attached.
@@ -27,6 +29,8 @@ pub struct Terms {
     pub busy: bool,
     /// Whether partitions of what is on it get devices of their own.
     pub partitions: bool,
+    /// After how many answers the drive's power is cut; never by itself without.
+    pub power_cut_after: Option<u64>,
 }
 
 /// A drive that is attached, until it is detached or dropped.
@@ -36,6 +40,7 @@ pub struct Attachment {
     device: Option<LoopDevice>,
     mount: PathBuf,
     stop: Arc<AtomicBool>,
+    switch: Option<Switch>,
     server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
     floor: Floor,
@@ -65,10 +70,19 @@ impl Attachment {
         let device = device?;
         echoed?;
         let floor = measured.transpose()?.unwrap_or_default();
-        server.begin(floor, terms.speed);
+        let (power, switch) = Power::new(terms.power_cut_after)?;
+        server.begin(floor, terms.speed, power);
         stop.store(false, Ordering::Relaxed);
         let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, server, shared: serving, floor })
+        Ok(Self {
+            device: Some(device),
+            mount: mount.to_owned(),
+            stop,
+            switch: Some(switch),
+            server,
+            shared: serving,
+            floor,
+        })
     }
 
     /// The block device.
@@ -84,6 +98,14 @@ impl Attachment {
     /// What the drive is doing.
     pub fn live(&self) -> Live {
         self.shared.read()
+    }
+
+    /// What cuts the drive's power; it is given away once, and is to be kept while the drive is attached.
+    ///
+    /// Requests in flight and all that come later are answered with `EIO`, and sectors that the drive loses have the data
+    /// from before, until the drive is attached anew with the same file.
+    pub fn switch(&mut self) -> Option<Switch> {
+        self.switch.take()
     }
 
     /// Whether it is still served.
@@ -121,6 +143,8 @@ impl Drop for Attachment {
 
 fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
     let serve = move || {
+        // The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
         let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
         (server, served)
     };

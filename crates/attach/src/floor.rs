@@ -15,8 +15,10 @@ use crate::pace::{Floor, now};
 const BLOCK: usize = 4096;
 /// How often each is tried; the median of so many is sure to a microsecond or so.
 const TRIES: usize = 400;
+/// How long the server takes for each meanwhile: whoever waits for a drive sleeps deeper than for an echo, and is woken later.
+pub const PAUSE: Nanos = Nanos::from_micros(100);
 
-/// The median time of a read and of a write of `device`, whose server answers at once. It writes what it has read.
+/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes what it has read.
 ///
 /// # Errors
 /// If the device cannot be read or written.
@@ -32,8 +34,8 @@ pub fn measure(device: &Path) -> io::Result<Floor> {
         pread(&file, &mut *data, 0)?;
         let between = now();
         pwrite(&file, &*data, 0)?;
-        times[0].push(between.since(began));
-        times[1].push(now().since(between));
+        times[0].push(between.since(began + PAUSE));
+        times[1].push(now().since(between + PAUSE));
     }
     let [read, write] = times.map(median);
     Ok(Floor { read, write })

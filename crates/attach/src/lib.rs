@@ -9,10 +9,13 @@ mod fuse;
 mod live;
 pub mod loop_device;
 mod pace;
+mod power;
 pub mod registry;
+mod undo;
 
 pub use attachment::{Attachment, Terms};
 pub use detach::detach;
 pub use error::AttachError;
 pub use live::Live;
 pub use pace::Floor;
+pub use power::{Cut, Switch};

@@ -6,6 +6,8 @@ use block::{Bytes, Nanos};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
 
+use crate::power::Cut;
+
 /// What an attached drive is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Live {
@@ -25,6 +27,9 @@ pub struct Live {
     pub late_median: Nanos,
     /// The same of the slowest in a hundred.
     pub late_99: Nanos,
+    /// What it cost that the drive's power was cut; none while it has power.
+    #[serde(default)]
+    pub cut: Option<Cut>,
 }
 
 /// Written by the server and read by others.
@@ -66,6 +71,11 @@ impl Count {
     pub fn add(&mut self, bytes: Bytes) {
         self.live.requests += 1;
         self.live.bytes += bytes;
+    }
+
+    /// How many requests were answered.
+    pub fn requests(&self) -> u64 {
+        self.live.requests
     }
 
     /// The figures at the machine's time `now`, if it is time to tell; the rest of them is left to the caller.

@@ -1,7 +1,7 @@
 //! A simulated drive against the machine's clock.
 
-use block::{Nanos, Op, Request, Tag};
-use drive::{Device, Drive};
+use block::{Lba, Nanos, Op, Request, Tag};
+use drive::{Device, Drive, Lost};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
 
@@ -103,12 +103,30 @@ impl<T> Paced<T> {
     /// A request that is to be answered at the machine's time `now`; none if there is none.
     pub fn due(&mut self, now: Nanos) -> Option<T> {
         let until = self.to_drive(now);
-        self.reached = self.reached.max(until);
-        let done = self.drive.complete(until)?;
+        // What the drive was not asked for it has not reached: a request may be dated back to before it.
+        if self.drive.next_event().is_none_or(|at| at > until) {
+            return None;
+        }
+        let done = self.drive.complete(until);
+        self.reached = self.reached.max(if done.is_some() { self.drive.now() } else { until });
+        let done = done?;
         self.free.push(done.tag.0);
         let asked = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
         self.late.record(now.since(self.to_machine(done.at)));
         Some(asked)
+    }
+
+    /// Cuts the drive's power at the machine's time `now`: what it loses, and what will never be due.
+    pub fn cut_power(&mut self, now: Nanos) -> (Lost, Vec<T>) {
+        self.reached = self.moment(now);
+        let lost = self.drive.cut_power(self.reached);
+        self.free.clear();
+        (lost, std::mem::take(&mut self.flight).into_iter().flatten().collect())
+    }
+
+    /// The sectors that would be lost if the power were cut at the machine's time `now`.
+    pub fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.drive.unsaved(self.moment(now))
     }
 
     /// When something may be due, on the machine's clock, if nothing more is submitted; none if nothing is in flight.
@@ -117,6 +135,11 @@ impl<T> Paced<T> {
             return None;
         }
         self.drive.next_event().map(|at| self.to_machine(at))
+    }
+
+    /// The drive's time at the machine's time `now`, or what it has reached.
+    fn moment(&self, now: Nanos) -> Nanos {
+        self.to_drive(now).max(self.reached).max(self.drive.now())
     }
 
     /// The drive's time at the machine's time `now`.
@@ -130,5 +153,55 @@ impl<T> Paced<T> {
 
     fn scaled(&self, time: Nanos) -> Nanos {
         if self.speed == 1.0 { time } else { Nanos::from_nanos((time.as_nanos() as f64 * self.speed) as u64) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Lba;
+    use drive::preset::Preset;
+
+    use super::*;
+
+    const BEGAN: Nanos = Nanos::from_secs(100);
+
+    /// A drive that was attached at [`BEGAN`], at this speed and behind a way that costs so much.
+    fn paced(speed: f64, way: Nanos) -> Paced<&'static str> {
+        let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
+        Paced::new(drive, speed, Floor { read: way, write: way }, BEGAN)
+    }
+
+    /// How long after it came a write of a page is due, to a server that looks all the time.
+    fn due_after(paced: &mut Paced<&'static str>) -> Nanos {
+        let came = BEGAN + Nanos::from_millis(10);
+        assert_eq!(paced.due(came), None);
+        paced.submit(came, Request::new(Op::Write, Lba::new(0), 8), "write");
+        let due = paced.next().unwrap();
+        assert_eq!((paced.due(due - Nanos::from_nanos(1)), paced.due(due)), (None, Some("write")));
+        due - came
+    }
+
+    #[test]
+    fn a_request_is_dated_back_by_what_the_way_costs() {
+        let way = Nanos::from_micros(40);
+        let alone = due_after(&mut paced(1.0, Nanos::ZERO));
+        assert!(alone > way);
+        assert_eq!(due_after(&mut paced(1.0, way)), alone - way);
+    }
+
+    #[test]
+    fn a_slow_drive_takes_longer_by_just_that() {
+        let alone = due_after(&mut paced(1.0, Nanos::ZERO));
+        assert_eq!(due_after(&mut paced(0.25, Nanos::ZERO)), alone.times(4));
+    }
+
+    #[test]
+    fn after_a_power_cut_nothing_is_due_and_all_in_flight_is_given_back() {
+        let mut paced = paced(1.0, Nanos::ZERO);
+        for _ in 0..40 {
+            paced.submit(BEGAN, Request::new(Op::Write, Lba::new(0), 8), "write");
+        }
+        let (_, unanswered) = paced.cut_power(BEGAN + Nanos::from_micros(1));
+        assert_eq!((unanswered.len(), paced.in_flight(), paced.next()), (40, 0, None));
     }
 }

@@ -1,6 +1,6 @@
 //! Any of the simulated drives.
 
-use block::{Completion, Nanos, Request, Tag};
+use block::{Completion, Lba, Nanos, Request, Tag};
 
 use crate::disk::DiskDrive;
 use crate::dram::DramDrive;
@@ -72,6 +72,10 @@ impl Drive for Device {
 
     fn cut_power(&mut self, now: Nanos) -> Lost {
         each!(self, drive => drive.cut_power(now))
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        each!(self, drive => drive.unsaved(now))
     }
 
     #[inline]

@@ -23,7 +23,7 @@ pub mod smart;
 mod thermal;
 mod wear;
 
-use block::{Bytes, Completion, Nanos, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
 pub use counters::Counters;
 pub use device::Device;
 pub use energy::{LowPower, Meter, PowerSpec, Work};
@@ -86,6 +86,11 @@ pub trait Drive {
     /// If `now` is before a time already reached.
     fn cut_power(&mut self, _now: Nanos) -> Lost {
         Lost::default()
+    }
+
+    /// The sectors that a power cut at `now` would lose, in the form of [`Lost::sectors`].
+    fn unsaved(&self, _now: Nanos) -> Vec<(Lba, Lba)> {
+        Vec::new()
     }
 
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive

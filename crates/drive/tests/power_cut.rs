@@ -87,7 +87,7 @@ fn the_older_copy_is_there_again_and_what_was_never_there_is_not() {
 fn a_drive_with_a_capacitor_loses_nothing() {
     let mut drive = drive("?power.capacitor=true");
     ask(&mut drive, Op::Write, 3, 200);
-    assert_eq!(cut(&mut drive).sectors, []);
+    assert_eq!((drive.unsaved(drive.now()), cut(&mut drive).sectors), (vec![], vec![]));
     let before = drive.counters().pages_read;
     ask(&mut drive, Op::Read, 0, 8);
     assert_eq!(drive.counters().pages_read - before, 1, "the page that was written in part is in flash");
@@ -144,7 +144,10 @@ fn story(seed: u64) -> (Vec<Lost>, u64, Nanos) {
                 unflushed.clear();
             }
             _ => {
-                let lost = drive.cut_power(drive.now() + Nanos::from_micros(below(1_000)));
+                let moment = drive.now() + Nanos::from_micros(below(1_000));
+                let foretold = drive.unsaved(moment);
+                let lost = drive.cut_power(moment);
+                assert_eq!(foretold, lost.sectors, "seed = {seed}");
                 let runs = sectors(&lost);
                 assert!(runs.iter().all(|(from, until)| from < until), "seed = {seed}: {runs:?}");
                 assert!(runs.windows(2).all(|pair| pair[0].1 < pair[1].0), "seed = {seed}: {runs:?}");

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use block::{Completion, Nanos, Request, Tag};
+use block::{Completion, Lba, Nanos, Request, Tag};
 use drive::{Counters, Drive, Health, Lost, Shape};
 
 /// The requests of runs, each with the time of its submission from the beginning of its run.
@@ -87,6 +87,10 @@ impl<D: Drive> Drive for Recording<'_, D> {
 
     fn cut_power(&mut self, now: Nanos) -> Lost {
         self.drive.cut_power(now)
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.drive.unsaved(now)
     }
 
     fn expect(&self, soon: &[Request]) {

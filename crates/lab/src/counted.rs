@@ -1,6 +1,6 @@
 //! A simulated drive that tells what share of a workload has been asked of it.
 
-use block::{Bytes, Completion, Nanos, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
 use drive::{Counters, Drive, Health, Lost, Shape};
 use workload::Workload;
 
@@ -76,6 +76,10 @@ impl<D: Drive> Drive for Counted<'_, D> {
 
     fn cut_power(&mut self, now: Nanos) -> Lost {
         self.drive.cut_power(now)
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.drive.unsaved(now)
     }
 
     fn expect(&self, soon: &[Request]) {

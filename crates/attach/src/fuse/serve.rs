@@ -11,8 +11,11 @@ use rustix::io::Errno;
 use super::{Call, Channel, Unique, attributes, init, opened, read, space, written};
 use crate::AttachError;
 use crate::content::Content;
+use crate::floor::PAUSE;
 use crate::live::{Count, Shared};
 use crate::pace::{Floor, Paced, now};
+use crate::power::{Cut, Power};
+use crate::undo::Undo;
 
 /// Sleeping is late by 15 to 25 µs, so that the last of a wait is spent looking.
 const AWAKE: Nanos = Nanos::from_micros(50);
@@ -23,14 +26,33 @@ const IDLE: Nanos = Nanos::from_millis(100);
 #[derive(Debug)]
 pub struct Asked {
     unique: Unique,
-    op: Op,
     offset: u64,
     length: u64,
+    work: Work,
+}
+
+/// A request's part of the data.
+#[derive(Debug)]
+enum Work {
+    Read,
+    /// Of a write that is not answered, nothing is there if the power is cut.
+    Write(Vec<u8>),
+    Trim,
+    /// So many writes had been answered when it came.
+    Flush {
+        covers: u64,
+    },
 }
 
 impl Asked {
     fn request(&self) -> Request {
-        Request::new(self.op, Lba::new(self.offset / 512), (self.length / 512) as u32)
+        let op = match self.work {
+            Work::Read => Op::Read,
+            Work::Write(_) => Op::Write,
+            Work::Trim => Op::Trim,
+            Work::Flush { .. } => Op::Flush,
+        };
+        Request::new(op, Lba::new(self.offset / 512), (self.length / 512) as u32)
     }
 }
 
@@ -39,8 +61,10 @@ impl Asked {
 pub struct Server {
     channel: Channel,
     content: Content,
+    undo: Undo,
     paced: Paced<Asked>,
-    /// Whether requests are answered at once, to learn what the way costs.
+    power: Power,
+    /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
     count: Count,
     shared: Arc<Shared>,
@@ -52,14 +76,15 @@ pub struct Server {
 impl Server {
     /// Will serve `paced` with its `content` on `channel`.
     pub fn new(channel: Channel, content: Content, paced: Paced<Asked>, busy: bool, shared: Arc<Shared>) -> Self {
-        let count = Count::new(now());
-        Self { channel, content, paced, echoes: false, count, shared, busy, data: vec![0; 1 << 20] }
+        let (count, data) = (Count::new(now()), vec![0; 1 << 20]);
+        let (undo, power) = (Undo::default(), Power::default());
+        Self { channel, content, undo, paced, power, echoes: false, count, shared, busy, data }
     }
 
-    /// Begins the drive's time now, with what the way costs known.
-    pub fn begin(&mut self, floor: Floor, speed: f64) {
+    /// Begins the drive's time now, with what the way costs known, and puts it under this power.
+    pub fn begin(&mut self, floor: Floor, speed: f64, power: Power) {
         self.paced.begin(floor, speed, now());
-        self.count = Count::new(now());
+        (self.count, self.undo, self.power) = (Count::new(now()), Undo::default(), power);
     }
 
     /// The drive back.
@@ -67,7 +92,7 @@ impl Server {
         self.paced.into_drive()
     }
 
-    /// Answers at once, until the file is unmounted or `stop` is set.
+    /// Answers every request after [`PAUSE`], until the file is unmounted or `stop` is set.
     ///
     /// # Errors
     /// If the connection to the kernel breaks.
@@ -85,7 +110,13 @@ impl Server {
     pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
         while !stop.load(Ordering::Relaxed) {
             while let Some(asked) = self.paced.due(now()) {
-                self.finish(&asked)?;
+                self.finish(asked)?;
+                if self.power.is_to_be_cut(self.count.requests()) {
+                    break;
+                }
+            }
+            if !self.echoes && self.power.is_to_be_cut(self.count.requests()) {
+                self.cut_power()?;
             }
             self.tell();
             if let Some(goes_on) = self.take()? {
@@ -101,7 +132,7 @@ impl Server {
 
     /// Takes a request, if one is there; false once the file is unmounted.
     fn take(&mut self) -> Result<Option<bool>, AttachError> {
-        let Self { channel, content, paced, .. } = self;
+        let Self { channel, paced, undo, .. } = self;
         let size = paced.drive().shape().capacity;
         let Some(message) = channel.receive()? else { return Ok(None) };
         if message.is_empty() {
@@ -115,19 +146,19 @@ impl Server {
             let aligned = offset.is_multiple_of(512) && length.is_multiple_of(512) && length > 0;
             aligned && offset.checked_add(length).is_some_and(|end| end <= size.get())
         };
-        let asked = |op, offset, length| Asked { unique, op, offset, length };
-        let taken = match call {
+        let asked = |work, offset, length| Asked { unique, offset, length, work };
+        let asked = match call {
             Call::Read { offset, length } if within(offset, u64::from(length)) => {
-                Ok(asked(Op::Read, offset, u64::from(length)))
+                asked(Work::Read, offset, u64::from(length))
             }
-            // The data is there once the command was taken; whether it survives is another question.
             Call::Write { offset, data } if within(offset, data.len() as u64) => {
-                content.write(offset, data).map(|()| asked(Op::Write, offset, data.len() as u64))
+                if undo.should_compare(offset, data.len() as u64) {
+                    undo.keep(&paced.unsaved(came));
+                }
+                asked(Work::Write(data.to_vec()), offset, data.len() as u64)
             }
-            Call::Sync => Ok(asked(Op::Flush, 0, 0)),
-            Call::Discard { offset, length } if within(offset, length) => {
-                content.forget(offset, length).map(|()| asked(Op::Trim, offset, length))
-            }
+            Call::Sync => asked(Work::Flush { covers: undo.writes() }, 0, 0),
+            Call::Discard { offset, length } if within(offset, length) => asked(Work::Trim, offset, length),
             other => {
                 let answer = plain(other, size);
                 return answer.map_or(Ok(Some(!matches!(other, Call::Destroy))), |answer| {
@@ -136,38 +167,66 @@ impl Server {
                 });
             }
         };
-        match taken {
-            Ok(asked) if self.echoes => self.finish(&asked)?,
-            Ok(asked) => self.paced.submit(came, asked.request(), asked),
-            Err(error) => self.channel.answer(unique, Err(errno(&error)))?,
+        if self.power.cut().is_some() {
+            self.channel.answer(unique, Err(Errno::IO))?;
+        } else if self.echoes {
+            while now().since(came) < PAUSE {
+                std::hint::spin_loop();
+            }
+            self.finish(asked)?;
+        } else {
+            self.paced.submit(came, asked.request(), asked);
         }
         Ok(Some(true))
     }
 
+    /// Cuts the drive's power: what it loses is what was there before, and nothing is answered any more but with an error.
+    fn cut_power(&mut self) -> Result<(), AttachError> {
+        let (lost, unanswered) = self.paced.cut_power(now());
+        let restored = self.undo.restore(&lost.sectors, &self.content);
+        self.power.note(Cut::new(self.count.requests(), &lost, unanswered.len()));
+        for asked in unanswered {
+            self.channel.answer(asked.unique, Err(Errno::IO))?;
+        }
+        Ok(restored?)
+    }
+
     /// Tells every so often what the drive is doing.
     fn tell(&mut self) {
-        let Self { count, paced, shared, .. } = self;
+        let Self { count, paced, power, shared, .. } = self;
         if let Some(live) = count.told(now(), || paced.drive().counters()) {
             live.in_flight = paced.in_flight();
             [live.late_median, live.late_99] = [50.0, 99.0].map(|percent| paced.late().percentile(percent));
+            live.cut = power.cut();
             shared.write(*live);
         }
     }
 
     /// Answers a request that is due.
-    fn finish(&mut self, asked: &Asked) -> Result<(), AttachError> {
-        let Self { channel, content, data, count, .. } = self;
-        count.add(Bytes::new(asked.length));
-        match asked.op {
-            Op::Read => {
-                let data = &mut data[..asked.length as usize];
-                let answer = content.read(asked.offset, data).map_err(|error| errno(&error));
-                channel.answer(asked.unique, answer.map(|()| &*data))?;
+    fn finish(&mut self, asked: Asked) -> Result<(), AttachError> {
+        let Self { channel, content, undo, data, count, .. } = self;
+        let Asked { unique, offset, length, work } = asked;
+        count.add(Bytes::new(length));
+        let long = written(length as u32);
+        let done: std::io::Result<&[u8]> = match work {
+            Work::Read => {
+                let data = &mut data[..length as usize];
+                content.read(offset, data).map(|()| &*data)
             }
-            Op::Write => channel.answer(asked.unique, Ok(&written(asked.length as u32)))?,
-            Op::Trim | Op::Flush => channel.answer(asked.unique, Ok(&[]))?,
-        }
-        Ok(())
+            Work::Write(new) => {
+                let mut before = vec![0; new.len()];
+                content.read(offset, &mut before).and_then(|()| content.write(offset, &new)).map(|()| {
+                    undo.note(offset, before);
+                    &long[..]
+                })
+            }
+            Work::Trim => content.forget(offset, length).map(|()| &[][..]),
+            Work::Flush { covers } => {
+                undo.settle(covers);
+                Ok(&[])
+            }
+        };
+        Ok(channel.answer(unique, done.map_err(|error| errno(&error)))?)
     }
 
     /// Waits until a request comes or, short of the last moments, until one is due.
@@ -180,7 +239,12 @@ impl Server {
         if left > Nanos::ZERO {
             let timeout =
                 Timespec { tv_sec: left.as_secs_f64() as i64, tv_nsec: (left.as_nanos() % 1_000_000_000) as i64 };
-            match poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout)) {
+            let channel = PollFd::new(&self.channel, PollFlags::IN);
+            let polled = match self.power.woken() {
+                Some(woken) => poll(&mut [channel, PollFd::new(woken, PollFlags::IN)], Some(&timeout)),
+                None => poll(&mut [channel], Some(&timeout)),
+            };
+            match polled {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(std::io::Error::from(errno).into()),
             }

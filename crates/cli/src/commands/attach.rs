@@ -1,11 +1,13 @@
 //! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
 
+mod headroom;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attach::registry::{Entry, Registry};
 use attach::{AttachError, Attachment, Terms};
@@ -13,14 +15,18 @@ use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
 use drive::{Device, Drive};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
+use self::headroom::Quickest;
 use crate::failure::Failure;
 
 /// How often the figures of an attached drive are written anew.
 const TELL: Duration = Duration::from_millis(500);
+/// How often it is looked whether it is time to end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The options of `assay attach`.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,6 +53,10 @@ pub struct Arguments {
     /// Make devices for the partitions of what is on it
     #[arg(long)]
     partitions: bool,
+
+    /// Cut the drive's power after it has answered so many requests, the kernel's own among them
+    #[arg(long, value_name = "N")]
+    power_cut_after: Option<u64>,
 
     /// Go on in the background once the device is there
     #[arg(long)]
@@ -85,13 +95,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
     let capacity = drive.shape().capacity;
+    let quickest = Quickest::of(&drive)?;
     let terms = Terms {
         content: content.clone(),
         speed: arguments.speed,
         busy: arguments.busy,
         partitions: arguments.partitions,
+        power_cut_after: arguments.power_cut_after,
     };
-    let attachment = Attachment::new(drive, &mount, &terms)?;
+    let mut attachment = Attachment::new(drive, &mount, &terms)?;
+    if let Some(switch) = attachment.switch() {
+        flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
+        pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
+    }
     let mut entry = Entry {
         device: attachment.device().to_owned(),
         drive: name.to_owned(),
@@ -107,10 +123,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off.",
+        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
         entry.device.display(),
         floor.read,
-        floor.write
+        floor.write,
+        quickest.warning(floor, arguments.speed).unwrap_or_default()
     ));
     let served = serve(&attachment, &mut entry, &registry, &stop);
     // The device may be somebody else's as soon as it is free.
@@ -131,7 +148,10 @@ fn tell(words: std::fmt::Arguments) {
 /// Keeps the entry up to date until it is time to end.
 fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: &AtomicBool) -> Result<(), Failure> {
     loop {
-        std::thread::sleep(TELL);
+        let began = Instant::now();
+        while began.elapsed() < TELL && attachment.is_served() && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
         if !attachment.is_served() {
             return Ok(());
         }
@@ -144,7 +164,18 @@ fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: 
                 entry.device.display()
             ));
         }
+        let had_power = entry.live.cut.is_none();
         entry.live = attachment.live();
+        if let Some(cut) = entry.live.cut.filter(|_| had_power) {
+            tell(format_args!(
+                "{}: the power was cut after {} answers; requests in flight that failed: {}; sectors that are what they were \
+                 before: {}. Detach it, and attach it again with the same --backing.",
+                entry.device.display(),
+                cut.answered,
+                cut.unanswered,
+                cut.sectors
+            ));
+        }
         registry.enter(entry)?;
     }
 }
@@ -182,6 +213,10 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
         return Err(Failure::failed(words.trim_start_matches("error: ").trim_end().to_owned()));
     }
     print!("{device}");
+    // What it says of the way there.
+    let mut words = String::new();
+    told.read_line(&mut words).map_err(failed)?;
+    tell(format_args!("{}", words.trim_end()));
     Ok(())
 }
 
@@ -201,6 +236,13 @@ pub fn attached() -> Result<(), Failure> {
         let device = entry.device.display().to_string();
         if !entry.is_alive() {
             println!("{device:<12} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
+            continue;
+        }
+        if let Some(cut) = live.cut {
+            println!(
+                "{device:<12} {:<20} without power after {} answers: `assay detach {device}`",
+                entry.drive, cut.answered
+            );
             continue;
         }
         let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));

@@ -100,6 +100,11 @@ impl Buffer {
         (!self.partial.is_empty()).then(|| self.partial.remove(0))
     }
 
+    /// The pages that wait for the rest of them.
+    pub fn partial(&self) -> &[Partial] {
+        &self.partial
+    }
+
     /// When all that was handed on to flash is there.
     pub fn drained(&self) -> Nanos {
         self.free_at.iter().map(|&Reverse(when)| when).max().unwrap_or(Nanos::ZERO)

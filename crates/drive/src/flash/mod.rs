@@ -257,6 +257,10 @@ impl Drive for FlashDrive {
         self.lose_power(now)
     }
 
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.at_risk(now)
+    }
+
     #[inline]
     fn expect(&self, soon: &[Request]) {
         let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);

@@ -97,27 +97,43 @@ impl FlashDrive {
 
     /// Takes back what had not been programmed.
     fn forget(&mut self, now: Nanos) -> Lost {
+        let losses = self.losses(now);
+        for (&page, _) in losses.iter().filter(|(_, loss)| !loss.is_kept) {
+            self.mapping.trim(page);
+        }
+        let coming = self.unsettled.entries.iter().filter(|entry| entry.programmed > now);
+        let torn = coming.filter(|entry| entry.programmed - now <= self.spec.nand.program).count() as u32;
+        Lost { sectors: self.runs(&losses), torn, unanswered: 0 }
+    }
+
+    /// What [`Drive::unsaved`] promises.
+    pub(super) fn at_risk(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        if self.spec.power.capacitor { Vec::new() } else { self.runs(&self.losses(now)) }
+    }
+
+    /// What is not programmed yet at `now`.
+    fn losses(&self, now: Nanos) -> BTreeMap<Lpn, Loss> {
         let mut losses: BTreeMap<Lpn, Loss> = BTreeMap::new();
-        let mut torn = 0;
         for entry in &self.unsettled.entries {
             if entry.programmed <= now {
                 // A newer copy that was faster: what was lost before it does not matter.
                 losses.remove(&entry.page.page);
-                continue;
+            } else {
+                lose(&mut losses, entry.page);
             }
-            torn += u32::from(entry.programmed - now <= self.spec.nand.program);
-            lose(&mut losses, entry.page);
         }
         for &waiting in &self.waiting {
             lose(&mut losses, waiting);
         }
-        while let Some(partial) = self.buffer.take_partial() {
+        for partial in self.buffer.partial() {
             losses.entry(partial.page).or_insert(Loss { sectors: 0, is_kept: true }).sectors |= partial.sectors;
         }
-        for (&page, _) in losses.iter().filter(|(_, loss)| !loss.is_kept) {
-            self.mapping.trim(page);
-        }
-        Lost { sectors: runs(&losses, self.page_sectors, Lba::at(self.shape().capacity)), torn, unanswered: 0 }
+        losses
+    }
+
+    /// The lost sectors of all pages, put together where they touch.
+    fn runs(&self, losses: &BTreeMap<Lpn, Loss>) -> Vec<(Lba, Lba)> {
+        runs(losses, self.page_sectors, Lba::at(self.shape().capacity))
     }
 }
 
@@ -126,7 +142,7 @@ fn lose(losses: &mut BTreeMap<Lpn, Loss>, lost: Waiting) {
     losses.entry(lost.page).or_insert(Loss { sectors: 0, is_kept: lost.is_kept }).sectors |= lost.sectors;
 }
 
-/// The lost sectors of all pages, put together where they touch.
+/// The sectors of each page's loss before `end`, put together where they touch.
 fn runs(losses: &BTreeMap<Lpn, Loss>, page_sectors: u32, end: Lba) -> Vec<(Lba, Lba)> {
     let mut runs: Vec<(Lba, Lba)> = Vec::new();
     for (page, loss) in losses {
