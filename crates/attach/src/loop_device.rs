@@ -5,11 +5,16 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use block::Bytes;
 use rustix::fs::OFlags;
 
 use crate::AttachError;
+
+/// How long to wait for those that only look at a device.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A loop device, until it is dropped.
 #[derive(Debug)]
@@ -44,12 +49,20 @@ impl Drop for LoopDevice {
     }
 }
 
-/// Frees a loop device once nothing uses it any more.
+/// Frees a loop device that nothing uses any more.
+///
+/// Who only looks at it, as programs do that name new devices, keeps it for that moment; it is waited for.
 ///
 /// # Errors
 /// If `losetup` fails.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
-    run(Command::new("losetup").arg("--detach").arg(device)).map(|_| ())
+    let file = backing(device);
+    run(Command::new("losetup").arg("--detach").arg(device))?;
+    let began = Instant::now();
+    while file.is_some() && backing(device) == file && began.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// Whether anything holds the device: a mount, another device, a program that wants it alone.
