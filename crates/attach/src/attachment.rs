@@ -61,7 +61,7 @@ impl Attachment {
         let paced = Paced::new(drive, terms.speed, Floor::default(), now());
         let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
-        let (stop, serving) = (Arc::new(AtomicBool::new(false)), Arc::clone(&shared));
+        let stop = Arc::new(AtomicBool::new(false));
         let echo = spawn(server, Arc::clone(&stop), true);
         let device = LoopDevice::over(mount, shape.block.max(Bytes::new(512)), terms.partitions);
         let measured = device.as_ref().ok().map(|device| floor::measure(device.path()));
@@ -74,15 +74,7 @@ impl Attachment {
         server.begin(floor, terms.speed, power);
         stop.store(false, Ordering::Relaxed);
         let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self {
-            device: Some(device),
-            mount: mount.to_owned(),
-            stop,
-            switch: Some(switch),
-            server,
-            shared: serving,
-            floor,
-        })
+        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, switch: Some(switch), server, shared, floor })
     }
 
     /// The block device.
@@ -126,9 +118,7 @@ impl Attachment {
     /// Ends the server.
     fn end(&mut self) -> Option<(Server, Result<(), AttachError>)> {
         self.stop.store(true, Ordering::Relaxed);
-        let ended = self.server.take()?.join().ok();
-        fs::remove_file(&self.mount).ok();
-        ended
+        self.server.take()?.join().ok()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use block::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
-use rustix::io::{pread, pwrite};
 
 use crate::AttachError;
 
@@ -38,14 +38,7 @@ impl Content {
     /// # Errors
     /// If the file cannot be read.
     pub fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        let mut done = 0;
-        while done < data.len() {
-            match pread(&self.file, &mut data[done..], offset + done as u64)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                more => done += more,
-            }
-        }
-        Ok(())
+        self.file.read_exact_at(data, offset)
     }
 
     /// Writes all of `data` at `offset`.
@@ -53,11 +46,7 @@ impl Content {
     /// # Errors
     /// If the file cannot be written, for one because its disk is full.
     pub fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut done = 0;
-        while done < data.len() {
-            done += pwrite(&self.file, &data[done..], offset + done as u64)?;
-        }
-        Ok(())
+        self.file.write_all_at(data, offset)
     }
 
     /// Forgets `length` bytes from `offset` on: they read as zeroes and take no room.

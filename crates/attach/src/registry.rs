@@ -96,11 +96,8 @@ impl Registry {
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.folder)? {
             let path = file?.path();
-            if path.extension().is_some_and(|extension| extension == "json")
-                && let Ok(text) = fs::read_to_string(&path)
-                && let Ok(entry) = serde_json::from_str::<Entry>(&text)
-            {
-                entries.push(entry);
+            if path.extension().is_some_and(|extension| extension == "json") {
+                entries.extend(read(&path));
             }
         }
         entries.sort_by(|one, other| one.device.cmp(&other.device));
@@ -110,8 +107,7 @@ impl Registry {
     /// Forgets an entry, unless its device serves another process by now.
     pub fn forget(&self, entry: &Entry) {
         let path = self.path(&entry.device);
-        let found = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Entry>(&text).ok());
-        if found.is_none_or(|found| found.pid == entry.pid) {
+        if read(&path).is_none_or(|found| found.pid == entry.pid) {
             fs::remove_file(path).ok();
         }
     }
@@ -120,6 +116,11 @@ impl Registry {
         let name = device.file_name().unwrap_or(device.as_os_str());
         self.folder.join(name).with_extension("json")
     }
+}
+
+/// The entry in a file; none if it holds none.
+fn read(path: &Path) -> Option<Entry> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
 }
 
 #[cfg(test)]
