@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use block::{Completion, Lba, Nanos, Request, Tag};
-use drive::{Counters, Drive, Health, Lost, Shape};
+use block::{Nanos, Request};
 
 /// The requests of runs, each with the time of its submission from the beginning of its run.
 ///
@@ -31,69 +30,5 @@ impl Record {
 
     fn kept(&self) -> MutexGuard<'_, Vec<(Nanos, Request)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A simulated drive of which every request is noted.
-pub(crate) struct Recording<'d, D> {
-    drive: &'d mut D,
-    began: Nanos,
-    submitted: Vec<(Nanos, Request)>,
-}
-
-impl<'d, D: Drive> Recording<'d, D> {
-    pub fn new(drive: &'d mut D) -> Self {
-        Self { began: drive.now(), drive, submitted: Vec::new() }
-    }
-
-    pub fn into_submitted(self) -> Vec<(Nanos, Request)> {
-        self.submitted
-    }
-}
-
-impl<D: Drive> Drive for Recording<'_, D> {
-    fn shape(&self) -> Shape {
-        self.drive.shape()
-    }
-
-    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        self.submitted.push((now.since(self.began), request));
-        self.drive.submit(now, tag, request);
-    }
-
-    fn next_event(&self) -> Option<Nanos> {
-        self.drive.next_event()
-    }
-
-    fn complete(&mut self, until: Nanos) -> Option<Completion> {
-        self.drive.complete(until)
-    }
-
-    fn now(&self) -> Nanos {
-        self.drive.now()
-    }
-
-    fn counters(&self) -> Counters {
-        self.drive.counters()
-    }
-
-    fn health(&self) -> Health {
-        self.drive.health()
-    }
-
-    fn purge(&mut self) {
-        self.drive.purge();
-    }
-
-    fn cut_power(&mut self, now: Nanos) -> Lost {
-        self.drive.cut_power(now)
-    }
-
-    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
-        self.drive.unsaved(now)
-    }
-
-    fn expect(&self, soon: &[Request]) {
-        self.drive.expect(soon);
     }
 }

@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use block::{Bytes, Completion, Nanos, Request, Seed, Tag};
-use drive::Drive;
+use drive::{Drive, Observed};
 use thiserror::Error;
 use workload::{Invalid, Workload};
 
-use crate::record::Recording;
 use crate::running::{Flight, Owner, Rest, Running, Worker};
 use crate::{Job, Measurement, Record};
 
@@ -112,9 +111,10 @@ pub fn run_virtual_recorded<D: Drive>(
     jobs: &[Job],
     record: &Record,
 ) -> Result<Vec<Measurement>, VirtualError> {
-    let mut recording = Recording::new(drive);
-    let measured = run_virtual_together(&mut recording, jobs);
-    record.add(recording.into_submitted());
+    let (began, mut submitted) = (drive.now(), Vec::new());
+    let mut noted = Observed::new(drive, |now, request| submitted.push((now.since(began), request)));
+    let measured = run_virtual_together(&mut noted, jobs);
+    record.add(submitted);
     measured
 }
 

@@ -12,7 +12,7 @@ use engine::{
 use workload::{Spare, Workload};
 
 use crate::LabError;
-use crate::counted::Counted;
+use crate::counted::counted;
 use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 
@@ -138,7 +138,7 @@ impl Subject for Simulated {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let measured = run_virtual(&mut Counted::new(&mut self.drive, workload, share), workload, seed)?;
+        let measured = run_virtual(&mut counted(&mut self.drive, workload, share), workload, seed)?;
         Ok(self.metered(measured))
     }
 

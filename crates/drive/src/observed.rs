@@ -1,0 +1,70 @@
+//! A drive at whose door somebody stands.
+
+use block::{Completion, Lba, Nanos, Request, Tag};
+
+use crate::{Counters, Drive, Health, Lost, Shape};
+
+/// A drive that does all that another does, while somebody sees every request with the time of its submission.
+#[derive(Debug)]
+pub struct Observed<'d, D, F> {
+    drive: &'d mut D,
+    see: F,
+}
+
+impl<'d, D: Drive, F: FnMut(Nanos, Request)> Observed<'d, D, F> {
+    /// Lets `see` have every request that `drive` is about to get.
+    pub const fn new(drive: &'d mut D, see: F) -> Self {
+        Self { drive, see }
+    }
+}
+
+impl<D: Drive, F: FnMut(Nanos, Request)> Drive for Observed<'_, D, F> {
+    fn shape(&self) -> Shape {
+        self.drive.shape()
+    }
+
+    #[inline]
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        (self.see)(now, request);
+        self.drive.submit(now, tag, request);
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Nanos> {
+        self.drive.next_event()
+    }
+
+    #[inline]
+    fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        self.drive.complete(until)
+    }
+
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.drive.now()
+    }
+
+    fn counters(&self) -> Counters {
+        self.drive.counters()
+    }
+
+    fn health(&self) -> Health {
+        self.drive.health()
+    }
+
+    fn purge(&mut self) {
+        self.drive.purge();
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        self.drive.cut_power(now)
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.drive.unsaved(now)
+    }
+
+    fn expect(&self, soon: &[Request]) {
+        self.drive.expect(soon);
+    }
+}
