@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from the bottom up, each with those that it may use.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("block", &[]),
     ("stats", &["block"]),
     ("workload", &["block"]),
@@ -16,9 +16,10 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("engine", &["block", "stats", "workload", "drive"]),
     ("store", &["block", "stats", "workload", "drive", "engine"]),
     ("attach", &["block", "stats", "drive"]),
-    ("lab", &["block", "stats", "workload", "drive", "engine", "store"]),
-    ("report", &["block", "stats", "workload", "drive", "engine", "store", "lab"]),
-    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "attach", "lab", "report"]),
+    ("trial", &["block", "stats", "workload", "drive", "engine", "attach"]),
+    ("lab", &["block", "stats", "workload", "drive", "engine", "store", "attach", "trial"]),
+    ("report", &["block", "stats", "workload", "drive", "engine", "store", "trial", "lab"]),
+    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "attach", "trial", "lab", "report"]),
 ];
 
 /// Where `unsafe` may be: the ring, and calls to the kernel that have no safe wrapper.

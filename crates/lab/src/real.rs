@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
+use trial::Tools;
 use workload::Workload;
 
 use crate::erase::Eraser;
 use crate::health::{Reading, of_device};
-use crate::program::Tools;
 use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 

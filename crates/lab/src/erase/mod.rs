@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::environment::BlockDevice;
-use crate::program::{Ended, ProgramError, Tools};
+use trial::{Ended, ProgramError, Tools};
 
 /// How a target is made to forget its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

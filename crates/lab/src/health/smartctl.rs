@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Reading;
 use super::parse::of_smartctl;
 use crate::Environment;
-use crate::program::Tools;
+use trial::Tools;
 
 /// A drive that sleeps takes some seconds to answer; one that takes this long does not.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a program left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// What it wrote to standard output.
     pub stdout: String,
     /// What it wrote to standard error.
@@ -61,7 +61,7 @@ impl Ended {
 
 /// Where programs are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tools(Vec<PathBuf>);
+pub struct Tools(Vec<PathBuf>);
 
 impl Tools {
     /// By the search path, and then where administrators' programs are.
@@ -71,7 +71,6 @@ impl Tools {
     }
 
     /// In this folder alone.
-    #[cfg(test)]
     pub fn within(folder: &std::path::Path) -> Self {
         Self(vec![folder.to_owned()])
     }

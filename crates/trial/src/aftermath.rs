@@ -1,0 +1,341 @@
+//! What has to be undone when a trial is over, however it ends.
+//!
+//! Each change to the machine is promised before it is made. A promise that is dropped is kept: the change is undone. The
+//! promises stand in a file until then, so that another process can keep them for one that was killed: a guard that
+//! waits for its end, or the next program that looks.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::TrialError;
+
+/// Where promises stand. They end with the machine's run, as what they are about does.
+const FOLDER: &str = "/run/assay/aftermath";
+/// How long a process has to end when it is asked to, and a mount to be let go of.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One change to the machine, as what undoes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    /// Unmount what is mounted here.
+    Unmount(PathBuf),
+    /// Free a loop device, if it is still over this file.
+    FreeLoop {
+        /// The loop device.
+        device: PathBuf,
+        /// The file that it is over.
+        file: PathBuf,
+    },
+    /// End a process, and those that it has started in its group; the name guards against another of the same number.
+    End {
+        /// Its number, which is that of its group as well where it leads one.
+        pid: u32,
+        /// What its command line contains.
+        command: String,
+    },
+    /// Write `text` to a setting of the kernel.
+    Restore {
+        /// The setting's file, below `/sys` or `/proc`.
+        path: PathBuf,
+        /// What it was.
+        text: String,
+    },
+    /// Remove a file, or a folder with all that is in it, but nothing that is mounted there.
+    Remove(PathBuf),
+}
+
+/// The promises of this process.
+#[derive(Clone, Debug)]
+pub struct Aftermath {
+    book: Arc<Mutex<Book>>,
+}
+
+#[derive(Debug)]
+struct Book {
+    path: PathBuf,
+    next: u64,
+    promises: Vec<(u64, Undo)>,
+    guard: Option<Child>,
+}
+
+/// A change that is undone when this is dropped.
+#[derive(Debug)]
+#[must_use = "what is promised is undone when this is dropped"]
+pub struct Promise {
+    aftermath: Aftermath,
+    number: u64,
+}
+
+impl Aftermath {
+    /// The promises of this process, of which there are none yet.
+    ///
+    /// # Errors
+    /// If they cannot be written down, which needs root.
+    pub fn begin() -> Result<Self, TrialError> {
+        Self::within(Path::new(FOLDER))
+    }
+
+    /// The same, written down in `folder`.
+    ///
+    /// # Errors
+    /// If they cannot be written down.
+    pub fn within(folder: &Path) -> Result<Self, TrialError> {
+        static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        fs::create_dir_all(folder).map_err(TrialError::at(folder))?;
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = folder.join(format!("{}-{number}.json", std::process::id()));
+        let book = Book { path, next: 0, promises: Vec::new(), guard: None };
+        Ok(Self { book: Arc::new(Mutex::new(book)) })
+    }
+
+    /// Starts a process that keeps the promises if this one is killed: `program` with the file of promises behind
+    /// `words`, which must end in [`Aftermath::guard`].
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn guard_by(&self, program: &Path, words: &[&str]) -> Result<(), TrialError> {
+        let mut book = self.book();
+        let mut command = Command::new(program);
+        command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Ctrl-C is for those who have something to end, not for who cleans up behind them.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        book.guard = Some(command.spawn().map_err(TrialError::at(program))?);
+        Ok(())
+    }
+
+    /// Waits until the process at the other end of standard input has ended, and keeps the promises in `path` that it
+    /// left.
+    ///
+    /// # Errors
+    /// If some could not be kept.
+    pub fn guard(path: &Path) -> Result<(), TrialError> {
+        io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
+        if path.exists() { settle(path) } else { Ok(()) }
+    }
+
+    /// Keeps the promises of processes that are no more; how many promises there were.
+    ///
+    /// # Errors
+    /// If some could not be kept.
+    pub fn settle_all() -> Result<usize, TrialError> {
+        let mut settled = 0;
+        for file in fs::read_dir(FOLDER).into_iter().flatten().filter_map(Result::ok) {
+            let path = file.path();
+            let pid = path.file_stem().and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok());
+            let alive = pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok());
+            if !alive && path.extension().is_some_and(|extension| extension == "json") {
+                settled += read(&path).len();
+                settle(&path)?;
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Promises to undo a change that is about to be made, or has just been.
+    ///
+    /// # Errors
+    /// If that cannot be written down.
+    pub fn promise(&self, undo: Undo) -> Result<Promise, TrialError> {
+        let mut book = self.book();
+        let number = book.next;
+        book.next += 1;
+        book.promises.push((number, undo));
+        book.write()?;
+        drop(book);
+        Ok(Promise { aftermath: self.clone(), number })
+    }
+
+    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
+        self.book.lock().expect("nothing panics while it holds the promises")
+    }
+}
+
+impl Promise {
+    /// Undoes the change now, and says if that fails.
+    ///
+    /// # Errors
+    /// If it cannot be undone.
+    pub fn keep(self) -> Result<(), TrialError> {
+        self.settle()
+    }
+
+    fn settle(&self) -> Result<(), TrialError> {
+        let mut book = self.aftermath.book();
+        let Some(place) = book.promises.iter().position(|(number, _)| *number == self.number) else { return Ok(()) };
+        let (_, undo) = book.promises.remove(place);
+        let kept = undo.carry_out();
+        book.write()?;
+        kept
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.settle().ok();
+    }
+}
+
+impl Book {
+    fn write(&self) -> Result<(), TrialError> {
+        if self.promises.is_empty() {
+            fs::remove_file(&self.path).ok();
+            return Ok(());
+        }
+        let undo: Vec<&Undo> = self.promises.iter().map(|(_, undo)| undo).collect();
+        let text = serde_json::to_string_pretty(&undo).expect("paths and numbers serialise");
+        let draft = self.path.with_extension("new");
+        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &self.path)).map_err(TrialError::at(&self.path))
+    }
+}
+
+impl Drop for Book {
+    fn drop(&mut self) {
+        fs::remove_file(&self.path).ok();
+        if let Some(mut guard) = self.guard.take() {
+            drop(guard.stdin.take());
+            guard.wait().ok();
+        }
+    }
+}
+
+/// The promises in a file, the earliest first; none if it holds none.
+fn read(path: &Path) -> Vec<Undo> {
+    fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.
+fn settle(path: &Path) -> Result<(), TrialError> {
+    let kept: Vec<Result<(), TrialError>> = read(path).iter().rev().map(Undo::carry_out).collect();
+    fs::remove_file(path).ok();
+    kept.into_iter().collect()
+}
+
+impl Undo {
+    /// Undoes it; nothing happens where it has been undone already.
+    ///
+    /// # Errors
+    /// If it cannot be undone.
+    pub fn carry_out(&self) -> Result<(), TrialError> {
+        match self {
+            Self::Unmount(point) => let_go(point),
+            Self::FreeLoop { device, file } => {
+                if attach::loop_device::backing(device).as_ref() == Some(file) {
+                    attach::loop_device::detach(device)?;
+                }
+                Ok(())
+            }
+            Self::End { pid, command } => {
+                end(*pid, command);
+                Ok(())
+            }
+            Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
+            Self::Remove(path) => {
+                let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+                match removed {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrialError::at(path)(error)),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// Unmounts, waiting for whoever is just ending; a mount that nobody lets go of is taken out of sight.
+fn let_go(point: &Path) -> Result<(), TrialError> {
+    let began = Instant::now();
+    loop {
+        match unmount(point, UnmountFlags::empty()) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => return Ok(()),
+            Err(rustix::io::Errno::BUSY) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
+            Err(_) => return unmount(point, UnmountFlags::DETACH).map_err(|error| TrialError::at(point)(error.into())),
+        }
+    }
+}
+
+/// Ends a process and its group: first politely.
+fn end(pid: u32, command: &str) {
+    let is_it = || command_line(pid).contains(command);
+    let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    for signal in [Signal::TERM, Signal::KILL] {
+        if !is_it() {
+            return;
+        }
+        rustix::process::kill_process_group(number, signal).or_else(|_| kill_process(number, signal)).ok();
+        let began = Instant::now();
+        while is_it() && began.elapsed() < PATIENCE / 2 {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The command line of a process, its words apart by spaces; empty if it has ended. One that has just been started has
+/// none for a moment.
+fn command_line(pid: u32) -> String {
+    let began = Instant::now();
+    loop {
+        let found = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_starting = found.is_empty() && fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+        if !is_starting || began.elapsed() > Duration::from_secs(1) {
+            return String::from_utf8_lossy(&found).replace('\0', " ");
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_promised_is_undone_the_latest_first_and_then_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = folder.path().join("setting");
+        fs::write(&setting, "new").unwrap();
+        let aftermath = Aftermath::within(&folder.path().join("book")).unwrap();
+        let restore = |text: &str| Undo::Restore { path: setting.clone(), text: text.to_owned() };
+        let promise = aftermath.promise(restore("old")).unwrap();
+        assert_eq!(fs::read_dir(folder.path().join("book")).unwrap().count(), 1);
+        promise.keep().unwrap();
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path().join("book")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_promises_of_a_process_that_is_gone_are_kept_by_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let (setting, file) = (folder.path().join("setting"), folder.path().join("file"));
+        fs::write(&file, "left").unwrap();
+        let left = [
+            Undo::Remove(file.clone()),
+            Undo::Restore { path: setting.clone(), text: "first".into() },
+            Undo::Restore { path: setting.clone(), text: "later".into() },
+        ];
+        let book = folder.path().join("1-0.json");
+        fs::write(&book, serde_json::to_string(&left).unwrap()).unwrap();
+        settle(&book).unwrap();
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "first", "the earliest is undone last");
+        assert!(!file.exists() && !book.exists());
+    }
+
+    #[test]
+    fn a_process_of_another_name_is_left_alone() {
+        let mut child = Command::new("sleep").arg("100").spawn().unwrap();
+        Undo::End { pid: child.id(), command: "postgres".into() }.carry_out().unwrap();
+        assert!(child.try_wait().unwrap().is_none());
+        let pid = child.id();
+        let waiting = thread::spawn(move || child.wait().unwrap());
+        Undo::End { pid, command: "sleep 100".into() }.carry_out().unwrap();
+        assert!(!waiting.join().unwrap().success());
+    }
+}

@@ -1,0 +1,51 @@
+//! Kinds of trials.
+
+use block::{Nanos, Seed};
+
+use crate::{Choice, Choices, Stage, Trial, TrialError};
+
+/// Every kind of trial, in the order of the documentation.
+pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+
+/// One go of a trial, besides where and what.
+pub struct Go<'g> {
+    /// The origin of all random choices.
+    pub seed: Seed,
+    /// Hears what is being done now, in a few words for the progress line: `pgbench, 16 clients`.
+    pub tell: &'g (dyn Fn(&str) + Sync),
+}
+
+/// A kind of trial: what it can be told, what it needs, and how it is done.
+pub trait Experiment: std::fmt::Debug + Sync {
+    /// The word after `do` in a plan, and in results: `files`.
+    fn name(&self) -> &'static str;
+
+    /// What it measures, in a sentence for documentation and reports.
+    fn about(&self) -> &'static str;
+
+    /// What it can be told, in the order of the documentation. A plan can sweep each of these.
+    fn choices(&self) -> &'static [Choice];
+
+    /// Whether the choices make sense together, without a look at the machine.
+    ///
+    /// # Errors
+    /// What was found, what would be right and what to do.
+    fn check(&self, choices: &Choices) -> Result<(), String>;
+
+    /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if it
+    /// can be done here.
+    fn lacks(&self, choices: &Choices) -> Option<String>;
+
+    /// About how long one go takes, for the progress bar and `--dry-run`.
+    fn cost(&self, choices: &Choices) -> Nanos;
+
+    /// About how many bytes one go writes to the drive, for `--dry-run`.
+    fn writes(&self, choices: &Choices) -> block::Bytes;
+
+    /// Does it once. What is on the stage is overwritten. However it ends, nothing is left behind: mounts, processes,
+    /// settings of the kernel and files outside the stage are as they were.
+    ///
+    /// # Errors
+    /// If something fails on the way, or [`Stage::is_stopped`].
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError>;
+}

@@ -1,0 +1,23 @@
+//! Trials of what stands between a program and a drive: file systems, schedulers, databases, a system that boots.
+//!
+//! A trial takes place on a [`Stage`], a block device that the kernel sees: a real one, a loop device over a file, or an
+//! attached simulated drive. An [`Experiment`] is one kind of trial; what it can be told is a list of [`Choice`]s, from
+//! which plans are read and documented; what comes of it is a [`Trial`], which is stored and reported without knowledge
+//! of its kind. Whatever a trial does to the machine is promised to the [`Aftermath`] first, which undoes it even if the
+//! process is killed.
+
+mod aftermath;
+mod choice;
+mod error;
+mod experiment;
+mod program;
+mod result;
+mod stage;
+
+pub use aftermath::{Aftermath, Promise, Undo};
+pub use choice::{Choice, ChoiceError, Choices, Kind};
+pub use error::TrialError;
+pub use experiment::{EXPERIMENTS, Experiment, Go};
+pub use program::{Ended, ProgramError, Tools};
+pub use result::{Better, Course, Figure, Paper, Trial};
+pub use stage::Stage;

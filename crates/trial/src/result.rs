@@ -1,0 +1,94 @@
+//! What came of a trial.
+
+use serde::{Deserialize, Serialize};
+
+/// What came of one go of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What was measured, the most important first.
+    pub figures: Vec<Figure>,
+    /// What was measured over time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub courses: Vec<Course>,
+    /// Under what conditions, each with its name: versions of programs, command lines, settings of the kernel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<(String, String)>,
+    /// What programs wrote that is worth keeping as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub papers: Vec<Paper>,
+    /// Doubts: what was found and what it means for the reader, in a sentence or two each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+}
+
+impl Trial {
+    /// The value of a figure; none if it was not measured.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+}
+
+/// One figure of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is, as a heading: `Transactions`, `Latency, 99 %`.
+    pub name: String,
+    /// Its unit: `1/s`, `MB/s`, `s`, `%`. Times are in seconds, rates in bytes (`B/s`) or events (`1/s`); those who show
+    /// them choose the prefix.
+    pub unit: String,
+    /// How much it is.
+    pub value: f64,
+    /// Which way is better.
+    pub better: Better,
+}
+
+impl Figure {
+    /// A figure of which more is better.
+    pub fn more(name: &str, unit: &str, value: f64) -> Self {
+        Self { name: name.to_owned(), unit: unit.to_owned(), value, better: Better::More }
+    }
+
+    /// A figure of which less is better.
+    pub fn less(name: &str, unit: &str, value: f64) -> Self {
+        Self { better: Better::Less, ..Self::more(name, unit, value) }
+    }
+
+    /// A figure that tells something and is neither good nor bad.
+    pub fn neither(name: &str, unit: &str, value: f64) -> Self {
+        Self { better: Better::Neither, ..Self::more(name, unit, value) }
+    }
+}
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More of it.
+    More,
+    /// Less of it.
+    Less,
+    /// It only tells something.
+    Neither,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// What it is: `Transactions`.
+    pub name: String,
+    /// Its unit, as in [`Figure::unit`].
+    pub unit: String,
+    /// Seconds since the beginning, and how much it was then.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// What a program wrote, kept as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Paper {
+    /// What it is: `systemd-analyze blame`.
+    pub name: String,
+    /// Its media type: `text/plain`, `image/svg+xml`.
+    pub media: String,
+    /// The text.
+    pub text: String,
+}
