@@ -161,6 +161,11 @@ impl Target {
         self.stop = stop;
     }
 
+    /// What is set when runs are to end early.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
     /// From now on runs add to `record` what they submit; none for runs that keep nothing.
     pub fn record_to(&mut self, record: Option<Arc<Record>>) {
         self.record = record;
@@ -219,6 +224,38 @@ impl Target {
     /// that is less than a block can neither be written nor read, so it does not count.
     pub fn needs_layout(&self) -> bool {
         self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
+    }
+
+    /// Lets go of a device for as long as it is mounted or written to in another way, until [`Target::claim`].
+    ///
+    /// # Errors
+    /// If it cannot be opened anew.
+    pub fn lend(&mut self) -> Result<(), TargetError> {
+        if self.is_device() {
+            self.file = File::open(&self.path).map_err(|error| failed(&self.path, "open", &error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a device again that was lent.
+    ///
+    /// # Errors
+    /// If somebody uses it.
+    pub fn claim(&mut self) -> Result<(), TargetError> {
+        if self.is_device() {
+            let access = Access { direct: self.direct, writes: self.writable, ..Access::default() };
+            self.file = open(&self.path, &access, if self.writable { libc::O_EXCL } else { 0 })?;
+        }
+        Ok(())
+    }
+
+    /// Whether all of the file or device is used.
+    pub fn is_whole(&self) -> bool {
+        let whole = match &self.kind {
+            Kind::File => self.file.metadata().ok().map(|found| Bytes::new(found.len())),
+            Kind::Device(device) => device.size(),
+        };
+        whole == Some(self.capacity)
     }
 
     /// Takes back what opening it has changed: a file that was created is removed, one that was enlarged gets its

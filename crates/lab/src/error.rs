@@ -5,6 +5,7 @@ use drive::preset::PresetError;
 use engine::{RealError, TargetError, VirtualError};
 use store::StoreError;
 use thiserror::Error;
+use trial::TrialError;
 
 use crate::EraseError;
 
@@ -57,6 +58,20 @@ pub enum LabError {
     /// When the drive was to be erased by a command of its own.
     #[error(transparent)]
     Erase(#[from] EraseError),
+    /// What stands above the drive could not be tried.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// Only all of a target can be made a file system or a system's disk.
+    #[error("only {size} of {} are to be used, and this step takes all of it; leave --size out", path.display())]
+    NotWhole {
+        /// The target.
+        path: std::path::PathBuf,
+        /// How much of it is to be used.
+        size: Bytes,
+    },
+    /// It cannot be made a block device.
+    #[error("this target cannot be made a block device, which this step needs; choose a device, a file or a `sim:DRIVE`")]
+    NoStage,
     /// When results were kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -104,6 +119,9 @@ impl LabError {
             | Self::NotSimulated { .. }
             | Self::Virtual(_)
             | Self::Erase(_)
+            | Self::NotWhole { .. }
+            | Self::NoStage
+            | Self::Trial(TrialError::Lacks(_))
             | Self::Plan { .. } => true,
             Self::Real(error) => !matches!(
                 error.itself(),
@@ -113,7 +131,7 @@ impl LabError {
                     | RealError::Io { .. }
                     | RealError::Short { .. }
             ),
-            Self::Target(_) | Self::Store(_) | Self::Interrupted => false,
+            Self::Target(_) | Self::Trial(_) | Self::Store(_) | Self::Interrupted => false,
         }
     }
 

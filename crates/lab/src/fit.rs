@@ -1,10 +1,11 @@
 //! Whether all of a plan can be carried out, found before anything is changed.
 
 use block::{Bytes, Nanos};
+use trial::TrialError;
 use workload::{Invalid, Pattern, Stop, Workload};
 
 use crate::LabError;
-use crate::plan::{Action, Plan, Rounds, Step};
+use crate::plan::{Action, Plan, Point, Rounds, Step};
 use crate::subject::Subject;
 use crate::variants::swept;
 
@@ -54,6 +55,16 @@ impl Misfits {
                 self.add(error.at(&step.name, changes));
             }
         }
+        for step in steps.iter().filter(|_| changes.is_empty()) {
+            let Action::Trial(trials) = &step.action else { continue };
+            if let Err(error) = subject.check_stage() {
+                self.add(error.at(&step.name, ""));
+            }
+            let lacks = |point: &Point| Some((point.key(), trials.experiment.lacks(&point.choices)?));
+            if let Some((key, lacking)) = trials.points.iter().find_map(lacks) {
+                self.add(LabError::from(TrialError::Lacks(lacking)).at(&step.name, &key));
+            }
+        }
         for (step, cell, workload) in asked(steps, changes, subject) {
             let Err(error) = subject.check(&workload) else { continue };
             if lies_beyond(&error) {
@@ -70,7 +81,7 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
     for step in steps {
         let name = step.name.as_str();
         match &step.action {
-            Action::Purge { .. } | Action::Idle { .. } => {}
+            Action::Purge { .. } | Action::Idle { .. } | Action::Trial(_) => {}
             Action::Fill { block, queue_depth } => {
                 asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
             }

@@ -34,7 +34,7 @@ pub use erase::{EraseError, PurgeMethod};
 pub use error::LabError;
 pub use fit::fits;
 pub use metric::Metric;
-pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome};
+pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome, TrialOutcome};
 pub use quantity::Quantity;
 pub use real::Real;
 pub use recall::{plan_of, recall};

@@ -5,10 +5,11 @@ use engine::Measurement;
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 use store::Run;
+use trial::Trial;
 use workload::Workload;
 
 use crate::health::HealthRecord;
-use crate::plan::{Axis, Plan};
+use crate::plan::{Axis, Plan, Point};
 use crate::{Metric, Quantity};
 
 /// A run with all that was measured, as a report needs it.
@@ -35,6 +36,25 @@ pub struct StepOutcome {
     pub index: usize,
     /// Its cells, in order.
     pub cells: Vec<CellOutcome>,
+    /// What came of its trials, point by point, in order.
+    pub trials: Vec<TrialOutcome>,
+}
+
+/// A point of a step that tries something above the drive, with its repeats.
+#[derive(Clone, Debug)]
+pub struct TrialOutcome {
+    /// What was told.
+    pub point: Point,
+    /// What came of it, one for each repeat.
+    pub repeats: Vec<Trial>,
+}
+
+impl TrialOutcome {
+    /// A figure over the repeats; none where no repeat gives it.
+    pub fn figure(&self, name: &str) -> Option<Interval> {
+        let samples: Vec<f64> = self.repeats.iter().filter_map(|trial| trial.figure(name)).collect();
+        Interval::of(&samples)
+    }
 }
 
 /// A cell with its repeats.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
-use trial::Tools;
+use trial::{Stage, Tools};
 use workload::Workload;
 
 use crate::erase::Eraser;
 use crate::health::{Reading, of_device};
-use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task};
+use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -136,6 +136,26 @@ impl Subject for Real {
 
     fn thermometer(&self) -> Option<Thermometer> {
         Thermometer::of(&Environment::with_target(self.target.path()))
+    }
+
+    fn check_stage(&self) -> Result<(), LabError> {
+        if !self.target.is_whole() {
+            return Err(LabError::NotWhole { path: self.target.path().to_owned(), size: self.target.capacity() });
+        }
+        needs_root(if self.target.is_device() { "a device" } else { "a file" })
+    }
+
+    fn stage(&mut self) -> Result<Stage, LabError> {
+        let (path, capacity, stop) = (self.target.path().to_owned(), self.target.capacity(), self.target.stop());
+        if self.target.is_device() {
+            self.target.lend()?;
+            return Ok(Stage::device(&path, capacity, stop));
+        }
+        Ok(Stage::over_file(&path, capacity, stop)?)
+    }
+
+    fn leave_stage(&mut self) -> Result<(), LabError> {
+        Ok(self.target.claim()?)
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use block::Bytes;
 use drive::preset::Preset;
 use engine::Measurement;
-use store::{Moment, Run, RunId, Store};
+use store::{Moment, Run, RunId, Store, StoreError};
+use trial::Trial;
 
 use crate::health::HealthRecord;
-use crate::plan::{Action, Cell, Length, Plan, parse};
+use crate::plan::{Action, Cell, Length, Plan, Point, parse};
 use crate::subject::NOT_PURGED;
-use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome};
+use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -28,6 +29,7 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         repeats.sort_by_key(|(repeat, _)| *repeat);
         repeats.into_iter().map(|(_, measurement)| measurement).collect()
     };
+    let mut tried = trials_of(store, run.id)?;
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter_mut().enumerate() {
         let cells = match &mut step.action {
@@ -55,9 +57,15 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 let workload = repeats.first().map_or(&precondition.workload, |measured| &measured.workload).clone();
                 vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
             }
+            Action::Trial(trials) => {
+                let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
+                let outcome = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(&point.key()) };
+                steps.push(StepOutcome { index, cells: Vec::new(), trials: trials.points.iter().map(outcome).collect() });
+                continue;
+            }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
         };
-        steps.push(StepOutcome { index, cells });
+        steps.push(StepOutcome { index, cells, trials: Vec::new() });
     }
     let findings: Vec<Finding> = store
         .notes(run.id)?
@@ -67,6 +75,24 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, health, findings })
+}
+
+/// What came of trials, by step and key, in the order of the repeats.
+fn trials_of(store: &Store, run: RunId) -> Result<HashMap<(String, String), Vec<Trial>>, LabError> {
+    let mut tried = store.tried(run)?;
+    tried.sort_by_key(|one| one.repeat);
+    let mut trials: HashMap<(String, String), Vec<Trial>> = HashMap::new();
+    for one in tried {
+        let damaged = |_| StoreError::Damaged {
+            what: "result of a trial",
+            step: one.step.clone(),
+            cell: one.key.clone(),
+            repeat: one.repeat,
+        };
+        let trial = serde_json::from_str(&one.result).map_err(damaged)?;
+        trials.entry((one.step, one.key)).or_default().push(trial);
+    }
+    Ok(trials)
 }
 
 /// Marks the purges that the command line left out, which the plan's text does not know.

@@ -3,6 +3,7 @@
 mod conditioning;
 mod measuring;
 mod rounds;
+mod trials;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::fit::fits;
-use crate::plan::{Action, Cell, Limit, Plan, Step};
+use crate::plan::{Action, Cell, Limit, Plan, Point, Step};
 use crate::subject::Subject;
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
@@ -95,6 +96,10 @@ impl<'a> Session<'a> {
             let goes_on = |last| index == last && matches!(step.action, Action::Rounds(_));
             let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
             index += match &step.action {
+                Action::Trial(trials) => {
+                    self.trials(step, trials, whole.subject)?;
+                    1
+                }
                 Action::Measure(_) => self.measure_group(index, whole.subject, &mut variants)?,
                 action if done_before => {
                     self.watch.advance(self.cost(action, whole.subject));
@@ -117,7 +122,7 @@ impl<'a> Session<'a> {
         let cost = if lineage.is_target() { whole_cost } else { shared(whole_cost, lineage.subject) };
         let at = |error: LabError| error.at(&step.name, lineage.changes);
         match &step.action {
-            Action::Measure(_) => {}
+            Action::Measure(_) | Action::Trial(_) => {}
             Action::Purge { method } => {
                 lineage.written = Bytes::ZERO;
                 if let Some(finding) = lineage.subject.purge_by(*method).map_err(at)? {
@@ -244,6 +249,10 @@ impl<'a> Session<'a> {
                     Limit::Percent(percent) => Stop::after_bytes(percent_of(subject.capacity(), percent)),
                 };
                 subject.cost(&Workload { stop, ..condition.workload.clone() })
+            }
+            Action::Trial(trials) => {
+                let once = |point: &Point| trials.experiment.cost(&point.choices);
+                trials.points.iter().map(once).sum::<Nanos>().times(u64::from(trials.repeats))
             }
             Action::Precondition(precondition) => subject.cost(&precondition.on(subject.capacity(), subject.spare())),
         }

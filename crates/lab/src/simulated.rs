@@ -1,6 +1,6 @@
 //! A plan on a simulated drive, in virtual time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use block::{Bytes, Nanos, Request, Seed, Tag};
@@ -9,12 +9,13 @@ use drive::{Counters, Device, Drive};
 use engine::{
     Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
 };
+use trial::Stage;
 use workload::{Spare, Workload};
 
 use crate::LabError;
 use crate::counted::counted;
 use crate::health::{Reading, of_simulated};
-use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
+use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
 
 /// Who meters a simulated drive.
 const METER: &str = "the simulated drive's own supply";
@@ -30,12 +31,14 @@ pub struct Simulated {
     record: Option<Arc<Record>>,
     /// What the drive used while it last rested, in watts; none where it has not.
     idle_watts: Option<f64>,
+    /// Set from outside when trials are to end early.
+    stop: Arc<AtomicBool>,
 }
 
 impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
-        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None, idle_watts: None }
+        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None, idle_watts: None, stop: Arc::default() }
     }
 
     /// Measures jobs side by side on a clone of the drive.
@@ -127,6 +130,19 @@ impl Subject for Simulated {
     fn health(&self) -> Reading {
         let (counters, state) = (self.drive.counters(), self.drive.health());
         Reading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
+    }
+
+    fn check_stage(&self) -> Result<(), LabError> {
+        needs_root("a simulated drive")
+    }
+
+    fn stage(&mut self) -> Result<Stage, LabError> {
+        self.idle(Nanos::ZERO);
+        Ok(Stage::over_drive(self.drive.clone(), &self.preset.name, Arc::clone(&self.stop))?)
+    }
+
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -1,10 +1,12 @@
 //! What a plan is carried out on.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
 use stats::Enough;
+use trial::Stage;
 use workload::{Spare, Workload};
 
 use crate::health::Reading;
@@ -71,6 +73,15 @@ pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
 /// What is to be said where a purge was left out on purpose.
 pub(crate) const NOT_PURGED: &str =
     "The purge was left out, as was asked (none): the fresh state is the state the target was found in.";
+
+/// Refuses to put `what` on a stage without the rights that this takes.
+pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let words = format!("making {what} a block device with file systems on it needs root; run it with sudo");
+    Err(trial::TrialError::Lacks(words).into())
+}
 
 /// What a plan is carried out on: a simulated drive or a real target.
 pub trait Subject {
@@ -142,6 +153,34 @@ pub trait Subject {
     fn thermometer(&self) -> Option<Thermometer> {
         None
     }
+
+    /// Whether it can be made a block device that the kernel sees, without changing anything.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check_stage(&self) -> Result<(), LabError> {
+        Err(LabError::NoStage)
+    }
+
+    /// Makes it a block device that the kernel sees, until [`Subject::leave_stage`]: itself, or where a state can be cloned
+    /// a clone of it, so that whatever is done there leaves this as it was.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    fn stage(&mut self) -> Result<Stage, LabError> {
+        Err(LabError::NoStage)
+    }
+
+    /// Takes back what was lent as a stage, which must be gone.
+    ///
+    /// # Errors
+    /// If somebody uses it.
+    fn leave_stage(&mut self) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// From now on, what takes long ends soon after `stop` is set.
+    fn stop_when(&mut self, _: Arc<AtomicBool>) {}
 
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);

@@ -28,6 +28,7 @@ mod summary;
 mod sweep;
 mod table;
 mod timeline;
+mod trials;
 
 pub use conditions::date;
 pub use page::html;

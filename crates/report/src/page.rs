@@ -12,6 +12,7 @@ use crate::rounds;
 use crate::section::section;
 use crate::setup;
 use crate::table;
+use crate::trials;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("chart.js");
@@ -90,6 +91,9 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @if let Some(shortfall) = prose::shortfall(outcome) { p.shortfall { (shortfall) } }
             @let verdict = prose::verdict(&scorecard);
             @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
+            @for part in parts { @if let Some(words) = trials::verdict(part) {
+                p.verdict { a href={ "#" (part.anchor()) } { (part.step.title) } ": " (bound(&words)) }
+            } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
             (rounds::overview(parts))
             p.trust {

@@ -2,7 +2,7 @@
 
 use block::Nanos;
 use lab::plan::{Action, Axis, Condition, Measure, Rounds, Step};
-use lab::{CellOutcome, Outcome};
+use lab::{CellOutcome, Outcome, TrialOutcome};
 use workload::{Stop, Workload};
 
 use crate::figure::Reading;
@@ -19,6 +19,8 @@ pub(crate) struct Part<'a> {
     pub(crate) state_of_figures: State,
     /// Its cells with their figures.
     pub(crate) readings: Vec<Reading<'a>>,
+    /// What came of its trials.
+    pub(crate) trials: &'a [TrialOutcome],
     /// The place among the parts of the step whose figures are shown beside this one's.
     pub(crate) beside: Option<usize>,
     /// Whether another step is shown beside this one.
@@ -48,6 +50,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
             state: states[step.index],
             state_of_figures: state_of_figures(step.index),
             readings: step.cells.iter().map(Reading::of).collect(),
+            trials: &step.trials,
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,
         })
@@ -80,7 +83,7 @@ impl<'a> Part<'a> {
 
     /// Whether any cell was measured.
     pub(crate) fn is_measured(&self) -> bool {
-        self.readings.iter().any(Reading::is_measured)
+        self.readings.iter().any(Reading::is_measured) || self.trials.iter().any(|trial| !trial.repeats.is_empty())
     }
 
     /// The place in the page.

@@ -1,7 +1,7 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, profile};
+use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, Trials, profile};
 use lab::{Metric, Outcome, PurgeMethod};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
@@ -232,7 +232,22 @@ pub(crate) fn action(step: &Step) -> String {
         Action::Condition(condition) => conditioning(condition),
         Action::Rounds(rounds) => in_rounds(rounds),
         Action::Precondition(precondition) => preconditioning(precondition),
+        Action::Trial(trials) => {
+            let points = count(trials.points.len(), "point");
+            format!("Try {points}, each {}: {}", times(Repetition::times(trials.repeats)), told(trials))
+        }
     }
+}
+
+/// What a step tries: the kind and what it was told that is not swept.
+pub(crate) fn told(trials: &Trials) -> String {
+    let fixed = trials.points.first().into_iter().flat_map(|point| point.choices.all());
+    let is_fixed = |choice: &str| !trials.axes.iter().any(|axis| axis.name == choice);
+    let first = trials.points.first().map(|point| &point.choices);
+    let is_told = |choice: &str| first.is_some_and(|choices| choices.is_told(choice));
+    let words = fixed.filter(|(choice, _)| is_fixed(choice.name) && is_told(choice.name));
+    let words: Vec<String> = words.map(|(choice, text)| format!("{}={text}", choice.name)).collect();
+    [vec![trials.experiment.name().to_owned()], words].concat().join(" ")
 }
 
 /// How often, in words.

@@ -19,12 +19,14 @@ use crate::state::State;
 use crate::sweep::Sweep;
 use crate::table;
 use crate::timeline::Timeline;
+use crate::trials;
 
 /// The section of `parts[index]`, with the findings that are about it.
 pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
         Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => prose::workloads(measure),
+        Action::Trial(trials) => prose::told(trials),
         _ => prose::common(&part.readings.iter().map(|reading| &reading.cell.workload).collect::<Vec<_>>()),
     };
     html! {
@@ -37,6 +39,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
                 @match Course::of(part) {
+                    _ if let Action::Trial(trials) = &part.step.action => (trials::section(part, trials)),
                     _ if part.is_on_the_way() => (conditioning(part, outcome.capacity)),
                     Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
@@ -84,6 +87,7 @@ fn repeated(part: &Part) -> String {
             None => format!("{} each", count(measure.repeats.most as usize, "repeat")),
             Some(share) => until(part, share, measure.repeats.most),
         },
+        Action::Trial(trials) => format!("{} each", count(trials.repeats as usize, "repeat")),
         _ => "run once".to_owned(),
     }
 }

@@ -13,6 +13,7 @@ use crate::part::{Part, parts};
 use crate::prose;
 use crate::rounds;
 use crate::table::cell_name;
+use crate::trials;
 
 /// The narrowest that a summary can be and still hold its table.
 const WIDTH_LEAST: u16 = 60;
@@ -47,9 +48,16 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(rounds.lines().map(|line| line.trim_end().to_owned()));
     }
+    for part in parts.iter().filter(|part| !part.trials.is_empty()) {
+        let mut table = blank(width, color);
+        if trials::lines(part, &mut table) {
+            lines.push(String::new());
+            lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
+        }
+    }
     // What can be no key figure is shown as it is.
     let is_silent =
-        |part: &&Part| !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key);
+        |part: &&Part| part.trials.is_empty() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key);
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));

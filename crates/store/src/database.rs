@@ -14,12 +14,13 @@ use crate::error::Cause;
 use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
 use crate::owner::Owner;
+use crate::tried::{self, Tried};
 use crate::{Run, RunId, State, StoreError};
 
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 7;
+const SCHEMA: i64 = 8;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -40,6 +41,10 @@ const FROM_FIFTH: &str = "ALTER TABLE measurement ADD COLUMN energy TEXT;";
 const FROM_SIXTH: &str = "CREATE TABLE health (
     run INTEGER NOT NULL REFERENCES run (id), moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),
     reading TEXT NOT NULL, UNIQUE (run, moment));";
+/// What a store of the seventh version lacks: nothing above the drive was tried.
+const FROM_SEVENTH: &str = "CREATE TABLE trial (
+    run INTEGER NOT NULL REFERENCES run (id), step TEXT NOT NULL, cell TEXT NOT NULL, repeat INTEGER NOT NULL,
+    result TEXT NOT NULL, UNIQUE (run, step, cell, repeat));";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -131,7 +136,7 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let steps = [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH];
+        let steps = [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH, FROM_SEVENTH];
         for (earlier, lacks) in (1..).zip(steps) {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
@@ -263,6 +268,29 @@ impl Store {
             }
             Ok(())
         })
+    }
+
+    /// Keeps what came of a trial.
+    ///
+    /// # Errors
+    /// If it cannot be written, or is there already.
+    pub fn record_trial(
+        &mut self,
+        run: RunId,
+        step: &str,
+        cell: &str,
+        repeat: u32,
+        result: &str,
+    ) -> Result<(), StoreError> {
+        self.write(|connection| tried::insert(connection, run, step, cell, repeat, result))
+    }
+
+    /// All that came of the trials of a run, in the order in which it was kept.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn tried(&self, run: RunId) -> Result<Vec<Tried>, StoreError> {
+        self.read(|connection| Ok(tried::select(connection, run)?))
     }
 
     /// Takes back the last repeat of a cell together with the doubt about it.
@@ -405,13 +433,16 @@ impl Store {
         self.read(|connection| measured::select(connection, run))
     }
 
-    /// Step, cell and repeat of all that was measured in a run.
+    /// Step, cell and repeat of all that was measured or tried in a run.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn keys(&self, run: RunId) -> Result<HashSet<(String, String, u32)>, StoreError> {
         self.read(|connection| {
-            let mut statement = connection.prepare("SELECT step, cell, repeat FROM measurement WHERE run = ?1")?;
+            let mut statement = connection.prepare(
+                "SELECT step, cell, repeat FROM measurement WHERE run = ?1 \
+                 UNION SELECT step, cell, repeat FROM trial WHERE run = ?1",
+            )?;
             let keys = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             Ok(keys.collect::<Result<_, _>>()?)
         })

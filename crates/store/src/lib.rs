@@ -11,9 +11,11 @@ mod owner;
 mod run;
 mod sealed;
 mod series;
+mod tried;
 
 pub use database::{NewRun, Note, Store};
 pub use error::StoreError;
 pub use health::Moment;
 pub use measured::Stored;
 pub use run::{Run, RunId, State};
+pub use tried::Tried;

@@ -76,6 +76,16 @@ CREATE TABLE health (
     UNIQUE (run, moment)
 );
 
+-- What came of a trial of what stands above the drive, as JSON of `trial::Trial`.
+CREATE TABLE trial (
+    run             INTEGER NOT NULL REFERENCES run (id),
+    step            TEXT NOT NULL,
+    cell            TEXT NOT NULL,
+    repeat          INTEGER NOT NULL,
+    result          TEXT NOT NULL,
+    UNIQUE (run, step, cell, repeat)
+);
+
 -- Doubts about a run or a part of it. Empty step and cell: the whole run, the whole step.
 CREATE TABLE finding (
     run             INTEGER NOT NULL REFERENCES run (id),

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,10 @@ use crate::TrialError;
 const FOLDER: &str = "/run/assay/aftermath";
 /// How long a process has to end when it is asked to, and a mount to be let go of.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The book of this process, while anybody promises anything.
+static BOOK: Mutex<Weak<Mutex<Book>>> = Mutex::new(Weak::new());
+/// The program that guards promises, and the words that make it do so.
+static GUARD: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
 /// One change to the machine, as what undoes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,12 +81,28 @@ pub struct Promise {
 }
 
 impl Aftermath {
-    /// The promises of this process, of which there are none yet.
+    /// The promises of this process. Everybody who asks while there are any gets the same, so that all are kept in one
+    /// order. With [`Aftermath::guarded_by`] a guard is started with them.
     ///
     /// # Errors
-    /// If they cannot be written down, which needs root.
+    /// If they cannot be written down, which needs root, or the guard does not start.
     pub fn begin() -> Result<Self, TrialError> {
-        Self::within(Path::new(FOLDER))
+        let mut known = BOOK.lock().expect("nothing panics while it holds the book");
+        if let Some(book) = known.upgrade() {
+            return Ok(Self { book });
+        }
+        let begun = Self::within(Path::new(FOLDER))?;
+        if let Some((program, words)) = GUARD.get() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            begun.guard_by(program, &words)?;
+        }
+        *known = Arc::downgrade(&begun.book);
+        Ok(begun)
+    }
+
+    /// From now on, promises of this process are guarded by `program` with these words, as in [`Aftermath::guard_by`].
+    pub fn guarded_by(program: &Path, words: &[&str]) {
+        GUARD.get_or_init(|| (program.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()));
     }
 
     /// The same, written down in `folder`.

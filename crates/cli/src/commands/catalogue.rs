@@ -137,6 +137,7 @@ fn steps(plan: &Plan) -> String {
             Action::Rounds(rounds) => {
                 format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
             }
+            Action::Trial(trials) => format!("{} points × {}", trials.points.len(), trials.repeats),
             Action::Measure(measure) => match measure.repeats.until {
                 Some(_) => format!("{} cells × up to {}", measure.cells.len(), measure.repeats.most),
                 None => format!("{} cells × {}", measure.cells.len(), measure.repeats.most),

@@ -10,7 +10,7 @@ use workload::{Pattern, Spare, Workload};
 pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
 pub use self::pace::Pace;
-use crate::plan::{Action, Condition, Limit, Measure, Plan, Rounds, Step};
+use crate::plan::{Action, Condition, Limit, Measure, Plan, Point, Rounds, Step};
 use crate::variants::swept;
 use crate::{PurgeMethod, simulated};
 
@@ -128,6 +128,14 @@ impl Place {
             Action::Rounds(rounds) => self.rounds(rounds),
             Action::Condition(condition) => self.condition(condition),
             Action::Precondition(precondition) => self.workload(&precondition.on(self.capacity, self.spare)),
+            Action::Trial(trials) => {
+                let sum = |one: &dyn Fn(&Point) -> u64| -> u64 {
+                    trials.points.iter().map(one).sum::<u64>() * u64::from(trials.repeats)
+                };
+                let written = sum(&|point| trials.experiment.writes(&point.choices).get());
+                let time = sum(&|point| trials.experiment.cost(&point.choices).as_nanos());
+                (Bounds::estimated(Bytes::new(written)), Bounds::estimated(Nanos::from_nanos(time)))
+            }
         }
     }
 
@@ -239,6 +247,8 @@ impl Place {
                 let round: Nanos = rounds.measure.cells.iter().map(|cell| simulated::cost(&cell.workload)).sum();
                 round.times(u64::from(rounds.measure.repeats.most))
             }
+            // The kernel's clock is the machine's.
+            Action::Trial(_) => self.cost(action).1.most,
             Action::Precondition(precondition) => simulated::cost(&precondition.on(self.capacity, self.spare)),
             Action::Condition(condition) => bytes(self.cost(action).0.least, &condition.workload),
         }

@@ -46,6 +46,7 @@ impl Frame<'_> {
             Kind::Idle => mistakes.keep(idle(draft, &body)),
             Kind::Measure => self.measure(draft, mistakes).map(Action::Measure),
             Kind::Condition => self.condition(draft, &body, mistakes),
+            Kind::Trial(_) => draft.trial.as_ref()?.trials(self, draft, mistakes).map(Action::Trial),
             Kind::Rounds => self.rounds(draft, &body, mistakes).map(Action::Rounds),
             Kind::Precondition => {
                 mistakes.keep(Precondition::of(draft, &body, self.workload).map(Action::Precondition))

@@ -11,6 +11,7 @@ use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::jobs::{JobDraft, read as read_jobs};
 use super::kind::Kind;
 use super::rounds::{by, watch};
+use super::trials::TrialDraft;
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::value::{Value, entries, prose, table, text};
 use crate::{Metric, Quantity};
@@ -42,6 +43,8 @@ pub(super) struct Draft {
     pub(super) jobs: Vec<JobDraft>,
     /// What it sweeps, in order.
     pub(super) axes: Vec<Swept>,
+    /// What it is told, if it tries something above the drive.
+    pub(super) trial: Option<Box<TrialDraft>>,
     /// The step beside which it is shown.
     pub(super) beside: Option<String>,
     /// The published figures that it yields.
@@ -106,6 +109,7 @@ impl<'m> Drafts<'m> {
             by: None,
             jobs: Vec::new(),
             axes: Vec::new(),
+            trial: None,
             beside: None,
             yields: Vec::new(),
             sound: true,
@@ -157,7 +161,7 @@ impl<'m> Drafts<'m> {
         let kind = Kind::named(&name);
         if kind.is_none() {
             let unknown = Diagnostic::new("plan::unknown-kind", value.span(), format!("no step does `{name}`"));
-            self.mistakes.push(unknown.help(suggestion(&name, &Kind::NAMES)));
+            self.mistakes.push(unknown.help(suggestion(&name, &Kind::names())));
         }
         kind
     }
@@ -169,6 +173,10 @@ impl<'m> Drafts<'m> {
         self.check_keys(step, &known, kind, "");
         if let Some(value) = step.get("yields").filter(|_| self.yields) {
             draft.yields = self.yields(value);
+        }
+        if let Kind::Trial(experiment) = kind {
+            draft.trial = Some(Box::new(TrialDraft::read(step, experiment, self.mistakes)));
+            return;
         }
         draft.body = Body::read(step, &kind.numbers(), self.mistakes);
         draft.quick = self.overlay(step, "quick", kind);
@@ -330,7 +338,8 @@ impl<'m> Drafts<'m> {
     }
 
     fn count_cells(&mut self, draft: &mut Draft) {
-        let points = size(&draft.axes).and_then(|points| points.checked_mul(draft.jobs.len().max(1)));
+        let points = draft.trial.as_ref().map_or_else(|| size(&draft.axes), |trial| trial.size());
+        let points = points.and_then(|points| points.checked_mul(draft.jobs.len().max(1)));
         let total = points.and_then(|cells| cells.checked_add(self.cells));
         match total {
             Some(total) if total <= CELLS_MAX => self.cells = total,

@@ -1,9 +1,11 @@
 //! The kinds of steps and the keys that each takes.
 
+use trial::{EXPERIMENTS, Experiment};
+
 use super::{Field, precondition};
 
 /// What `do` names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// Forget all data.
     Purge,
@@ -19,26 +21,51 @@ pub(super) enum Kind {
     Rounds,
     /// Take the short way to the steady state.
     Precondition,
+    /// Try what stands above the drive.
+    Trial(&'static dyn Experiment),
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
 }
 
 /// What every step takes.
 const COMMON: [&str; 4] = ["name", "do", "title", "about"];
 
 impl Kind {
-    /// Every kind, in the order of the documentation.
-    pub(super) const ALL: [Self; 7] =
+    /// The kinds that have a drive to themselves, in the order of the documentation.
+    const ON_A_DRIVE: [Self; 7] =
         [Self::Purge, Self::Fill, Self::Idle, Self::Measure, Self::Condition, Self::Rounds, Self::Precondition];
+
+    /// Every kind, in the order of the documentation.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::ON_A_DRIVE.into_iter().chain(EXPERIMENTS.iter().map(|experiment| Self::Trial(*experiment)))
+    }
+
     /// Their names.
-    pub(super) const NAMES: [&str; 7] = ["purge", "fill", "idle", "measure", "condition", "rounds", "precondition"];
+    pub(super) fn names() -> Vec<&'static str> {
+        Self::all().map(Self::name).collect()
+    }
 
     /// The kind of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::all().find(|kind| kind.name() == name)
     }
 
     /// The word after `do`.
-    pub(super) const fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Purge => "purge",
+            Self::Fill => "fill",
+            Self::Idle => "idle",
+            Self::Measure => "measure",
+            Self::Condition => "condition",
+            Self::Rounds => "rounds",
+            Self::Precondition => "precondition",
+            Self::Trial(experiment) => experiment.name(),
+        }
     }
 
     /// The numbers that a step of this kind takes; its `quick` takes the same.
@@ -58,6 +85,9 @@ impl Kind {
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
             Self::Precondition => [&precondition::FIELDS.map(Field::name)[..], &["spare", "settle"]].concat(),
+            Self::Trial(experiment) => {
+                experiment.choices().iter().map(|choice| choice.name).chain(["repeats"]).collect()
+            }
         }
     }
 
@@ -68,6 +98,7 @@ impl Kind {
             Self::Fill | Self::Idle | Self::Condition | Self::Precondition => &["quick", "simulated"],
             Self::Measure => &["sweep", "job", "beside", "same-as", "quick", "simulated"],
             Self::Rounds => &["sweep", "watch", "by", "quick", "simulated"],
+            Self::Trial(_) => &["sweep", "quick", "simulated"],
         };
         [&COMMON, &self.numbers()[..], more].concat()
     }
@@ -79,7 +110,7 @@ impl Kind {
 
     /// The kinds of steps that take `key`, where this one does not.
     pub(super) fn that_take(key: &str) -> Vec<&'static str> {
-        Self::ALL.into_iter().filter(|kind| kind.keys().contains(&key)).map(Self::name).collect()
+        Self::all().filter(|kind| kind.keys().contains(&key)).map(Self::name).collect()
     }
 }
 
@@ -96,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name() {
-        for kind in Kind::ALL {
+        for kind in Kind::all() {
             assert_eq!(Kind::named(kind.name()), Some(kind));
         }
         assert_eq!(Kind::named("mesure"), None);

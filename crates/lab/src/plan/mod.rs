@@ -20,6 +20,7 @@ pub mod profile;
 mod repetition;
 mod rounds;
 mod sweep;
+mod trials;
 mod value;
 
 use block::{Bytes, Nanos};
@@ -38,6 +39,7 @@ pub use parse::{Length, parse};
 pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
+pub use trials::{Point, Trials};
 
 /// An ordered list of steps, as a reviewer wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +68,10 @@ impl Plan {
         let repeats = Repetition::times(repeats);
         self.repeats = repeats;
         for step in &mut self.steps {
-            if let Action::Measure(measure) = &mut step.action {
-                measure.repeats = repeats;
+            match &mut step.action {
+                Action::Measure(measure) => measure.repeats = repeats,
+                Action::Trial(trials) => trials.repeats = repeats.most,
+                _ => {}
             }
         }
     }
@@ -105,7 +109,7 @@ impl Plan {
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
         self.steps.iter().any(|step| match &step.action {
-            Action::Purge { .. } | Action::Fill { .. } | Action::Precondition(_) => true,
+            Action::Purge { .. } | Action::Fill { .. } | Action::Precondition(_) | Action::Trial(_) => true,
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
@@ -157,6 +161,9 @@ pub enum Action {
     Rounds(Rounds),
     /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
     Precondition(Precondition),
+    /// Try what stands above the drive: file systems, databases, a system that boots. What is on the target is
+    /// overwritten; a simulated drive is attached, and left as it was.
+    Trial(Trials),
 }
 
 impl Action {

@@ -1,10 +1,12 @@
 //! A real target whose power is metered.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Consumption, Measurement, Record};
+use trial::Stage;
 use workload::{Spare, Workload};
 
 use super::PowerMeter;
@@ -93,6 +95,22 @@ impl Subject for Metered {
 
     fn thermometer(&self) -> Option<Thermometer> {
         self.target.thermometer()
+    }
+
+    fn check_stage(&self) -> Result<(), LabError> {
+        self.target.check_stage()
+    }
+
+    fn stage(&mut self) -> Result<Stage, LabError> {
+        self.target.stage()
+    }
+
+    fn leave_stage(&mut self) -> Result<(), LabError> {
+        self.target.leave_stage()
+    }
+
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.target.stop_when(stop);
     }
 
     fn idle(&mut self, time: Nanos) {

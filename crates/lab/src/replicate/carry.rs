@@ -136,8 +136,8 @@ fn carry_out_step(
             keep(&key, &measurement);
             Ok(())
         }),
-        Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) => {
-            unreachable!("a method that conditions is refused when it is read")
+        Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_) => {
+            unreachable!("a method that conditions or tries is refused when it is read")
         }
     }
     .map_err(|error| error.at(&step.name, ""))

@@ -45,20 +45,20 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    fn new(title: String, plot: &Plot) -> Self {
+    pub(crate) fn new(title: String, plot: &Plot) -> Self {
         // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
         Self { title, json: plot.to_json().replace('<', "\\u003c") }
     }
 }
 
 /// The look that lines of one place and state share.
-struct Look {
+pub(crate) struct Look {
     color: &'static str,
     dash: DashType,
     symbol: MarkerSymbol,
 }
 
-const COLORS: [&str; 6] =
+pub(crate) const COLORS: [&str; 6] =
     ["var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)", "var(--series-5)", "var(--series-6)"];
 
 /// The colour that a kind of request has throughout the report.
@@ -94,7 +94,7 @@ impl Look {
     }
 
     /// The look of what has this colour and this rank among those that stand beside each other.
-    fn ranked(color: &'static str, rank: usize) -> Self {
+    pub(crate) fn ranked(color: &'static str, rank: usize) -> Self {
         let (dash, symbol) = match rank % 4 {
             0 => (DashType::Solid, MarkerSymbol::Circle),
             1 => (DashType::Dash, MarkerSymbol::DiamondOpen),
@@ -104,22 +104,27 @@ impl Look {
         Self { color, dash, symbol }
     }
 
-    fn line(&self) -> Line {
+    /// The colour alone.
+    pub(crate) const fn color(&self) -> &'static str {
+        self.color
+    }
+
+    pub(crate) fn line(&self) -> Line {
         Line::new().color(self.color).dash(self.dash.clone()).width(2.0)
     }
 
-    fn marker(&self) -> Marker {
+    pub(crate) fn marker(&self) -> Marker {
         Marker::new().color(self.color).symbol(self.symbol.clone()).size(7)
     }
 
     /// For single repeats, behind the line.
-    fn dots(&self) -> Marker {
+    pub(crate) fn dots(&self) -> Marker {
         Marker::new().color(self.color).size(4).opacity(0.45)
     }
 }
 
 /// A plot with the house's look and these axes.
-fn house(x: Axis, y: Axis, lines: usize) -> Plot {
+pub(crate) fn house(x: Axis, y: Axis, lines: usize) -> Plot {
     let layout = Layout::new()
         .height(if lines > MANY { HEIGHT + 40 } else { HEIGHT })
         .auto_size(true)
@@ -161,7 +166,7 @@ fn house(x: Axis, y: Axis, lines: usize) -> Plot {
 }
 
 /// An axis with the house's look.
-fn axis(title: &str) -> Axis {
+pub(crate) fn axis(title: &str) -> Axis {
     let axis = Axis::new()
         .auto_margin(true)
         .grid_color("var(--line)")
@@ -172,7 +177,7 @@ fn axis(title: &str) -> Axis {
 }
 
 /// An axis of amounts that fits `values`: from zero, or logarithmic where they range widely.
-fn amounts(values: impl Iterator<Item = f64>) -> Axis {
+pub(crate) fn amounts(values: impl Iterator<Item = f64>) -> Axis {
     let (least, most) = values
         .filter(|value| value.is_finite() && *value > 0.0)
         .fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
@@ -189,7 +194,7 @@ fn logarithmic(axis: Axis, least: f64, most: f64) -> Axis {
 }
 
 /// An axis of time for spans that end at `end` seconds: the unit's length in seconds, and the axis.
-fn time(end: f64) -> (f64, &'static str, Axis) {
+pub(crate) fn time(end: f64) -> (f64, &'static str, Axis) {
     let (unit, name) = match end {
         end if end <= 300.0 => (1.0, "s"),
         end if end <= 3.0 * 3600.0 => (60.0, "min"),
@@ -199,20 +204,20 @@ fn time(end: f64) -> (f64, &'static str, Axis) {
 }
 
 /// Text for hovering over a point, safe against what looks like markup in a plan's own words.
-fn hover(lines: &[String]) -> String {
+pub(crate) fn hover(lines: &[String]) -> String {
     let safe = |line: &String| line.replace('&', "&amp;").replace('<', "&lt;");
     lines.iter().map(safe).collect::<Vec<_>>().join("<br>")
 }
 
 /// Numbers for drawing, with no more digits than a screen can show.
-fn drawn(values: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn drawn(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.map(|value| crate::number::rounded(value, 5)).collect()
 }
 
 /// A hover template that shows a point's text and nothing else.
-const TEXT_ONLY: &str = "%{text}<extra></extra>";
+pub(crate) const TEXT_ONLY: &str = "%{text}<extra></extra>";
 /// For marks that say nothing when hovered over.
-const SILENT: HoverInfo = HoverInfo::Skip;
+pub(crate) const SILENT: HoverInfo = HoverInfo::Skip;
 
 /// The seconds `value` in words, for hovering.
 fn clock(value: f64, unit: f64, name: &str) -> String {

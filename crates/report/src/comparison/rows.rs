@@ -50,6 +50,7 @@ impl<'c> Shared<'c> {
                     state: State::AsFound,
                     state_of_figures: State::AsFound,
                     readings: Vec::new(),
+                    trials: &[],
                     beside: None,
                     is_base: false,
                 },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::Measurement;
 use lab::plan::{Action, Cell, Rounds};
-use lab::{CellOutcome, Finding, Outcome};
+use lab::{CellOutcome, Finding, Outcome, TrialOutcome};
 use serde::Serialize;
 
 use super::Single;
@@ -38,15 +38,49 @@ pub fn review_json(outcome: &Outcome) -> String {
 }
 
 /// Every measurement of a run as lines for a spreadsheet: those of [`csv`](super::csv()) after the step, what came of
-/// judging its rounds, the cell, the number of the repeat or round, and whether it counts.
+/// judging its rounds, the cell, the number of the repeat or round, and whether it counts. Figures of trials have lines of
+/// their own: after an empty line where there are both.
 pub fn review_csv(outcome: &Outcome) -> String {
     let parts = parts(outcome);
     let own = ["step", "steady_state", "cell", "round", "counted"];
     let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
     // The step takes the place of the job.
     let head = fields(&single(outcome, &blank, &[]), "", &blank.flush).map(|(name, _)| name.to_owned());
-    let mut out = line(own.iter().map(|name| (*name).to_owned()).chain(head.into_iter().skip(1)));
-    for part in &parts {
+    let out = line(own.iter().map(|name| (*name).to_owned()).chain(head.into_iter().skip(1)));
+    let has_cells = parts.iter().any(|part| !part.readings.is_empty());
+    if parts.iter().any(|part| !part.trials.is_empty()) {
+        let tried = trials_csv(&parts);
+        return if has_cells { measured_csv(outcome, &parts, out) + "\n" + &tried } else { tried };
+    }
+    measured_csv(outcome, &parts, out)
+}
+
+/// The figures of trials: a line for each, of each repeat.
+fn trials_csv(parts: &[Part]) -> String {
+    let head = ["step", "cell", "repeat", "figure", "unit", "value", "better"];
+    let mut out = line(head.map(str::to_owned).into_iter());
+    for part in parts {
+        for outcome in part.trials {
+            for (place, go) in outcome.repeats.iter().enumerate() {
+                for figure in &go.figures {
+                    let better = match figure.better {
+                        trial::Better::More => "more",
+                        trial::Better::Less => "less",
+                        trial::Better::Neither => "neither",
+                    };
+                    let (key, number, value) = (outcome.point.key(), (place + 1).to_string(), figure.value.to_string());
+                    let texts = [&part.step.name, &key, &number, &figure.name, &figure.unit, &value];
+                    out += &line(texts.map(String::clone).into_iter().chain([better.to_owned()]));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Appends the measurements to their head.
+fn measured_csv(outcome: &Outcome, parts: &[Part], mut out: String) -> String {
+    for part in parts {
         let steady = Course::of(part).map_or("", |course| course.verdict().name());
         for cell in part.readings.iter().map(|reading| reading.cell) {
             let key = key(cell);
@@ -122,14 +156,39 @@ struct Step<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<InRounds>,
     cells: Vec<Figures<'a>>,
+    /// Left out where nothing above the drive was tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trials: Vec<Tried<'a>>,
+}
+
+/// A point that was tried, with all that came of it.
+#[derive(Serialize)]
+struct Tried<'a> {
+    cell: String,
+    point: BTreeMap<&'a str, &'a str>,
+    told: BTreeMap<&'a str, &'a str>,
+    repeats: &'a [trial::Trial],
+}
+
+impl<'a> Tried<'a> {
+    fn of(outcome: &'a TrialOutcome) -> Self {
+        let point = &outcome.point;
+        Self {
+            cell: point.key(),
+            point: point.values.iter().map(|(choice, value)| (choice.name, value.as_str())).collect(),
+            told: point.choices.all().map(|(choice, value)| (choice.name, value)).collect(),
+            repeats: &outcome.repeats,
+        }
+    }
 }
 
 impl<'a> Step<'a> {
     fn of(outcome: &'a Outcome, part: &Part<'a>) -> Self {
-        let kind = match part.step.action {
+        let kind = match &part.step.action {
             Action::Condition(_) => "condition",
             Action::Rounds(_) => "rounds",
             Action::Precondition(_) => "precondition",
+            Action::Trial(trials) => trials.experiment.name(),
             _ => "measure",
         };
         Self {
@@ -138,6 +197,7 @@ impl<'a> Step<'a> {
             kind,
             rounds: Course::of(part).map(|course| InRounds::of(&course)),
             cells: part.readings.iter().map(|reading| Figures::of(outcome, reading.cell)).collect(),
+            trials: part.trials.iter().map(Tried::of).collect(),
         }
     }
 }

@@ -1,0 +1,64 @@
+//! Trying what stands above the drive, point by point.
+
+use trial::{Go, Trial, TrialError};
+
+use super::{Session, lock};
+use crate::LabError;
+use crate::clocks::Clocks;
+use crate::plan::{Point, Step, Trials};
+use crate::subject::Subject;
+
+impl Session<'_> {
+    /// Tries every point as often as is wanted and keeps what comes of each go at once.
+    ///
+    /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
+    /// changes on the machine with time tells on all of them alike.
+    pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
+        for repeat in 0..trials.repeats {
+            for point in &trials.points {
+                let (key, cost) = (point.key(), trials.experiment.cost(&point.choices));
+                if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
+                    let since = Clocks::now();
+                    let tried = self.try_once(step, trials, point, repeat, subject);
+                    let tried = tried.map_err(|error| error.at(&step.name, &key))?;
+                    let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
+                    lock(self.store).record_trial(self.run, &step.name, &key, repeat, &text)?;
+                    self.note_all(&step.name, &key, tried.findings)?;
+                    self.note_disturbances(since, engine::Clock::Real, &step.name, &key)?;
+                }
+                self.watch.advance(cost);
+            }
+        }
+        Ok(())
+    }
+
+    fn try_once(
+        &self,
+        step: &Step,
+        trials: &Trials,
+        point: &Point,
+        repeat: u32,
+        subject: &mut dyn Subject,
+    ) -> Result<Trial, LabError> {
+        let key = point.key();
+        let place = if key.is_empty() { step.title.clone() } else { format!("{}: {key}", step.title) };
+        self.watch.step(&place);
+        let stage = subject.stage()?;
+        let seed = self.seed.split(&step.name).split(&key).number(u64::from(repeat));
+        let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
+        let tried = trials.experiment.run(&point.choices, &stage, &Go { seed, tell: &tell });
+        let is_stopped = stage.is_stopped();
+        let doubts = stage.doubts();
+        drop(stage);
+        let left = subject.leave_stage();
+        let tried = tried.map_err(|error| match error {
+            TrialError::Interrupted => LabError::Interrupted,
+            _ if is_stopped => LabError::Interrupted,
+            error => error.into(),
+        });
+        let mut tried = tried?;
+        left?;
+        tried.findings.extend(doubts);
+        Ok(tried)
+    }
+}

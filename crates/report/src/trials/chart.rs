@@ -1,0 +1,153 @@
+//! Charts of trials: figures along what is swept, and over time.
+
+use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
+use plotly::layout::AxisType;
+use plotly::{Bar, Scatter};
+
+use super::sheet::{Row, Sheet};
+use crate::chart::{COLORS, Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, time};
+use crate::number::{count, spread};
+
+/// The ratio of the largest to the smallest value beyond which an axis is logarithmic.
+const WIDE: f64 = 8.0;
+/// As many points have their course drawn.
+const COURSES: usize = 6;
+
+/// The panels of a step: its leading figures.
+pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
+    let panel = |column: usize| match sheet.along() {
+        Some(along) => lines(sheet, column, along),
+        None => bars(sheet, column),
+    };
+    sheet.leading().into_iter().map(panel).collect()
+}
+
+/// A line for each combination of what else is swept, along the axis at `along`.
+fn lines(sheet: &Sheet, column: usize, along: usize) -> Panel {
+    let of = |row: &Row| row.figures[column];
+    let means = sheet.rows.iter().filter_map(|row| of(row).map(|figure| figure.mean));
+    let mut names: Vec<String> = Vec::new();
+    for row in &sheet.rows {
+        let name = row.line(along);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut ticks: Vec<(f64, &str)> =
+        sheet.rows.iter().filter_map(|row| Some((row.number(along)?, row.value(along)))).collect();
+    ticks.sort_by(|one, other| one.0.total_cmp(&other.0));
+    ticks.dedup_by(|one, other| one.0 == other.0);
+    let is_wide = ticks[0].0 > 0.0 && ticks[ticks.len() - 1].0 / ticks[0].0 > WIDE;
+    let x = axis(sheet.axes[along].title)
+        .type_(if is_wide { AxisType::Log } else { AxisType::Linear })
+        .show_grid(false)
+        .tick_mode(TickMode::Array)
+        .tick_values(ticks.iter().map(|tick| tick.0).collect())
+        .tick_text(ticks.iter().map(|tick| tick.1.to_owned()).collect());
+    let mut plot = house(x, amounts(means), names.len());
+    for (place, name) in names.iter().enumerate() {
+        let look = Look::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
+        let rows: Vec<&Row> = sheet.rows.iter().filter(|row| row.line(along) == *name && of(row).is_some()).collect();
+        let x = || rows.iter().filter_map(|row| row.number(along));
+        let figures = || rows.iter().filter_map(|row| of(row));
+        let samples: Vec<(f64, f64)> = rows.iter().flat_map(|row| samples(sheet, column, row, along)).collect();
+        plot.add_trace(
+            Scatter::new(samples.iter().map(|dot| dot.0).collect(), drawn(samples.iter().map(|dot| dot.1)))
+                .show_legend(false)
+                .legend_group(name)
+                .mode(Mode::Markers)
+                .marker(look.dots())
+                .hover_info(SILENT),
+        );
+        plot.add_trace(
+            Scatter::new(x().collect(), drawn(figures().map(|figure| figure.mean)))
+                .name(hover(std::slice::from_ref(name)))
+                .legend_group(name)
+                .mode(Mode::LinesMarkers)
+                .line(look.line())
+                .marker(look.marker())
+                .text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
+                .hover_template(TEXT_ONLY)
+                .error_y(
+                    ErrorData::new(ErrorType::Data)
+                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or_default())))
+                        .color(look.color())
+                        .thickness(1.2)
+                        .width(4),
+                ),
+        );
+    }
+    Panel::new(sheet.columns[column].title(), &plot)
+}
+
+/// The figures of single goes, where there are several.
+fn samples(sheet: &Sheet, column: usize, row: &Row, along: usize) -> Vec<(f64, f64)> {
+    let Some(x) = row.number(along) else { return Vec::new() };
+    let column = &sheet.columns[column];
+    let goes = row.outcome.repeats.iter().filter_map(|go| go.figure(&column.name));
+    let dots: Vec<(f64, f64)> = goes.map(|value| (x, value * column.scale)).collect();
+    if dots.len() > 1 { dots } else { Vec::new() }
+}
+
+/// A bar for each point.
+fn bars(sheet: &Sheet, column: usize) -> Panel {
+    let rows: Vec<&Row> = sheet.rows.iter().filter(|row| row.figures[column].is_some()).collect();
+    let figures = || rows.iter().filter_map(|row| row.figures[column]);
+    let places: Vec<f64> = (0..rows.len()).map(|place| place as f64).collect();
+    let names = rows.iter().map(|row| hover(&[row.name()])).collect();
+    let x = axis("").show_grid(false).tick_mode(TickMode::Array).tick_values(places.clone()).tick_text(names);
+    let x = x.range(vec![-0.6, rows.len() as f64 - 0.4]);
+    let y = axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
+    let mut plot = house(x, y, 1);
+    plot.add_trace(
+        Bar::new(places, drawn(figures().map(|figure| figure.mean)))
+            .marker(plotly::common::Marker::new().color(COLORS[0]))
+            .text_array(vec![String::new(); rows.len()])
+            .hover_text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
+            .hover_template("%{hovertext}<extra></extra>")
+            .width(0.6)
+            .error_y(
+                ErrorData::new(ErrorType::Data)
+                    .array(drawn(figures().map(|figure| figure.half_width.unwrap_or_default())))
+                    .color("var(--ink)")
+                    .thickness(1.2)
+                    .width(4),
+            ),
+    );
+    Panel::new(sheet.columns[column].title(), &plot)
+}
+
+/// What happened over time in the first go at each point, where somebody kept it.
+pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
+    let of = |row: &Row<'_>| row.outcome.repeats.first()?.courses.first().cloned();
+    let courses: Vec<(String, trial::Course)> =
+        sheet.rows.iter().filter_map(|row| Some((row.name(), of(row)?))).take(COURSES).collect();
+    let first = &courses.first()?.1;
+    let (title, by) = if first.unit == "B/s" { (format!("{} (MB/s)", first.name), 1e-6) } else {
+        (format!("{} ({})", first.name, first.unit), 1.0)
+    };
+    let points = || courses.iter().flat_map(|(_, course)| &course.points);
+    let (unit, _, x) = time(points().fold(0.0, |end, point| end.max(point.0)));
+    let mut plot = house(x, amounts(points().map(|point| point.1 * by)), courses.len());
+    for (place, (name, course)) in courses.iter().enumerate() {
+        let look = Look::ranked(COLORS[place % COLORS.len()], 0);
+        let (x, y) = (course.points.iter().map(|point| point.0 / unit), course.points.iter().map(|point| point.1 * by));
+        plot.add_trace(
+            Scatter::new(drawn(x), drawn(y))
+                .name(hover(std::slice::from_ref(name)))
+                .mode(Mode::Lines)
+                .line(look.line())
+                .hover_info(SILENT),
+        );
+    }
+    Some(Panel::new(format!("{title}, over time"), &plot))
+}
+
+/// What is said of a point when it is hovered over.
+fn said(sheet: &Sheet, column: usize, row: &Row) -> String {
+    let Some(figure) = row.figures[column] else { return String::new() };
+    let values = row.outcome.point.values.iter().map(|(choice, value)| format!("{}: {value}", choice.title));
+    let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
+    let told = format!("{}{spread}", sheet.columns[column].told(&figure));
+    hover(&values.chain([told, count(figure.repeats, "repeat")]).collect::<Vec<_>>())
+}

@@ -1,0 +1,151 @@
+//! The figures of a step that tries something, point by point.
+
+use lab::TrialOutcome;
+use lab::plan::Trials;
+use stats::Interval;
+use trial::{Better, Choice, Figure};
+
+use crate::number::three;
+
+/// The figures of a step: a row for each point, a column for each figure.
+pub(crate) struct Sheet<'a> {
+    /// What is swept.
+    pub(crate) axes: &'a [&'static Choice],
+    /// What was measured, in the order in which it was first given.
+    pub(crate) columns: Vec<Column>,
+    /// The points at which something came of it.
+    pub(crate) rows: Vec<Row<'a>>,
+}
+
+/// One figure.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) better: Better,
+    /// The unit in which it is shown, and how much of it one of the figure's own unit is.
+    pub(crate) unit: &'static str,
+    pub(crate) scale: f64,
+}
+
+/// One point.
+pub(crate) struct Row<'a> {
+    pub(crate) outcome: &'a TrialOutcome,
+    /// What was measured there, by column; none where it was not.
+    pub(crate) figures: Vec<Option<Interval>>,
+}
+
+impl<'a> Sheet<'a> {
+    /// The figures of `trials`; none where nothing came of any.
+    pub(crate) fn of(trials: &'a Trials, outcomes: &'a [TrialOutcome]) -> Option<Self> {
+        let goes = || outcomes.iter().flat_map(|outcome| &outcome.repeats);
+        let mut first: Vec<&Figure> = Vec::new();
+        for figure in goes().flat_map(|go| &go.figures) {
+            if !first.iter().any(|known| known.name == figure.name) {
+                first.push(figure);
+            }
+        }
+        let most = |name: &str| goes().filter_map(|go| go.figure(name)).fold(0.0_f64, |most, one| most.max(one.abs()));
+        let columns: Vec<Column> = first.iter().map(|figure| Column::of(figure, most(&figure.name))).collect();
+        let row = |outcome: &'a TrialOutcome| Row {
+            figures: columns.iter().map(|column| column.figure(outcome)).collect(),
+            outcome,
+        };
+        let rows: Vec<Row> = outcomes.iter().filter(|outcome| !outcome.repeats.is_empty()).map(row).collect();
+        (!columns.is_empty() && !rows.is_empty()).then_some(Self { axes: &trials.axes, columns, rows })
+    }
+
+    /// The places of the columns that are drawn and spoken of: the first figure of each way of being better.
+    pub(crate) fn leading(&self) -> Vec<usize> {
+        let first = |better| self.columns.iter().position(|column| column.better == better);
+        let mut leading: Vec<usize> = [first(Better::More), first(Better::Less)].into_iter().flatten().collect();
+        leading.sort_unstable();
+        leading
+    }
+
+    /// The place of the axis along which figures are drawn: the last that is made of numbers.
+    pub(crate) fn along(&self) -> Option<usize> {
+        let is_number = |place: &usize| self.rows.iter().all(|row| row.number(*place).is_some());
+        let values = |place: usize| {
+            let mut values: Vec<&str> = self.rows.iter().map(|row| row.value(place)).collect();
+            values.sort_unstable();
+            values.dedup();
+            values.len()
+        };
+        (0..self.axes.len()).rev().find(|place| is_number(place) && values(*place) > 2)
+    }
+}
+
+impl Column {
+    /// The column of `figure`, which is at most `most`: in the unit that suits.
+    fn of(figure: &Figure, most: f64) -> Self {
+        let (unit, scale) = match figure.unit.as_str() {
+            "s" if most < 1e-3 => ("µs", 1e6),
+            "s" if most < 1.0 => ("ms", 1e3),
+            "s" => ("s", 1.0),
+            "B/s" => ("MB/s", 1e-6),
+            "B" if most < 1e6 => ("kB", 1e-3),
+            "B" => ("MB", 1e-6),
+            "1/s" => ("1/s", 1.0),
+            "%" => ("%", 1.0),
+            _ => ("", 1.0),
+        };
+        Self { name: figure.name.clone(), better: figure.better, unit, scale }
+    }
+
+    fn figure(&self, outcome: &TrialOutcome) -> Option<Interval> {
+        let found = outcome.figure(&self.name)?;
+        let half_width = found.half_width.map(|half| half * self.scale);
+        Some(Interval { mean: found.mean * self.scale, half_width, ..found })
+    }
+
+    /// The heading of a panel: `Transactions (1/s), more is better`.
+    pub(crate) fn title(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" ({})", self.unit) };
+        let way = match self.better {
+            Better::More => ", more is better",
+            Better::Less => ", less is better",
+            Better::Neither => "",
+        };
+        format!("{}{unit}{way}", self.name)
+    }
+
+    /// `12,300 1/s`.
+    pub(crate) fn told(&self, interval: &Interval) -> String {
+        format!("{} {}", three(interval.mean), self.unit).trim_end().to_owned()
+    }
+}
+
+impl Row<'_> {
+    /// The value of an axis as the plan writes it.
+    pub(crate) fn value(&self, place: usize) -> &str {
+        &self.outcome.point.values[place].1
+    }
+
+    /// The same as a number; none where it is none.
+    pub(crate) fn number(&self, place: usize) -> Option<f64> {
+        let (choice, text) = &self.outcome.point.values[place];
+        match choice.kind {
+            trial::Kind::Count(..) => text.parse().ok(),
+            trial::Kind::Bytes => block::parse_bytes(text).ok().map(|bytes| bytes.get() as f64),
+            trial::Kind::Time => block::parse_duration(text).ok().map(|time| time.as_secs_f64()),
+            trial::Kind::Word(_) | trial::Kind::Text => None,
+        }
+    }
+
+    /// What sets it apart: `ext4, 8`; of one point alone nothing.
+    pub(crate) fn name(&self) -> String {
+        let values = self.outcome.point.values.iter().map(|(_, value)| shown(value));
+        values.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What sets its line apart from others along the axis at `along`.
+    pub(crate) fn line(&self, along: usize) -> String {
+        let others = self.outcome.point.values.iter().enumerate().filter(|(place, _)| *place != along);
+        others.map(|(_, (_, value))| shown(value)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A value as people read it: that there is none is said.
+pub(crate) fn shown(value: &str) -> &str {
+    if value.is_empty() { "none" } else { value }
+}

@@ -1,0 +1,47 @@
+//! What came of trials, as rows.
+
+use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
+use rusqlite::{Connection, params};
+
+use crate::error::Cause;
+use crate::{RunId, StoreError};
+
+/// What came of a trial, with its place in the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The step's name.
+    pub step: String,
+    /// The point's key.
+    pub key: String,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// What came of it, as whoever kept it wrote it.
+    pub result: String,
+}
+
+pub(crate) fn insert(
+    connection: &Connection,
+    run: RunId,
+    step: &str,
+    cell: &str,
+    repeat: u32,
+    result: &str,
+) -> Result<(), Cause> {
+    let sql = "INSERT INTO trial (run, step, cell, repeat, result) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let inserted = connection.execute(sql, params![run.0, step, cell, repeat, result]);
+    inserted.map(drop).map_err(|error| match error.sqlite_error() {
+        Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
+            StoreError::Doubled { run, step: step.to_owned(), cell: cell.to_owned(), repeat }.into()
+        }
+        _ => Cause::Sqlite(error),
+    })
+}
+
+pub(crate) fn select(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<Tried>> {
+    let sql = "SELECT step, cell, repeat, result FROM trial WHERE run = ?1 ORDER BY rowid";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([run.0], |row| {
+        Ok(Tried { step: row.get(0)?, key: row.get(1)?, repeat: row.get(2)?, result: row.get(3)? })
+    })?;
+    rows.collect()
+}
