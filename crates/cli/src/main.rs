@@ -74,6 +74,12 @@ enum Command {
     Attached,
     /// Take an attached drive away
     Detach(attach::Detach),
+    /// Wait for the end of standard input and undo what a process that was killed has left
+    #[command(hide = true)]
+    Aftermath {
+        /// The file of its promises
+        promises: PathBuf,
+    },
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
 }
@@ -85,6 +91,7 @@ fn main() -> ExitCode {
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Attached => attach::attached(),
         Command::Detach(arguments) => attach::detach(&arguments),
+        Command::Aftermath { promises } => trial::Aftermath::guard(&promises).map_err(Failure::failed),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Replicate(arguments) => replicate::run(&arguments),

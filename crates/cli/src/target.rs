@@ -13,6 +13,7 @@ use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use trial::Aftermath;
 
 use crate::failure::{Failure, INTERRUPTED};
 
@@ -151,6 +152,24 @@ impl Opened {
             spare: self.subject.spare(),
             endurance: given.map(RatedEndurance::given).or_else(|| self.endurance.clone()),
         }
+    }
+
+    /// Makes sure that what a plan does to the machine is undone however it ends: Ctrl-C ends it in good order, a process
+    /// of its own waits for one that is killed, and what an earlier one left is cleared up.
+    pub fn guard(&mut self, plan: &Plan) -> Result<(), Failure> {
+        if !plan.has_trials() {
+            return Ok(());
+        }
+        let settled = Aftermath::settle_all().map_err(Failure::failed)?;
+        if settled > 0 {
+            eprintln!("{settled} things were cleared up that an earlier run, which was killed, had left behind");
+        }
+        let program = std::env::current_exe().map_err(Failure::failed)?;
+        Aftermath::guarded_by(&program, &["aftermath"]);
+        if !self.real {
+            self.subject.stop_when(interruption()?);
+        }
+        Ok(())
     }
 
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.

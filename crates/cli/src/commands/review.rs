@@ -155,6 +155,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     let metering = arguments.power.open(name)?;
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     opened.fits(&plan)?;
+    opened.guard(&plan)?;
     tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
@@ -204,6 +205,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
     opened.fits(&plan)?;
+    opened.guard(&plan)?;
     Undertaking::go_on(store, &run, &opened)?;
     let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))

@@ -106,6 +106,11 @@ impl Plan {
         plan
     }
 
+    /// Whether it tries anything above the drive.
+    pub fn has_trials(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Trial(_)))
+    }
+
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
         self.steps.iter().any(|step| match &step.action {

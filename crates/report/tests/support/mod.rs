@@ -238,13 +238,13 @@ pub fn outcome() -> Outcome {
                     before: Vec::new(),
                     repeats: repeats(step, cell, worn),
                 };
-                steps.push(StepOutcome { index, cells: measure.cells.iter().map(cell).collect() });
+                steps.push(StepOutcome { index, cells: measure.cells.iter().map(cell).collect(), trials: Vec::new() });
             }
             Action::Condition(condition) => {
                 worn = true;
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
                 let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
-                steps.push(StepOutcome { index, cells: vec![cell] });
+                steps.push(StepOutcome { index, cells: vec![cell], trials: Vec::new() });
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
             Action::Rounds(_) | Action::Precondition(_) => {}
@@ -433,7 +433,7 @@ pub fn in_rounds() -> Outcome {
             }
             _ => continue,
         };
-        steps.push(StepOutcome { index, cells });
+        steps.push(StepOutcome { index, cells, trials: Vec::new() });
     }
     Outcome {
         run: run(&plan),
