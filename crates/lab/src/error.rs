@@ -70,7 +70,9 @@ pub enum LabError {
         size: Bytes,
     },
     /// It cannot be made a block device.
-    #[error("this target cannot be made a block device, which this step needs; choose a device, a file or a `sim:DRIVE`")]
+    #[error(
+        "this target cannot be made a block device, which this step needs; choose a device, a file or a `sim:DRIVE`"
+    )]
     NoStage,
     /// When results were kept.
     #[error(transparent)]

@@ -60,7 +60,11 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
             Action::Trial(trials) => {
                 let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
                 let outcome = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(&point.key()) };
-                steps.push(StepOutcome { index, cells: Vec::new(), trials: trials.points.iter().map(outcome).collect() });
+                steps.push(StepOutcome {
+                    index,
+                    cells: Vec::new(),
+                    trials: trials.points.iter().map(outcome).collect(),
+                });
                 continue;
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,

@@ -38,7 +38,14 @@ pub struct Simulated {
 impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
-        Self { drive: preset.build(), preset, clones: Mutex::new(Vec::new()), record: None, idle_watts: None, stop: Arc::default() }
+        Self {
+            drive: preset.build(),
+            preset,
+            clones: Mutex::new(Vec::new()),
+            record: None,
+            idle_watts: None,
+            stop: Arc::default(),
+        }
     }
 
     /// Measures jobs side by side on a clone of the drive.

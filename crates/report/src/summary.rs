@@ -56,8 +56,9 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         }
     }
     // What can be no key figure is shown as it is.
-    let is_silent =
-        |part: &&Part| part.trials.is_empty() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key);
+    let is_silent = |part: &&Part| {
+        part.trials.is_empty() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key)
+    };
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));

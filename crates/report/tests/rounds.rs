@@ -202,7 +202,11 @@ fn many_steps_in_a_row_are_numbered_and_what_all_titles_begin_with_is_left_out()
     for number in 1..=5 {
         let (name, title) = (format!("more-{number}"), format!("Rest: {number} s"));
         outcome.plan.steps.push(lab::plan::Step { name, title, ..outcome.plan.steps[waits].clone() });
-        outcome.steps.push(lab::StepOutcome { index: outcome.plan.steps.len() - 1, cells: cells.clone(), trials: Vec::new() });
+        outcome.steps.push(lab::StepOutcome {
+            index: outcome.plan.steps.len() - 1,
+            cells: cells.clone(),
+            trials: Vec::new(),
+        });
     }
     let page = report::html(&outcome);
     assert!(!section(&page, "step-more-4").contains("over the steps in a row"), "it is drawn after the last of them");

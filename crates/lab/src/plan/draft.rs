@@ -11,8 +11,8 @@ use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::jobs::{JobDraft, read as read_jobs};
 use super::kind::Kind;
 use super::rounds::{by, watch};
-use super::trials::TrialDraft;
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
+use super::trials::TrialDraft;
 use super::value::{Value, entries, prose, table, text};
 use crate::{Metric, Quantity};
 

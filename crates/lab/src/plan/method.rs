@@ -217,7 +217,10 @@ impl PartFile {
                 let help = "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
                 mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
             }
-            if matches!(step.action, Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_)) {
+            if matches!(
+                step.action,
+                Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_)
+            ) {
                 let message = format!(
                     "step `{}` changes the drive's state as it goes, which a repeated review does not",
                     step.name

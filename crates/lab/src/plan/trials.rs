@@ -119,7 +119,8 @@ impl TrialDraft {
             mistakes.push(Diagnostic::new("plan::trial", draft.place.clone(), words).label("in this step"));
             return None;
         }
-        let frames = [frame.quick.repeats.filter(|_| quick.is_some()), frame.simulated.repeats.filter(|_| simulated.is_some())];
+        let frames =
+            [frame.quick.repeats.filter(|_| quick.is_some()), frame.simulated.repeats.filter(|_| simulated.is_some())];
         let repeats = quick
             .and_then(|part| part.repeats)
             .or(frames[0])
@@ -207,7 +208,8 @@ fn told(choice: &Choice, value: &Value) -> Result<Told, Diagnostic> {
         DeValue::Boolean(truth) => truth.to_string(),
         _ => quantity(value)?,
     };
-    let wrong = |error: trial::ChoiceError| Diagnostic::new("plan::bad-value", value.span(), error.found).help(error.help);
+    let wrong =
+        |error: trial::ChoiceError| Diagnostic::new("plan::bad-value", value.span(), error.found).help(error.help);
     choice.check(&text).map_err(wrong)?;
     Ok((text, value.span()))
 }

@@ -97,7 +97,8 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
     let names = rows.iter().map(|row| hover(&[row.name()])).collect();
     let x = axis("").show_grid(false).tick_mode(TickMode::Array).tick_values(places.clone()).tick_text(names);
     let x = x.range(vec![-0.6, rows.len() as f64 - 0.4]);
-    let y = axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
+    let y =
+        axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
     let mut plot = house(x, y, 1);
     plot.add_trace(
         Bar::new(places, drawn(figures().map(|figure| figure.mean)))
@@ -123,7 +124,9 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
     let courses: Vec<(String, trial::Course)> =
         sheet.rows.iter().filter_map(|row| Some((row.name(), of(row)?))).take(COURSES).collect();
     let first = &courses.first()?.1;
-    let (title, by) = if first.unit == "B/s" { (format!("{} (MB/s)", first.name), 1e-6) } else {
+    let (title, by) = if first.unit == "B/s" {
+        (format!("{} (MB/s)", first.name), 1e-6)
+    } else {
         (format!("{} ({})", first.name, first.unit), 1.0)
     };
     let points = || courses.iter().flat_map(|(_, course)| &course.points);

@@ -68,7 +68,8 @@ fn cell(column: &Column, found: Option<&Interval>) -> Markup {
         return html! { td.number { span.absent { "not measured" } } };
     };
     let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
-    let exact = format!("{}{half} {}, {}", significant(interval.mean, 6), column.unit, count(interval.repeats, "repeat"));
+    let exact =
+        format!("{}{half} {}, {}", significant(interval.mean, 6), column.unit, count(interval.repeats, "repeat"));
     html! {
         td.number title=(exact) {
             (three(interval.mean))

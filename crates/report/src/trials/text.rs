@@ -31,12 +31,7 @@ pub(crate) fn verdict(part: &Part) -> Option<String> {
     let (high, low) = (best.1.max(worst.1), best.1.min(worst.1));
     let times = if low > 0.0 { format!(", {} times apart", three(high / low)) } else { String::new() };
     let (first, last) = (best.0.name(), worst.0.name());
-    Some(format!(
-        "{}: best at {first} ({}), worst at {last} ({}){times}.",
-        column.name,
-        told(best.0),
-        told(worst.0)
-    ))
+    Some(format!("{}: best at {first} ({}), worst at {last} ({}){times}.", column.name, told(best.0), told(worst.0)))
 }
 
 /// The rows of a table for a terminal: points with their first figures.
@@ -51,7 +46,9 @@ pub(crate) fn lines(part: &Part, table: &mut Table) -> bool {
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(head));
     for row in &sheet.rows {
         let figures = row.figures.iter().take(FIGURES).map(|found| match found {
-            Some(found) => right(three(found.mean) + &spread(found).map_or_else(String::new, |text| format!(" {text}"))),
+            Some(found) => {
+                right(three(found.mean) + &spread(found).map_or_else(String::new, |text| format!(" {text}")))
+            }
             None => right("not measured".to_owned()),
         });
         table.add_row([Cell::new(row.name())].into_iter().chain(figures));

@@ -247,7 +247,7 @@ pub fn outcome() -> Outcome {
                 steps.push(StepOutcome { index, cells: vec![cell], trials: Vec::new() });
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
-            Action::Rounds(_) | Action::Precondition(_) => {}
+            Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_) => {}
         }
     }
     Outcome {
