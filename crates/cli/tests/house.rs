@@ -103,6 +103,53 @@ fn layers_point_one_way() {
     }
 }
 
+/// The arrows of the diagram of layers: `a & b --> c --> d`.
+fn arrows(page: &str) -> BTreeSet<(String, String)> {
+    let (_, diagram) = page.split_once("flowchart LR\n").expect("the page has a diagram");
+    let (diagram, _) = diagram.split_once("```").expect("the diagram has an end");
+    let mut arrows = BTreeSet::new();
+    for line in diagram.lines() {
+        let groups: Vec<Vec<&str>> = line.split("-->").map(|group| group.split('&').map(str::trim).collect()).collect();
+        for pair in groups.windows(2) {
+            let of = |from: &&str| pair[1].iter().map(|to| ((*from).to_owned(), (*to).to_owned())).collect::<Vec<_>>();
+            arrows.extend(pair[0].iter().flat_map(of));
+        }
+    }
+    arrows
+}
+
+#[test]
+fn the_diagram_of_layers_shows_what_the_crates_depend_on() {
+    let arrows = arrows(&read(&root().join("docs/architecture.md")));
+    let mut uses: BTreeSet<(String, String)> = BTreeSet::new();
+    for (name, allowed) in LAYERS {
+        let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
+        let used = dependencies(&manifest).into_iter().filter(|used| allowed.contains(used));
+        uses.extend(used.map(|used| (used.to_owned(), name.to_owned())));
+    }
+    for (from, to) in &arrows {
+        assert!(uses.contains(&(from.clone(), to.clone())), "the diagram shows {from} --> {to}, which is not so");
+    }
+    // What is used by way of another need not have an arrow of its own.
+    let mut reached = arrows;
+    loop {
+        let next: Vec<(String, String)> = reached
+            .iter()
+            .flat_map(|(from, by)| {
+                reached.iter().filter(move |(start, _)| start == by).map(|(_, to)| (from.clone(), to.clone()))
+            })
+            .filter(|arrow| !reached.contains(arrow))
+            .collect();
+        if next.is_empty() {
+            break;
+        }
+        reached.extend(next);
+    }
+    for (from, to) in uses {
+        assert!(reached.contains(&(from.clone(), to.clone())), "`{to}` uses `{from}`, which the diagram does not show");
+    }
+}
+
 #[test]
 fn nothing_below_the_engine_touches_the_outside_world() {
     for name in ["block", "stats", "workload", "drive"] {
