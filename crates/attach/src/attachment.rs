@@ -1,6 +1,5 @@
 //! A drive that is attached: its file, its loop device, and the thread that answers.
 
-use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,17 +11,21 @@ use drive::{Device, Drive};
 
 use crate::content::Content;
 use crate::fuse::{Channel, Server};
+use crate::listing::Listing;
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
 use crate::power::{Power, Switch};
+use crate::process::Process;
+use crate::registry::{Entry, Registry};
+use crate::temporary::Temporary;
 use crate::{AttachError, floor};
 
 /// How a drive is attached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// The file that holds the data.
-    pub content: PathBuf,
+    /// The file that holds the data, which is kept; without it, one that goes with the drive.
+    pub content: Option<PathBuf>,
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// Whether to look for requests instead of sleeping.
@@ -31,39 +34,83 @@ pub struct Terms {
     pub partitions: bool,
     /// After how many answers the drive's power is cut; never by itself without.
     pub power_cut_after: Option<u64>,
+    /// Whether this process uses it for what it does itself: then nobody else can have it detached while that goes on.
+    pub held: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { content: None, speed: 1.0, busy: false, partitions: false, power_cut_after: None, held: false }
+    }
 }
 
 /// A drive that is attached, until it is detached or dropped.
+///
+/// It is entered in the machine's [`Registry`] meanwhile, so that `assay attached` shows it, and `assay detach` clears up
+/// what a process leaves that does not come to end it.
 #[derive(Debug)]
 pub struct Attachment {
+    /// Forgotten first: the device may be somebody else's as soon as it is free.
+    listing: Option<Listing>,
     /// Freed before the file that it is over goes away.
     device: Option<LoopDevice>,
-    mount: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
     server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
     floor: Floor,
+    /// Where it is mounted, and data that nobody asked to keep; they go last.
+    _files: (Temporary, Option<Temporary>),
 }
 
 impl Attachment {
-    /// Attaches `drive` by a file that is mounted at `mount`, where an empty one is made.
+    /// Attaches `drive` for a program that needs it for a while, `speed` of its seconds in each of the machine's. Its
+    /// data goes with it. It is listed by this name.
+    ///
+    /// ```no_run
+    /// # use drive::preset::Preset;
+    /// let drive = Preset::find("x25-m")?.build();
+    /// let attachment = assay_attach::Attachment::scratch("x25-m", drive, 1.0)?;
+    /// println!("{} answers as the drive would", attachment.device().display());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If FUSE or loop devices are not to be had.
+    pub fn scratch(name: &str, drive: Device, speed: f64) -> Result<Self, AttachError> {
+        Self::new(&Registry::open()?, name, drive, &Terms { speed, held: true, ..Terms::default() })
+    }
+
+    /// Attaches `drive` and enters it in `registry` by this name.
     ///
     /// # Errors
     /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
-    pub fn new(drive: Device, mount: &Path, terms: &Terms) -> Result<Self, AttachError> {
+    pub fn new(registry: &Registry, name: &str, drive: Device, terms: &Terms) -> Result<Self, AttachError> {
         let shape = drive.shape();
-        let content = Content::open(&terms.content, shape.capacity)?;
-        let failed = |cause| AttachError::Content { path: mount.to_owned(), cause };
-        fs::File::create(mount).map_err(failed)?;
-        let channel = Channel::mount(mount)?;
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |cause| AttachError::Content { path, cause }
+        };
+        let mount = registry.mount_point();
+        let scratch = match terms.content {
+            Some(_) => None,
+            None => {
+                let path = registry.scratch(&mount, shape.capacity);
+                Some(Temporary::new(path.clone()).map_err(failed(&path))?)
+            }
+        };
+        let data = terms.content.as_deref().or(scratch.as_ref().map(Temporary::path)).expect("it is one of them");
+        let data = std::path::absolute(data).map_err(failed(data))?;
+        let content = Content::open(&data, shape.capacity)?;
+        let files = (Temporary::new(mount.clone()).map_err(failed(&mount))?, scratch);
+        let channel = Channel::mount(&mount)?;
         let shared = Arc::new(Shared::default());
         let paced = Paced::new(drive, terms.speed, Floor::default(), now());
         let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let stop = Arc::new(AtomicBool::new(false));
         let echo = spawn(server, Arc::clone(&stop), true);
-        let device = LoopDevice::over(mount, shape.block.max(Bytes::new(512)), terms.partitions);
+        let device = LoopDevice::over(&mount, shape.block.max(Bytes::new(512)), terms.partitions);
         let measured = device.as_ref().ok().map(|device| floor::measure(device.path()));
         stop.store(true, Ordering::Relaxed);
         let (mut server, echoed) = echo.join().expect("the server does not panic");
@@ -73,8 +120,23 @@ impl Attachment {
         let (power, switch) = Power::new(terms.power_cut_after)?;
         server.begin(floor, terms.speed, power);
         stop.store(false, Ordering::Relaxed);
+        let entry = Entry {
+            device: device.path().to_owned(),
+            drive: name.to_owned(),
+            capacity: shape.capacity,
+            process: Process::this(),
+            held: terms.held,
+            mount,
+            content: data,
+            scratch: files.1.is_some(),
+            speed: terms.speed,
+            live: Live::default(),
+        };
         let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, switch: Some(switch), server, shared, floor })
+        let device = Some(device);
+        let mut this = Self { listing: None, device, stop, switch: Some(switch), server, shared, floor, _files: files };
+        this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared))?);
+        Ok(this)
     }
 
     /// The block device.
@@ -110,7 +172,7 @@ impl Attachment {
     /// # Errors
     /// If the connection to the kernel had broken.
     pub fn detach(mut self) -> Result<Device, AttachError> {
-        self.device = None;
+        (self.listing, self.device) = (None, None);
         let (server, served) = self.end().expect("it is served until it is detached");
         served.map(|()| server.into_drive())
     }
@@ -124,10 +186,9 @@ impl Attachment {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        self.device = None;
+        (self.listing, self.device) = (None, None);
         // The file is unmounted with the server, and can be removed then.
         drop(self.end());
-        fs::remove_file(&self.mount).ok();
     }
 }
 

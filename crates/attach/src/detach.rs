@@ -21,20 +21,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// cleared up.
 ///
 /// # Errors
-/// [`AttachError::InUse`] if something uses it; that nothing is unmounted by force is the promise. Or if the process does
-/// not go.
+/// [`AttachError::InUse`] if something uses it; that nothing is unmounted by force is the promise. [`AttachError::Held`] if
+/// the process attached it for itself. Or if the process does not go.
 pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
-    let Entry { device, pid, mount, .. } = entry;
+    let Entry { device, process, mount, .. } = entry;
     if entry.is_alive() {
         if loop_device::in_use(device) {
             return Err(AttachError::in_use(device));
         }
-        let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
+        if entry.held {
+            return Err(AttachError::Held { device: device.clone(), pid: process.pid });
+        }
+        let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
         pid.and_then(|pid| kill_process(pid, Signal::TERM).ok());
         let began = Instant::now();
         while entry.is_alive() {
             if began.elapsed() > PATIENCE {
-                return Err(AttachError::StillThere { pid: entry.pid });
+                return Err(AttachError::StillThere { pid: process.pid });
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -42,7 +45,7 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     clear(device, mount)?;
     registry.forget(entry);
     // Data that nobody asked to keep.
-    if registry.owns(&entry.content) {
+    if entry.scratch {
         fs::remove_file(&entry.content).ok();
     }
     Ok(())

@@ -45,6 +45,17 @@ pub enum AttachError {
         /// Where it is mounted.
         by: Vec<String>,
     },
+    /// The process that answers needs it for what it does.
+    #[error(
+        "process {pid} attached {} for what it does, and takes it away when it is done; end that process first",
+        device.display()
+    )]
+    Held {
+        /// The device.
+        device: PathBuf,
+        /// The number of the process.
+        pid: u32,
+    },
     /// The process that answers does not go.
     #[error(
         "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept"

@@ -3,14 +3,21 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use block::Bytes;
+use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 
+use crate::process::Process;
 use crate::{AttachError, Live};
 
 /// Where the entries are. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay";
+/// Where data is kept for which the registry's folder, which may be in memory, has no room.
+const ROOMY: &str = "/var/tmp";
+/// How many drives this process has attached.
+static DRIVES: AtomicU32 = AtomicU32::new(0);
 
 /// A drive that is attached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,11 +29,16 @@ pub struct Entry {
     /// How much it holds.
     pub capacity: Bytes,
     /// The process that answers.
-    pub pid: u32,
+    #[serde(flatten)]
+    pub process: Process,
+    /// Whether that process uses it itself, and takes it away when it is done.
+    pub held: bool,
     /// Where its file is mounted.
     pub mount: PathBuf,
     /// The file that holds the data.
     pub content: PathBuf,
+    /// Whether that file goes with the drive.
+    pub scratch: bool,
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// What it is doing.
@@ -36,9 +48,7 @@ pub struct Entry {
 impl Entry {
     /// Whether the process that answers is still there.
     pub fn is_alive(&self) -> bool {
-        let command = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
-        let words = String::from_utf8_lossy(&command);
-        words.split('\0').any(|word| word == "attach")
+        self.process.is_alive()
     }
 }
 
@@ -66,14 +76,21 @@ impl Registry {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Where the file of a drive of this process may be mounted.
+    /// Where the file of another drive of this process may be mounted.
     pub fn mount_point(&self) -> PathBuf {
-        self.folder.join(format!("drive-{}", std::process::id()))
+        let number = DRIVES.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("drive-{}-{number}", std::process::id()))
     }
 
-    /// Whether a file is in the registry's own folder.
-    pub fn owns(&self, file: &Path) -> bool {
-        file.starts_with(&self.folder)
+    /// Where the data of the drive that is mounted at `mount` may be until it is detached, with room for all of it if there
+    /// is such a place.
+    pub fn scratch(&self, mount: &Path, capacity: Bytes) -> PathBuf {
+        let has_room = statvfs(&self.folder).is_ok_and(|found| found.f_bavail * found.f_frsize >= capacity.get());
+        let name = mount.file_name().expect("it is a file").to_string_lossy();
+        match has_room {
+            true => self.folder.join(format!("{name}.data")),
+            false => Path::new(ROOMY).join(format!("assay-{name}.data")),
+        }
     }
 
     /// Enters `entry`, or what is new of it.
@@ -104,10 +121,10 @@ impl Registry {
         Ok(entries)
     }
 
-    /// Forgets an entry, unless its device serves another process by now.
+    /// Forgets an entry, unless its device is another drive's by now.
     pub fn forget(&self, entry: &Entry) {
         let path = self.path(&entry.device);
-        if read(&path).is_none_or(|found| found.pid == entry.pid) {
+        if read(&path).is_none_or(|found| found.mount == entry.mount) {
             fs::remove_file(path).ok();
         }
     }
@@ -135,9 +152,11 @@ mod tests {
             device: "/dev/loop7".into(),
             drive: "x25-m".into(),
             capacity: Bytes::from_gib(80),
-            pid: u32::MAX,
-            mount: "/run/assay/drive-1".into(),
+            process: Process { pid: u32::MAX, started: 1 },
+            held: false,
+            mount: "/run/assay/drive-1-0".into(),
             content: "/tmp/data".into(),
+            scratch: false,
             speed: 1.0,
             live: Live::default(),
         };
@@ -145,7 +164,21 @@ mod tests {
         std::fs::write(folder.path().join("run/other.json"), "no entry").unwrap();
         assert_eq!(registry.entries().unwrap(), std::slice::from_ref(&entry));
         assert!(!entry.is_alive(), "there is no such process");
+        registry.forget(&Entry { mount: "/run/assay/drive-2-0".into(), ..entry.clone() });
+        assert_eq!(registry.entries().unwrap().len(), 1, "the device is another drive's");
         registry.forget(&entry);
         assert_eq!(registry.entries().unwrap(), []);
+    }
+
+    #[test]
+    fn data_that_does_not_fit_beside_the_entries_is_kept_where_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let mount = registry.mount_point();
+        assert_ne!(mount, registry.mount_point(), "each drive of a process has its own");
+        let name = mount.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(registry.scratch(&mount, Bytes::new(512)), folder.path().join(format!("{name}.data")));
+        let elsewhere = registry.scratch(&mount, Bytes::new(u64::MAX));
+        assert_eq!(elsewhere, Path::new(&format!("/var/tmp/assay-{name}.data")));
     }
 }

@@ -32,7 +32,7 @@ impl fmt::Display for Op {
 }
 
 /// One read, write, trim or flush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Request {
     /// What to do.
     pub op: Op,
@@ -67,11 +67,11 @@ impl Request {
 }
 
 /// The asker's name for a request in flight; a drive hands it back and attaches no meaning to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tag(pub u32);
 
 /// A request that has been answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// When the host learnt of it.
     pub at: Nanos,

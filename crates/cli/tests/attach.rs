@@ -114,13 +114,13 @@ impl Drop for Attached<'_> {
 fn left_behind(pid: u32) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let mut left: Vec<String> =
-        mounts.lines().filter(|line| line.contains(&format!("drive-{pid} "))).map(str::to_owned).collect();
+        mounts.lines().filter(|line| line.contains(&format!("drive-{pid}-"))).map(str::to_owned).collect();
     let files = fs::read_dir("/run/assay").unwrap().map(|file| file.unwrap().path());
     left.extend(
         files.filter(|path| path.to_string_lossy().contains(&pid.to_string())).map(|path| path.display().to_string()),
     );
     // Its device may be another drive's by now, but none is over its file.
-    let file = format!("/drive-{pid})");
+    let file = format!("/drive-{pid}-");
     left.extend(other("losetup", &["--all"]).lines().filter(|line| line.contains(&file)).map(str::to_owned));
     // One that has ended and waits for its parent to hear of it has no command line any more.
     let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// What will happen, earliest first; equal times in the order in which they were noted.
 ///
 /// Most of it is noted in the order in which it happens, or nearly so: an insertion from the back looks at
 /// one or two neighbours, where a heap would look at several levels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agenda<T> {
     due: VecDeque<(Nanos, T)>,
 }

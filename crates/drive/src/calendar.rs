@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The reservations of something that serves one at a time: a link, a controller's path.
 ///
 /// A plain "busy until" register would be wrong here. Work is booked when it is decided, often far
 /// ahead (data that a die will have in ten milliseconds), and whatever is decided later but
 /// needed sooner must find the gaps that such bookings leave. What is booked is never moved.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calendar {
     /// Reserved spans, ascending, apart from each other.
     taken: VecDeque<(Nanos, Nanos)>,

@@ -1,15 +1,20 @@
 //! Any of the simulated drives.
 
 use block::{Completion, Lba, Nanos, Request, Tag};
+use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskDrive;
 use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
+use crate::preset::Spec;
 use crate::rig::Rig;
 use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// Any of the simulated drives.
-#[derive(Debug)]
+///
+/// Its whole state can be written and read with serde, whatever it is doing; it goes on then as if nothing had been, in its
+/// own time. The form is that of the fields, so that it is to be read by the version of this crate which wrote it.
+#[derive(Debug, Serialize, Deserialize)]
 #[allow(clippy::large_enum_variant, reason = "there are few devices, and one is asked all the time")]
 pub enum Device {
     /// Flash.
@@ -32,6 +37,18 @@ macro_rules! each {
             Device::Dram($drive) => $call,
         }
     };
+}
+
+impl Device {
+    /// What it is made of.
+    pub fn spec(&self) -> Spec {
+        match self {
+            Self::Flash(drive) => Spec::Flash(*drive.spec()),
+            Self::Rig(rig) => Spec::Rig(rig.spec().clone()),
+            Self::Disk(drive) => Spec::Disk(*drive.spec()),
+            Self::Dram(drive) => Spec::Dram(*drive.spec()),
+        }
+    }
 }
 
 impl Drive for Device {

@@ -1,9 +1,10 @@
 //! What a drive consumes, and how it saves when nothing is asked of it.
 
 use block::{Bytes, Energy, Nanos, Power};
+use serde::{Deserialize, Serialize};
 
 /// What a drive consumes. The default consumes nothing and never sleeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerSpec {
     /// While it waits for commands, wide awake.
     pub idle: Power,
@@ -26,7 +27,7 @@ pub struct PowerSpec {
 }
 
 /// A state in which a drive consumes less and from which it must wake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowPower {
     /// How long no command has been in flight when it begins.
     pub after: Nanos,
@@ -44,7 +45,7 @@ impl Default for LowPower {
 }
 
 /// Work that costs by the piece.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Flash pages read.
     pub pages_read: u64,
@@ -60,7 +61,7 @@ pub struct Work {
 ///
 /// It counts time only. Energy is worked out when it is asked for, from those times and from the work that
 /// the drive counts anyway, so that a command costs no more than a comparison.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Meter {
     spec: PowerSpec,
     /// Time with commands in flight before `from`.

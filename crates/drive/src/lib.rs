@@ -21,6 +21,7 @@ mod queue;
 pub mod rig;
 mod slab;
 pub mod smart;
+mod sparse;
 mod thermal;
 mod wear;
 

@@ -1,11 +1,12 @@
 //! The cable between host and drive.
 
 use block::{Bytes, Nanos, Rate, SECTOR};
+use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 
 /// What a link costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkTimes {
     /// Data moved a second once coding is taken off: 300 MB/s for SATA 3 Gb/s with 8b/10b.
     pub rate: Rate,
@@ -22,7 +23,7 @@ pub struct LinkTimes {
 }
 
 /// A link that carries one thing at a time in either direction, or in each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Link {
     times: LinkTimes,
     /// What a number of sectors costs, up to a page's worth.

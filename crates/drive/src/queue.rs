@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use block::{Completion, Nanos, Request, Tag};
+use serde::{Deserialize, Serialize};
 
 /// A drive's command queue: so many commands in the drive, the rest waiting in the host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CommandQueue {
     depth: usize,
     /// When each command in the drive completes, earliest first; equal times in order of submission.

@@ -1,8 +1,10 @@
 //! Numbered places for what is under way.
 
+use serde::{Deserialize, Serialize};
+
 /// Numbered places for what is under way, each used again once it is free, so that a steady stream of requests
 /// asks for no memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slab<T> {
     places: Vec<T>,
     free: Vec<u32>,

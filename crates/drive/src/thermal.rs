@@ -1,13 +1,14 @@
 //! How warm a drive gets, and how it slows down so as not to get too hot.
 
 use block::{Energy, Nanos, Temperature};
+use serde::{Deserialize, Serialize};
 
 /// How often temperature is worked out: often enough beside the minutes that a drive takes to warm up,
 /// seldom enough to cost nothing beside its requests.
 pub const STEP: Nanos = Nanos::from_millis(100);
 
 /// A drive as one lump of material that heats evenly and loses heat to the air around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThermalSpec {
     /// The air around it.
     pub ambient: Temperature,
@@ -22,7 +23,7 @@ pub struct ThermalSpec {
 }
 
 /// A slower pace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Throttle {
     /// The temperature at which it begins.
     pub at: Temperature,
@@ -42,7 +43,7 @@ impl Default for Throttle {
 /// In each [`STEP`] it gains the energy that was used, and loses heat in proportion to how much warmer than
 /// the air it was: explicit Euler on `C dT/dt = P - T / R`. All in whole picokelvin, so rounding stays below
 /// a millionth of a degree for ever and a constant power settles at exactly `P R`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Thermal {
     spec: ThermalSpec,
     /// How much warmer than the air it is, in picokelvin.

@@ -1,9 +1,10 @@
 //! How flash wears out: erase counts, bad blocks, the reserve, and the evening out of wear.
 
 use block::Seed;
+use serde::{Deserialize, Serialize};
 
 /// How long flash lasts, and what a drive does about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WearSpec {
     /// Erases that a block is rated for.
     pub rated: u32,
@@ -37,7 +38,7 @@ pub enum Verdict {
 /// from the start ([`is_bad`](Self::is_bad)), tells it of every erase ([`erased`](Self::erased)), and asks
 /// before each collection whether a cold block must go first ([`cold`](Self::cold)). What each block stands
 /// follows from the seed and its number, so a block costs four bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wear {
     spec: WearSpec,
     endurance: Seed,
@@ -54,7 +55,7 @@ pub struct Wear {
 }
 
 /// What is known of the good blocks of a unit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct UnitWear {
     /// The fewest erases of any, and how many have no more.
     min: u32,

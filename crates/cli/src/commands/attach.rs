@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use attach::registry::{Entry, Registry};
+use attach::registry::Registry;
 use attach::{AttachError, Attachment, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
@@ -23,8 +23,6 @@ use workload::{Pattern, Stop, Workload};
 use self::headroom::Quickest;
 use crate::failure::Failure;
 
-/// How often the figures of an attached drive are written anew.
-const TELL: Duration = Duration::from_millis(500);
 /// How often it is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -83,61 +81,38 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
     let preset = Preset::find(name)?;
     let drive = prepared(&preset, arguments.worn)?;
-    let registry = Registry::open()?;
-    let mount = registry.mount_point();
-    let own = mount.with_extension("data");
-    let content = match &arguments.backing {
-        Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-        None => own.clone(),
-    };
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
-    let capacity = drive.shape().capacity;
     let quickest = Quickest::of(&drive)?;
     let terms = Terms {
-        content: content.clone(),
+        content: arguments.backing.clone(),
         speed: arguments.speed,
         busy: arguments.busy,
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
+        held: false,
     };
-    let mut attachment = Attachment::new(drive, &mount, &terms)?;
+    let mut attachment = Attachment::new(&Registry::open()?, name, drive, &terms)?;
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
     }
-    let mut entry = Entry {
-        device: attachment.device().to_owned(),
-        drive: name.to_owned(),
-        capacity,
-        pid: std::process::id(),
-        mount,
-        content,
-        speed: arguments.speed,
-        live: attachment.live(),
-    };
-    registry.enter(&entry)?;
-    println!("{}", entry.device.display());
+    let device = attachment.device().to_owned();
+    println!("{}", device.display());
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
         "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
-        entry.device.display(),
+        device.display(),
         floor.read,
         floor.write,
         quickest.warning(floor, arguments.speed).unwrap_or_default()
     ));
-    let served = serve(&attachment, &mut entry, &registry, &stop);
-    // The device may be somebody else's as soon as it is free.
-    registry.forget(&entry);
-    let detached = attachment.detach().map(drop);
-    if arguments.backing.is_none() {
-        std::fs::remove_file(own).ok();
-    }
-    served?;
-    Ok(detached?)
+    serve(&attachment, &stop);
+    attachment.detach()?;
+    Ok(())
 }
 
 /// Says something to whoever listens; in the background nobody does.
@@ -145,38 +120,26 @@ fn tell(words: std::fmt::Arguments) {
     writeln!(std::io::stderr(), "{words}").ok();
 }
 
-/// Keeps the entry up to date until it is time to end.
-fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: &AtomicBool) -> Result<(), Failure> {
-    loop {
-        let began = Instant::now();
-        while began.elapsed() < TELL && attachment.is_served() && !stop.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
-        }
-        if !attachment.is_served() {
-            return Ok(());
-        }
+/// Waits until it is time to end, and tells what happens meanwhile.
+fn serve(attachment: &Attachment, stop: &AtomicBool) {
+    let device = attachment.device().display();
+    let mut had_power = true;
+    while attachment.is_served() {
         if stop.swap(false, Ordering::Relaxed) {
-            if !attach::loop_device::in_use(&entry.device) {
-                return Ok(());
+            if !attach::loop_device::in_use(attachment.device()) {
+                return;
             }
+            tell(format_args!("{device} is in use: unmount what is on it first; nothing is unmounted by force"));
+        }
+        if let Some(cut) = attachment.live().cut.filter(|_| had_power) {
+            had_power = false;
             tell(format_args!(
-                "{} is in use: unmount what is on it first; nothing is unmounted by force",
-                entry.device.display()
+                "{device}: the power was cut after {} answers; requests in flight that failed: {}; sectors that are what they \
+                 were before: {}. Detach it, and attach it again with the same --backing.",
+                cut.answered, cut.unanswered, cut.sectors
             ));
         }
-        let had_power = entry.live.cut.is_none();
-        entry.live = attachment.live();
-        if let Some(cut) = entry.live.cut.filter(|_| had_power) {
-            tell(format_args!(
-                "{}: the power was cut after {} answers; requests in flight that failed: {}; sectors that are what they were \
-                 before: {}. Detach it, and attach it again with the same --backing.",
-                entry.device.display(),
-                cut.answered,
-                cut.unanswered,
-                cut.sectors
-            ));
-        }
-        registry.enter(entry)?;
+        std::thread::sleep(LOOK);
     }
 }
 

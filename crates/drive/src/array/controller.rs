@@ -1,11 +1,12 @@
 //! What stands between the host and its drives.
 
 use block::{Bytes, Nanos, Rate};
+use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 
 /// The controllers of a rig, all alike, to which the drives are dealt in turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerSpec {
     /// How many; none if the drives are on the host's own ports, which cost nothing beside the drive's link.
     pub count: u32,
@@ -17,7 +18,7 @@ pub struct ControllerSpec {
 }
 
 /// A controller: a processor that takes commands in turn, and a path for data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Controller {
     spec: ControllerSpec,
     /// When the processor is free.

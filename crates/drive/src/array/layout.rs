@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use block::{Bytes, Lba, Op, Request};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How an array spreads data over its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// One drive as it is.
@@ -82,7 +82,7 @@ pub struct Step {
 /// *row*. With parity, a row has one chunk of it, in the last member first, then in the one before; data follows
 /// the parity around ("left-symmetric", as Linux md has it by default).
 /// Source: the md(4) manual page, "RAID4 / RAID5" and `--layout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     members: u32,
     /// Members that have the same data.

@@ -1,5 +1,7 @@
 //! Several drives as one, behind their controllers.
 
+use serde::{Deserialize, Serialize};
+
 mod controller;
 mod layout;
 #[cfg(test)]
@@ -19,7 +21,7 @@ use crate::{Counters, Device, Drive, Health, Shape};
 /// A request becomes commands to members. Each passes its controller, waits in the member's own queue if that is
 /// full, and is done when its data is back through the controller. The request is done with the last of them. A
 /// write for which old data must be read is done in two rounds.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Array {
     layout: Layout,
     members: Vec<Device>,
@@ -36,11 +38,13 @@ pub struct Array {
     done: Agenda<Tag>,
     now: Nanos,
     counters: Counters,
+    /// Empty between requests.
+    #[serde(skip)]
     steps: Vec<Step>,
 }
 
 /// What happens inside the array.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Event {
     /// A command reaches its member.
     Arrive(u32),
@@ -49,7 +53,7 @@ enum Event {
 }
 
 /// A request of the host under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Flight {
     tag: Tag,
     request: Request,
@@ -62,7 +66,7 @@ struct Flight {
 }
 
 /// A command to a member under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Command {
     flight: u32,
     member: u32,

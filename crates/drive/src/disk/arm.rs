@@ -1,6 +1,7 @@
 //! The arm with its heads above the turning platters.
 
 use block::{Lba, Nanos};
+use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, Place};
 use super::seek::SeekCurve;
@@ -10,7 +11,7 @@ use super::spindle::{Spindle, Work};
 ///
 /// Platters turn without a pause, so their angle is the time modulo a revolution, and how long a sector takes to
 /// come round is arithmetic, never chance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
     layout: Layout,
     read_curve: SeekCurve,
@@ -26,7 +27,7 @@ pub struct Arm {
 }
 
 /// Reading on without having been asked, until something else is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Ahead {
     /// The segment of the cache that the data goes into.
     segment: usize,
@@ -53,7 +54,7 @@ impl Approach {
 }
 
 /// Sectors passing under the heads one after the other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Passing {
     /// When the first begins to pass.
     began: Nanos,

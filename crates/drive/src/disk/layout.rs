@@ -1,9 +1,10 @@
 //! Where sectors lie on the platters, and when they pass under the heads.
 
 use block::{Lba, Nanos, Rate, SECTOR};
+use serde::{Deserialize, Serialize};
 
 /// What the platters are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platters {
     /// Sectors that the host can use.
     pub sectors: u64,
@@ -21,7 +22,7 @@ pub struct Platters {
 
 /// Gaps in angle, as times, by which tracks begin after one another, so that a head that goes on to the next
 /// track is there when that track begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skew {
     /// Between two tracks of a cylinder.
     pub track: Nanos,
@@ -34,7 +35,7 @@ pub struct Skew {
 /// Logical sectors fill a cylinder head by head, then the next cylinder, from the outside in. With the skew
 /// this makes one spiral in time: `stream` says when a sector passes if the disk is read from its first
 /// sector on without a pause, and modulo a revolution it is the sector's angle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Layout {
     platters: Platters,
     skew: Skew,
@@ -44,7 +45,7 @@ pub struct Layout {
     zones: Vec<Zone>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Zone {
     first: u64,
     track_sectors: u64,
@@ -53,7 +54,7 @@ struct Zone {
 }
 
 /// Where the arm must be, and what passes there when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The position of the arm.
     pub cylinder: u32,

@@ -18,6 +18,7 @@ use layout::{Layout, Place, Skew};
 use seek::SeekCurve;
 pub use seek::SeekTimes;
 use segments::Segments;
+use serde::{Deserialize, Serialize};
 pub use spindle::SpindleSpec;
 use spindle::{Spindle, Work};
 use write_cache::WriteCache;
@@ -27,7 +28,7 @@ use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Shape};
 
 /// All that a disk is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskSpec {
     /// The platters.
     pub platters: Platters,
@@ -52,7 +53,7 @@ pub struct DiskSpec {
 }
 
 /// The memory of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSpec {
     /// Segments for what was read and what is read ahead.
     pub segments: u32,
@@ -110,7 +111,7 @@ impl DiskSpec {
 }
 
 /// A simulated disk.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DiskDrive {
     spec: DiskSpec,
     now: Nanos,
@@ -140,7 +141,7 @@ pub struct DiskDrive {
 }
 
 /// A command that needs the arm.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     tag: Tag,
     request: Request,
@@ -178,6 +179,11 @@ impl DiskDrive {
             counters: Counters::default(),
             spec,
         }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &DiskSpec {
+        &self.spec
     }
 
     /// How often a command has moved the arm to another cylinder.

@@ -1,9 +1,10 @@
 //! How long the arm takes to move.
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// What a data sheet says of seeks; settling on the track is part of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekTimes {
     /// To the next cylinder.
     pub track: Nanos,
@@ -21,7 +22,7 @@ pub struct SeekTimes {
 ///
 /// Source: C. Ruemmler and J. Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994,
 /// §"Seeking", for the law; the definition of the average is that of Hitachi's 5K320 OEM specification, §4.4.2.1.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SeekCurve {
     /// Nanoseconds for each distance below `NEAR`.
     near: Vec<u32>,

@@ -1,9 +1,10 @@
 //! What the disk remembers of what it has read.
 
 use block::Lba;
+use serde::{Deserialize, Serialize};
 
 /// The read cache: segments, each holding one stretch of sectors; the one used longest ago gives way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Segments {
     size: u64,
     segments: Vec<Segment>,
@@ -11,7 +12,7 @@ pub struct Segments {
     uses: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     first: u64,
     end: u64,

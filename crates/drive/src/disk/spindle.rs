@@ -1,9 +1,10 @@
 //! Whether the platters turn, and what the disk consumes.
 
 use block::{Nanos, Power};
+use serde::{Deserialize, Serialize};
 
 /// What the disk consumes in each state, and how it sleeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpindleSpec {
     /// Turning, with nothing else to do; waiting for a sector to come round is this too.
     pub idle: Power,
@@ -24,7 +25,7 @@ pub struct SpindleSpec {
 }
 
 /// What the disk does besides turning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     Seek,
     Read,
@@ -33,7 +34,7 @@ pub enum Work {
 
 /// The spindle: turning, stopped, or on its way up. It counts how long each state lasted, so that energy is
 /// worked out only when someone asks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spindle {
     spec: SpindleSpec,
     /// When the disk was last in use.

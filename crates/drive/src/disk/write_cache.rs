@@ -1,9 +1,10 @@
 //! What was written and is not on the platters yet.
 
 use block::Lba;
+use serde::{Deserialize, Serialize};
 
 /// A stretch of sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// The first sector.
     pub first: Lba,
@@ -19,7 +20,7 @@ impl Extent {
 }
 
 /// Written sectors by position; neighbours are joined, so that small sequential writes become large ones.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WriteCache {
     size: u64,
     extents_max: usize,

@@ -4,13 +4,14 @@ mod file;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Power, Rate, Request, SECTOR, Tag};
 pub(crate) use file::DramFile;
+use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Shape};
 
 /// All that a DRAM drive is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DramSpec {
     /// What the host can store.
     pub capacity: Bytes,
@@ -46,7 +47,7 @@ impl DramSpec {
 ///
 /// The fixed times of commands in the drive run side by side; their data goes over the link one after the other.
 /// Nothing is cached, so a flush has nothing to do, and nothing is lost or worn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DramDrive {
     spec: DramSpec,
     now: Nanos,
@@ -70,6 +71,11 @@ impl DramDrive {
             counters: Counters::default(),
             spec,
         }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &DramSpec {
+        &self.spec
     }
 
     fn take(&mut self, tag: Tag, request: Request) {

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 use super::mapping::Lpn;
 
@@ -12,7 +13,7 @@ use super::mapping::Lpn;
 /// A page that the host wrote whole goes on to flash at once and its slot is free again when it is
 /// programmed. A page written in part waits for the rest, so that small sequential writes are put
 /// together; if too many wait, the one that waited longest must go as it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     /// When each slot that holds no partial page is free.
     free_at: BinaryHeap<Reverse<Nanos>>,
@@ -22,7 +23,7 @@ pub struct Buffer {
 }
 
 /// A page of which only some sectors were written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
     /// The page.
     pub page: Lpn,

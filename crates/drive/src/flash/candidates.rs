@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use block::Seed;
+use serde::{Deserialize, Serialize};
 
 use super::collection::Policy;
 
@@ -10,7 +11,7 @@ use super::collection::Policy;
 pub const NOT_CLOSED: u16 = 0x8000;
 
 /// Finds the block of a unit to be emptied next, by the drive's [`Policy`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Candidates {
     /// The fewest valid pages.
     Greedy(Fewest),
@@ -122,7 +123,7 @@ impl Candidates {
 /// overwritten pages never bring about. Only when the level itself must move are all counts read,
 /// and that is one pass over an array of 16-bit numbers. The choice is exact: always a block with
 /// the fewest valid pages, the one that has waited longest at the level first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fewest {
     level: u16,
     at_level: VecDeque<u32>,

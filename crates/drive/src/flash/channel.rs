@@ -1,6 +1,7 @@
 //! The bus that some dies share.
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The reservations of a flash channel, which moves one thing at a time for any of its dies.
 ///
@@ -8,7 +9,7 @@ use block::Nanos;
 /// it, and a read on its neighbour must find the gaps that those transfers leave. A die does its own
 /// work in order, so what is booked for one die only ever grows at its end; a booking looks for a gap
 /// among those of the other dies. Nothing is moved, neither in time nor in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channel {
     lanes: Vec<Lane>,
     /// For each die and each lane, the first span that can be in the way of the die's next booking, which
@@ -17,7 +18,7 @@ pub struct Channel {
 }
 
 /// What is booked for one die.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lane {
     /// Reserved spans, ascending, apart from each other, some of them over.
     spans: Vec<(Nanos, Nanos)>,

@@ -2,13 +2,14 @@
 
 use block::Nanos;
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::Unit;
 use super::mapping::{FlashOp, Mapping, Moved, Source};
 
 /// Which block is emptied next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Policy {
     /// The one with the fewest valid pages.
     Greedy,
@@ -21,7 +22,7 @@ pub enum Policy {
 }
 
 /// When and how blocks are emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectionSpec {
     /// Which block.
     pub policy: Policy,
@@ -40,7 +41,7 @@ impl CollectionSpec {
 }
 
 /// Collection while the host asks nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleSpec {
     /// How long nothing must have been asked.
     pub after: Nanos,
@@ -59,7 +60,7 @@ const LEVELLING_PACE: u32 = 16;
 const HURRY: u32 = 4;
 
 /// The block that is being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Victim {
     block: u32,
     /// The pages before this one have been dealt with.

@@ -1,5 +1,7 @@
 //! Data that is made smaller before it is stored.
 
+use serde::{Deserialize, Serialize};
+
 use super::mapping::FlashOp;
 
 /// A controller that compresses what it stores (SandForce).
@@ -7,7 +9,7 @@ use super::mapping::FlashOp;
 /// Flash pages are programmed only as often as what is left of the data fills them. The map goes on in
 /// whole pages: how much less space compressed data takes up, and so how much spare it adds, is not
 /// followed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Compression {
     /// What is always left, in percent.
     floor: u32,

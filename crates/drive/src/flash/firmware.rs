@@ -1,9 +1,10 @@
 //! The controller's processors.
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The processors on which a drive's firmware runs, each with one command at a time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Firmware {
     /// When each is free for the next command.
     free: Vec<Nanos>,

@@ -1,12 +1,13 @@
 //! How flash is laid out, and how its parts are numbered.
 
 use block::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// How flash is laid out.
 ///
 /// A *unit* is what takes writes independently of the others: one plane of one die. Pages of
 /// successive writes go to successive units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
     /// Buses between controller and flash.
     pub channels: u32,
@@ -27,7 +28,7 @@ pub struct Geometry {
 }
 
 /// A plane of a die, in the order in which pages are given out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Unit(pub u32);
 
 /// A die, numbered so that neighbours are on different channels.

@@ -1,12 +1,13 @@
 //! Noting where data went.
 
 use block::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// The controller's notes of where written data went, which it takes down one at a time beside its commands.
 ///
 /// A write is answered once its note is begun: a lone one never waits, many are held to the pace of notes.
 /// Reads do not wait for notes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Journal {
     free: Nanos,
 }

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use block::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::mapping::Lpn;
 
 /// How the map is kept where the controller's memory does not hold all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCacheSpec {
     /// The controller's memory for the map.
     pub size: Bytes,
@@ -29,7 +30,7 @@ pub struct MapCacheSpec {
 /// until the region is written in order again.
 ///
 /// Only writes bring regions here. A read uses what it fetched and lets it go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MapCache {
     spec: MapCacheSpec,
     /// Extents at which a plain table is smaller.
@@ -41,7 +42,7 @@ pub struct MapCache {
     used: Bytes,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Region {
     /// Extents beside the one that every region has.
     extents: u32,

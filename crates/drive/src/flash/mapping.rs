@@ -5,19 +5,20 @@
 use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 use super::retirement::{self, WORN_START_MIN};
-use crate::{Verdict, Wear, WearSpec};
+use crate::{Verdict, Wear, WearSpec, sparse};
 
 /// A logical page: what the host names. Never an index into flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lpn(pub u32);
 
 /// How many bits each cell of a block holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cells {
     /// As many as the flash is made for.
     Native,
@@ -59,7 +60,7 @@ pub struct Moved {
 }
 
 /// Blocks that are written with one bit a cell first and emptied into others later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlcSpec {
     /// Bits of each cell of the other blocks: so much less a block holds.
     pub bits: u32,
@@ -80,17 +81,20 @@ const UNMAPPED: u32 = 0;
 /// filled before the next unit's turn.
 ///
 /// A place for a logical page (*slot*) is numbered `block << page_bits | page`, blocks unit by unit.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Mapping {
     pub(super) geometry: Geometry,
     pub(super) collection: CollectionSpec,
     slc: Option<SlcSpec>,
     pub(super) page_bits: u32,
     /// The slot of each logical page, inverted.
+    #[serde(with = "sparse")]
     pub(super) slots: Vec<u32>,
     /// The logical page that was last written to each slot.
+    #[serde(with = "sparse")]
     pub(super) owners: Vec<u32>,
     /// A bit a slot: whether it is what the map points to.
+    #[serde(with = "sparse")]
     pub(super) valid: Vec<u64>,
     /// Valid pages of each block, with [`NOT_CLOSED`] set while the block is open, free or a victim.
     pub(super) counts: Vec<u16>,
@@ -112,7 +116,7 @@ pub struct Mapping {
 }
 
 /// What a unit is doing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct UnitState {
     pub free: VecDeque<u32>,
     host: Frontier,
@@ -127,7 +131,7 @@ pub(super) struct UnitState {
 }
 
 /// The block that is being written, and how far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Frontier {
     pub block: u32,
     pub next: u32,

@@ -36,13 +36,14 @@ use nand::Nand;
 pub use nand::{CellTimes, NandTimes};
 use power_cut::{Unsettled, Waiting};
 use read_ahead::ReadAhead;
+use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
 
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Health, Lost, Meter, Shape, Thermal};
 /// A simulated flash drive.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct FlashDrive {
     spec: FlashSpec,
     page_sectors: u32,
@@ -67,6 +68,8 @@ pub struct FlashDrive {
     /// How long the controller and flash take, in percent of what they take when cool.
     pace: u32,
     unsettled: Unsettled,
+    /// Empty between requests.
+    #[serde(skip)]
     plan: Vec<FlashOp>,
     /// Pages in the buffer that wait for their flash page to be full.
     waiting: Vec<Waiting>,
@@ -119,6 +122,11 @@ impl FlashDrive {
             waiting_ready: Nanos::ZERO,
             spec,
         }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &FlashSpec {
+        &self.spec
     }
 
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.

@@ -1,13 +1,14 @@
 //! How long flash takes for what was decided.
 
 use block::{Bytes, Nanos, Rate, SECTOR};
+use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
 use super::mapping::{Cells, FlashOp, Moved, Place};
 
 /// What the parts of a flash die and its bus cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NandTimes {
     /// From the array into the die's register.
     pub read: Nanos,
@@ -30,7 +31,7 @@ pub struct NandTimes {
 }
 
 /// What cells of one kind cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellTimes {
     /// From the array into the die's register.
     pub read: Nanos,
@@ -42,7 +43,7 @@ pub struct CellTimes {
 ///
 /// A die does what it is given in order, so one register tells when it is free. A channel serves
 /// whichever of its dies is ready first, so it keeps what is booked: see [`Channel`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Nand {
     times: NandTimes,
     multi_plane: bool,
@@ -59,7 +60,7 @@ pub struct Nand {
     pub(super) blocks_erased: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct DieState {
     free: Nanos,
     /// When the last program began, and the register could take the next page.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use block::{Lba, Nanos};
+use serde::{Deserialize, Serialize};
 
 use super::buffer::Buffer;
 use super::journal::Journal;
@@ -13,7 +14,7 @@ use crate::{Drive, Lost};
 /// Pages that were handed to flash lately, in the order in which that was decided.
 ///
 /// Once decided, the map points to a page's new place; only this knows that it is not there yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Unsettled {
     entries: VecDeque<Entry>,
     /// How many there may be before those that have settled are looked for.
@@ -21,7 +22,7 @@ pub struct Unsettled {
 }
 
 /// A page that waits in the buffer for its flash page to be programmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Waiting {
     /// The page.
     pub page: Lpn,
@@ -32,7 +33,7 @@ pub struct Waiting {
 }
 
 /// A page on its way from the buffer to flash.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     page: Waiting,
     /// When it is in flash.

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use block::{Lba, Nanos, Request};
+use serde::{Deserialize, Serialize};
 
 use super::mapping::Lpn;
 
 /// Pages that were read from flash before they were asked for, because reads came in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReadAhead {
     /// How many pages beyond the last read are kept ready.
     pages: u32,

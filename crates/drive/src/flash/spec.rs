@@ -1,12 +1,13 @@
 //! What a flash drive is made of.
 
 use block::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
 
 use super::{CollectionSpec, Geometry, MapCacheSpec, NandTimes, SlcSpec};
 use crate::{LinkTimes, PowerSpec, ThermalSpec, WearSpec};
 
 /// All that a flash drive is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashSpec {
     /// What the host can store.
     pub capacity: Bytes,

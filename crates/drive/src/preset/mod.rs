@@ -9,7 +9,7 @@ pub(crate) mod units;
 
 use block::{Bytes, Endurance, Nanos, Rate};
 pub(crate) use fields::table;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use self::embedded::{EMBEDDED, RIGS};
@@ -251,6 +251,21 @@ impl Preset {
             Spec::Disk(spec) => Device::Disk(DiskDrive::new(*spec)),
             Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
         }
+    }
+}
+
+/// As its name and its file.
+impl Serialize for Preset {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.name, &self.text).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Preset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, text) = <(String, String)>::deserialize(deserializer)?;
+        let preset = Self::parse(&text).map_err(serde::de::Error::custom)?;
+        Ok(Self { name, ..preset })
     }
 }
 

@@ -1,9 +1,10 @@
 //! The computer that asks.
 
 use block::{Bytes, Energy, Nanos, Op, Power, Rate, Request};
+use serde::{Deserialize, Serialize};
 
 /// What a host costs beside its drives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSpec {
     /// Processors that serve requests.
     pub cpus: u32,
@@ -26,7 +27,7 @@ pub struct HostSpec {
 }
 
 /// A host's processors. Each piece of work goes to whichever is free first, in the order in which it comes up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
     pub spec: HostSpec,
     free: Vec<Nanos>,

@@ -1,5 +1,7 @@
 //! What limits drives from outside: a host, its controllers, and how its drives are put together.
 
+use serde::{Deserialize, Serialize};
+
 mod file;
 mod host;
 mod limit;
@@ -19,7 +21,7 @@ use crate::slab::Slab;
 use crate::{Counters, Device, Drive, Health, Shape};
 
 /// All that a rig is made of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
     /// The computer.
     pub host: HostSpec,
@@ -61,7 +63,7 @@ impl RigSpec {
 }
 
 /// A simulated host with simulated drives, which is a drive to what runs on it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Rig {
     spec: RigSpec,
     host: Host,
@@ -77,7 +79,7 @@ pub struct Rig {
 }
 
 /// What happens inside the host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Event {
     /// A processor has handed a command over.
     HandedOver(u32),
@@ -86,7 +88,7 @@ enum Event {
 }
 
 /// A request under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Flight {
     tag: Tag,
     /// What was not made into commands yet.
@@ -97,7 +99,7 @@ struct Flight {
 }
 
 /// A command under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Command {
     flight: u32,
     request: Request,

@@ -1,5 +1,7 @@
 //! What the tests of whole drives share.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::collections::HashMap;
 
 use assay_drive::{Counters, Drive};

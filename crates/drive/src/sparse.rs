@@ -1,0 +1,115 @@
+//! Large tables of numbers, most of which may be zero, as serde writes and reads them.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserializer, Serializer};
+use serde_bytes::{ByteBuf, Bytes};
+
+/// Numbers that are written together, or not at all where all of them are zero.
+const PIECE: usize = 4096;
+
+/// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
+pub trait Number: Copy + Default {
+    /// Whether any of a piece is not zero.
+    fn is_used(piece: &[Self]) -> bool;
+    /// The bytes of a piece, the lowest of each number first.
+    fn bytes(piece: &[Self]) -> Vec<u8>;
+    /// Reads a piece from its bytes; whether there are as many as it takes.
+    fn read(piece: &mut [Self], bytes: &[u8]) -> bool;
+}
+
+macro_rules! number {
+    ($type:ty) => {
+        impl Number for $type {
+            fn is_used(piece: &[Self]) -> bool {
+                piece.iter().any(|number| *number != 0)
+            }
+
+            fn bytes(piece: &[Self]) -> Vec<u8> {
+                piece.iter().flat_map(|number| number.to_le_bytes()).collect()
+            }
+
+            fn read(piece: &mut [Self], bytes: &[u8]) -> bool {
+                let (numbers, rest) = bytes.as_chunks();
+                piece.iter_mut().zip(numbers).for_each(|(number, bytes)| *number = Self::from_le_bytes(*bytes));
+                numbers.len() == piece.len() && rest.is_empty()
+            }
+        }
+    };
+}
+
+number!(u32);
+number!(u64);
+
+/// Writes how many numbers there are, and where in it what is each piece that is not zero throughout.
+pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    let used: Vec<(u64, &[T])> = (0..).zip(table.chunks(PIECE)).filter(|(_, piece)| T::is_used(piece)).collect();
+    let mut pieces = serializer.serialize_seq(Some(used.len() + 1))?;
+    pieces.serialize_element(&(table.len() as u64, Bytes::new(&[])))?;
+    for (index, piece) in used {
+        pieces.serialize_element(&(index, ByteBuf::from(T::bytes(piece))))?;
+    }
+    pieces.end()
+}
+
+/// Reads what [`serialize`] wrote. Memory that stays zero is not touched.
+pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    deserializer.deserialize_seq(Pieces(PhantomData))
+}
+
+/// Reads the pieces of a table of such numbers.
+struct Pieces<T>(PhantomData<T>);
+
+impl<'de, T: Number> Visitor<'de> for Pieces<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of numbers in pieces")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Vec<T>, A::Error> {
+        let wrong = |what| serde::de::Error::custom(format!("a table of numbers has no {what}"));
+        let (length, _): (u64, ByteBuf) = pieces.next_element()?.ok_or_else(|| wrong("length"))?;
+        let mut table = vec![T::default(); usize::try_from(length).map_err(|_| wrong("length that fits in memory"))?];
+        while let Some((index, bytes)) = pieces.next_element::<(u64, ByteBuf)>()? {
+            let piece = usize::try_from(index).ok().and_then(|index| table.chunks_mut(PIECE).nth(index));
+            if !piece.is_some_and(|piece| T::read(piece, &bytes)) {
+                return Err(wrong("such piece"));
+            }
+        }
+        Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Table(#[serde(with = "super")] Vec<u32>);
+
+    #[test]
+    fn a_table_is_read_as_it_was_written_and_zeroes_take_no_room() {
+        for (length, used) in
+            [(0, vec![]), (5, vec![4]), (3 * PIECE, vec![]), (10 * PIECE + 7, vec![5000, 10 * PIECE + 6])]
+        {
+            let mut table = Table(vec![0; length]);
+            used.iter().for_each(|&place| table.0[place] = u32::MAX - place as u32);
+            let written = postcard::to_allocvec(&table).unwrap();
+            assert!(written.len() < 20 + used.len() * (4 * PIECE + 20), "{length}: {} bytes", written.len());
+            assert_eq!(postcard::from_bytes::<Table>(&written).unwrap(), table);
+        }
+    }
+
+    #[test]
+    fn a_piece_that_is_not_of_the_table_is_refused() {
+        let pieces: [(u64, &Bytes); 2] = [(5, Bytes::new(&[])), (0, Bytes::new(&[1; 16]))];
+        let written = postcard::to_allocvec(&pieces[..]).unwrap();
+        assert!(postcard::from_bytes::<Table>(&written).is_err(), "five numbers have twenty bytes");
+    }
+}
