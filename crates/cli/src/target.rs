@@ -118,6 +118,12 @@ impl RealOptions {
     }
 }
 
+/// The speed of an attached drive.
+pub fn speed(text: &str) -> Result<f64, String> {
+    let speed: f64 = text.parse().map_err(|_| "give a number, such as 0.25".to_owned())?;
+    if speed > 0.0 && speed <= 1.0 { Ok(speed) } else { Err("give more than 0 and at most 1".to_owned()) }
+}
+
 /// A target that was opened.
 pub struct Opened {
     /// What a plan is carried out on.
@@ -156,7 +162,13 @@ impl Opened {
 
     /// Makes sure that what a plan does to the machine is undone however it ends: Ctrl-C ends it in good order, a process
     /// of its own waits for one that is killed, and what an earlier one left is cleared up.
-    pub fn guard(&mut self, plan: &Plan) -> Result<(), Failure> {
+    pub fn guard(&mut self, plan: &Plan, speed: Option<f64>) -> Result<(), Failure> {
+        if speed.is_some() && (self.real || !plan.has_trials()) {
+            return Err(Failure::usage(
+                "--speed is for plans that attach a simulated drive, such as `file-systems`; this one runs in the target's own \
+                 time",
+            ));
+        }
         if !plan.has_trials() {
             return Ok(());
         }
@@ -167,7 +179,7 @@ impl Opened {
         let program = std::env::current_exe().map_err(Failure::failed)?;
         Aftermath::guarded_by(&program, &["aftermath"]);
         if !self.real {
-            self.subject.stop_when(interruption()?);
+            self.subject.stage_with(interruption()?, speed.unwrap_or(1.0));
         }
         Ok(())
     }

@@ -31,8 +31,22 @@ pub struct Simulated {
     record: Option<Arc<Record>>,
     /// What the drive used while it last rested, in watts; none where it has not.
     idle_watts: Option<f64>,
+    /// How it is attached where it is a stage.
+    stage: StageTerms,
+}
+
+/// How a drive is attached where it is a stage.
+struct StageTerms {
     /// Set from outside when trials are to end early.
     stop: Arc<AtomicBool>,
+    /// How many of its seconds pass in each of the machine's.
+    speed: f64,
+}
+
+impl Default for StageTerms {
+    fn default() -> Self {
+        Self { stop: Arc::default(), speed: 1.0 }
+    }
 }
 
 impl Simulated {
@@ -44,7 +58,7 @@ impl Simulated {
             clones: Mutex::new(Vec::new()),
             record: None,
             idle_watts: None,
-            stop: Arc::default(),
+            stage: StageTerms::default(),
         }
     }
 
@@ -145,11 +159,11 @@ impl Subject for Simulated {
 
     fn stage(&mut self) -> Result<Stage, LabError> {
         self.idle(Nanos::ZERO);
-        Ok(Stage::over_drive(self.drive.clone(), &self.preset.name, Arc::clone(&self.stop))?)
+        Ok(Stage::over_drive(self.drive.clone(), &self.preset.name, self.stage.speed, Arc::clone(&self.stage.stop))?)
     }
 
-    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
-        self.stop = stop;
+    fn stage_with(&mut self, stop: Arc<AtomicBool>, speed: f64) {
+        self.stage = StageTerms { stop, speed };
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -179,8 +179,9 @@ pub trait Subject {
         Ok(())
     }
 
-    /// From now on, what takes long ends soon after `stop` is set.
-    fn stop_when(&mut self, _: Arc<AtomicBool>) {}
+    /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its seconds
+    /// there in each of the machine's.
+    fn stage_with(&mut self, _stop: Arc<AtomicBool>, _speed: f64) {}
 
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);

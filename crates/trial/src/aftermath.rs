@@ -40,6 +40,8 @@ pub enum Undo {
         /// The file that it is over.
         file: PathBuf,
     },
+    /// Clear up the attached drive at this block device, if the process that answered for it is gone.
+    Detach(PathBuf),
     /// End a process, and those that it has started in its group; the name guards against another of the same number.
     End {
         /// Its number, which is that of its group as well where it leads one.
@@ -253,6 +255,12 @@ impl Undo {
                     attach::loop_device::detach(device)?;
                 }
                 Ok(())
+            }
+            Self::Detach(device) => {
+                let registry = attach::registry::Registry::open()?;
+                let entries = registry.entries().map_err(TrialError::at(device))?;
+                let left = entries.iter().find(|entry| entry.device == *device && !entry.is_alive());
+                left.map_or(Ok(()), |entry| Ok(attach::detach(&registry, entry)?))
             }
             Self::End { pid, command } => {
                 end(*pid, command);

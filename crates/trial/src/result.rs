@@ -28,6 +28,31 @@ impl Trial {
     }
 }
 
+impl Trial {
+    /// What it would have been at full speed, where `speed` of the drive's seconds passed in each of the machine's. The
+    /// work of the machine's processors is then taken to be so much faster than it is.
+    #[must_use]
+    pub fn at_full_speed(mut self, speed: f64) -> Self {
+        for figure in &mut self.figures {
+            figure.value *= factor(&figure.unit, speed);
+        }
+        for course in &mut self.courses {
+            let by = factor(&course.unit, speed);
+            course.points.iter_mut().for_each(|point| *point = (point.0 * speed, point.1 * by));
+        }
+        self
+    }
+}
+
+/// By how much a figure of this unit changes if time passes `speed` times as fast.
+fn factor(unit: &str, speed: f64) -> f64 {
+    match unit {
+        "s" => speed,
+        unit if unit.ends_with("/s") => 1.0 / speed,
+        _ => 1.0,
+    }
+}
+
 /// One figure of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -91,4 +116,24 @@ pub struct Paper {
     pub media: String,
     /// The text.
     pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_slowed_down_is_scaled_back() {
+        let figures = vec![
+            Figure::more("Rate", "B/s", 100.0),
+            Figure::less("Latency, mean", "s", 8.0),
+            Figure::neither("Processor", "%", 5.0),
+        ];
+        let course = Course { name: "Rate".into(), unit: "1/s".into(), points: vec![(4.0, 10.0)] };
+        let slow = Trial { figures, courses: vec![course], ..Trial::default() };
+        let full = slow.at_full_speed(0.25);
+        let values: Vec<f64> = full.figures.iter().map(|figure| figure.value).collect();
+        assert_eq!(values, [400.0, 2.0, 5.0]);
+        assert_eq!(full.courses[0].points, [(1.0, 40.0)]);
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use attach::Attachment;
 use attach::loop_device::LoopDevice;
 use block::Bytes;
+use drive::Drive;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 
@@ -16,9 +17,12 @@ pub struct Stage {
     device: PathBuf,
     capacity: Bytes,
     stop: Arc<AtomicBool>,
+    /// How many of its seconds pass in each of the machine's.
+    speed: f64,
     /// What makes the device be there; gone before anybody else takes it away.
     under: Under,
     /// What is taken away should this process be killed.
+    #[allow(dead_code, reason = "they are kept for as long as the stage is there")]
     promises: Vec<Promise>,
 }
 
@@ -36,18 +40,25 @@ enum Under {
 impl Stage {
     /// A block device as it is.
     pub fn device(device: &Path, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
-        Self { device: device.to_owned(), capacity, stop, under: Under::Itself, promises: Vec::new() }
+        Self { device: device.to_owned(), capacity, stop, speed: 1.0, under: Under::Itself, promises: Vec::new() }
     }
 
     /// A loop device over a file.
     pub fn file(device: LoopDevice, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
-        Self { device: device.path().to_owned(), capacity, stop, under: Under::File(device), promises: Vec::new() }
+        Self {
+            device: device.path().to_owned(),
+            capacity,
+            stop,
+            speed: 1.0,
+            under: Under::File(device),
+            promises: Vec::new(),
+        }
     }
 
     /// A simulated drive that is attached.
     pub fn drive(attachment: Attachment, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
         let device = attachment.device().to_owned();
-        Self { device, capacity, stop, under: Under::Drive(Box::new(attachment)), promises: Vec::new() }
+        Self { device, capacity, stop, speed: 1.0, under: Under::Drive(Box::new(attachment)), promises: Vec::new() }
     }
 
     /// A loop device over all of a file, which is freed with the stage.
@@ -62,28 +73,22 @@ impl Stage {
         Ok(Self { promises: vec![promise], ..Self::file(device, capacity, stop) })
     }
 
-    /// A simulated drive, attached for as long as the stage is there; it is given away.
+    /// A simulated drive, attached for as long as the stage is there: `speed` of its seconds pass in each of the
+    /// machine's. It is listed by this name.
     ///
     /// # Errors
     /// If it cannot be attached.
-    pub fn over_drive(drive: drive::Device, name: &str, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
-        let _ = name;
-        let capacity = drive::Drive::shape(&drive).capacity;
-        let mount = PathBuf::from(format!("/run/assay/stage-{}", std::process::id()));
-        let terms = attach::Terms {
-            content: mount.with_extension("data"),
-            speed: 1.0,
-            busy: false,
-            partitions: false,
-            power_cut_after: None,
-        };
-        let attachment = Attachment::new(drive, &mount, &terms)?;
-        Ok(Self::drive(attachment, capacity, stop))
+    pub fn over_drive(drive: drive::Device, name: &str, speed: f64, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
+        let capacity = drive.shape().capacity;
+        let aftermath = Aftermath::begin()?;
+        let attachment = Attachment::scratch(name, drive, speed)?;
+        let promise = aftermath.promise(Undo::Detach(attachment.device().to_owned()))?;
+        Ok(Self { speed, promises: vec![promise], ..Self::drive(attachment, capacity, stop) })
     }
 
-    /// What is to be said of the figures that were taken here.
-    pub fn doubts(&self) -> Vec<String> {
-        Vec::new()
+    /// How many of the drive's seconds pass in each of the machine's: 1 but for a simulated drive that was slowed down.
+    pub const fn speed(&self) -> f64 {
+        self.speed
     }
 
     /// The block device.

@@ -37,7 +37,7 @@ pub struct Arguments {
     backing: Option<PathBuf>,
 
     /// Seconds of the drive for each second of the machine: 0.25 makes a drive four times slower
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::target::speed)]
     speed: f64,
 
     /// Attach it worn: written full, and then over again at random
@@ -66,11 +66,6 @@ pub struct Arguments {
 pub struct Detach {
     /// The device, as `assay attach` printed it
     device: PathBuf,
-}
-
-fn speed(text: &str) -> Result<f64, String> {
-    let speed: f64 = text.parse().map_err(|_| "give a number, such as 0.25".to_owned())?;
-    if speed > 0.0 && speed <= 1.0 { Ok(speed) } else { Err("give more than 0 and at most 1".to_owned()) }
 }
 
 /// Attaches a drive and prints its device's path, first of all; ends when it is told to and nothing uses the drive.

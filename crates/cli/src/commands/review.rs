@@ -74,6 +74,11 @@ pub struct Arguments {
     #[arg(long, value_name = "METHOD")]
     pub purge: Option<PurgeMethod>,
 
+    /// Attach a simulated drive at so many of its seconds in each of the machine's, and scale figures back: 0.25 for one that
+    /// is faster than the way to it
+    #[arg(long, value_name = "FACTOR", value_parser = target::speed)]
+    pub speed: Option<f64>,
+
     /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
@@ -155,7 +160,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     let metering = arguments.power.open(name)?;
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     opened.fits(&plan)?;
-    opened.guard(&plan)?;
+    opened.guard(&plan, arguments.speed)?;
     tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
@@ -205,7 +210,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
     opened.fits(&plan)?;
-    opened.guard(&plan)?;
+    opened.guard(&plan, arguments.speed)?;
     Undertaking::go_on(store, &run, &opened)?;
     let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))

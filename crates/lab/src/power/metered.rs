@@ -109,8 +109,8 @@ impl Subject for Metered {
         self.target.leave_stage()
     }
 
-    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
-        self.target.stop_when(stop);
+    fn stage_with(&mut self, stop: Arc<AtomicBool>, speed: f64) {
+        self.target.stage_with(stop, speed);
     }
 
     fn idle(&mut self, time: Nanos) {

@@ -47,8 +47,7 @@ impl Session<'_> {
         let seed = self.seed.split(&step.name).split(&key).number(u64::from(repeat));
         let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
         let tried = trials.experiment.run(&point.choices, &stage, &Go { seed, tell: &tell });
-        let is_stopped = stage.is_stopped();
-        let doubts = stage.doubts();
+        let (is_stopped, speed) = (stage.is_stopped(), stage.speed());
         drop(stage);
         let left = subject.leave_stage();
         let tried = tried.map_err(|error| match error {
@@ -56,9 +55,17 @@ impl Session<'_> {
             _ if is_stopped => LabError::Interrupted,
             error => error.into(),
         });
-        let mut tried = tried?;
+        let mut tried = tried?.at_full_speed(speed);
         left?;
-        tried.findings.extend(doubts);
+        tried.findings.extend((speed != 1.0).then(|| slowed(speed)));
         Ok(tried)
     }
+}
+
+fn slowed(speed: f64) -> String {
+    format!(
+        "The drive was slowed down to {speed} of its speed, and figures are scaled back: times by {speed}, rates by \
+         {:.3}. What the machine's own processors took is counted as that much less than it was.",
+        1.0 / speed
+    )
 }
