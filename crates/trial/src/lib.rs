@@ -10,6 +10,7 @@ mod aftermath;
 mod choice;
 mod error;
 mod experiment;
+mod mount;
 mod program;
 mod result;
 mod stage;
