@@ -82,14 +82,32 @@ pub fn run_real_together(
     jobs: &[Job],
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<Measurement>, RealError> {
-    jobs.iter().try_for_each(|job| check(target, job.workload).map_err(|error| error.of(job)))?;
+    run_real_apart(&vec![target; jobs.len()], jobs, watch)
+}
+
+/// The same with a target for each job, in their order, such as files of one file system.
+///
+/// # Errors
+/// As those of [`run_real_together`]. What ends one run early, by [`Target::stop_when`], ends them all.
+///
+/// # Panics
+/// If there are not as many targets as jobs.
+pub fn run_real_apart(
+    targets: &[&Target],
+    jobs: &[Job],
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<Measurement>, RealError> {
+    assert_eq!(targets.len(), jobs.len(), "every job has a target");
+    let placed = || targets.iter().copied().zip(jobs);
+    placed().try_for_each(|(target, job)| check(target, job.workload).map_err(|error| error.of(job)))?;
     let workers = jobs.iter().map(|job| job.workload.workers).sum();
     check_workers(workers)?;
-    check_memory(jobs, target)?;
-    if !target.keeps_cache() {
-        target.drop_cache();
-    }
-    let shared: Vec<Shared> = jobs.iter().map(|job| Shared::new(target, job.workload, job.seed)).collect();
+    check_memory(targets, jobs)?;
+    // Those of one target follow one another.
+    let mut distinct = targets.to_vec();
+    distinct.dedup_by(|one, other| std::ptr::eq(*one, *other));
+    distinct.iter().filter(|target| !target.keeps_cache()).for_each(|target| target.drop_cache());
+    let shared: Vec<Shared> = placed().map(|(target, job)| Shared::new(target, job.workload, job.seed)).collect();
     let (start, end) = (Gate::default(), Gate::default());
     let run = Run { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = thread::scope(|scope| {
@@ -147,8 +165,9 @@ const fn trims(workload: &Workload) -> bool {
 }
 
 /// Whether there is room for all requests that move data.
-fn check_memory(jobs: &[Job], target: &Target) -> Result<(), RealError> {
-    let ledgers = jobs.iter().map(|job| ledger::memory(job.workload, target.capacity()));
+fn check_memory(targets: &[&Target], jobs: &[Job]) -> Result<(), RealError> {
+    let placed = targets.iter().zip(jobs);
+    let ledgers = placed.map(|(target, job)| ledger::memory(job.workload, target.capacity()));
     let ledgers: Bytes = ledgers.sum::<Result<Bytes, Invalid>>()?;
     if ledgers > memory_available() {
         return Err(ledger_error(ledgers));
@@ -301,7 +320,7 @@ impl Run<'_> {
                     running -= 1;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.shared[0].target.is_stopped() {
+                    if self.shared.iter().any(|shared| shared.target.is_stopped()) {
                         self.give_up();
                     }
                     (self.watch)(self.progress(began));
@@ -311,10 +330,11 @@ impl Run<'_> {
             let now = elapsed();
             counts.iter_mut().for_each(|count| count.begin(now));
         }
-        let target = self.shared[0].target;
-        if !target.direct() && self.jobs.iter().any(|job| job.workload.verify.stamps) {
-            // What is read back is to come from the drive.
-            target.drop_cache();
+        for Shared { target, workload, .. } in self.shared {
+            if !target.direct() && workload.verify.stamps {
+                // What is read back is to come from the drive.
+                target.drop_cache();
+            }
         }
         self.end.open(failure.is_none().then_some(began));
         (self.watch)(self.progress(began));

@@ -43,6 +43,9 @@ pub struct Access {
     /// Whether to create a file that does not exist although nothing asks to write: it can then be
     /// laid out before it is read. Creating needs a size.
     pub create: bool,
+    /// Whether a file gets its length without space being promised for it: the file system then finds the space as it is
+    /// written.
+    pub sparse: bool,
     /// Whether the data of an existing file that assay did not create may be lost.
     pub overwrite: bool,
     /// The device whose data may be lost; must name the target.
@@ -400,7 +403,7 @@ fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, T
     let file = open(path, &access, 0)?;
     let mut target = Target::new(path, file, Kind::File, capacity, &access)?;
     if capacity > length {
-        reserve(&target.file, capacity).map_err(|errno| {
+        lengthen(&target.file, capacity, &access).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
             let _ = rustix::fs::ftruncate(&target.file, length.get());
             TargetError::Io { path: path.to_owned(), doing: "enlarge", errno }
@@ -431,7 +434,7 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     let open = || {
         let mut target = Target::new(path, open(path, &access, 0)?, Kind::File, size, &access)?;
         target.change = Change::Created;
-        let reserved = reserve(&target.file, size);
+        let reserved = lengthen(&target.file, size, &access);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
         Ok(target)
     };
@@ -513,6 +516,11 @@ impl Owner {
             Self::Unknown => Err(TargetError::Unmarked { path: path.to_owned() }),
         }
     }
+}
+
+/// Gives the file its length, and space as `access` asks.
+fn lengthen(file: &File, size: Bytes, access: &Access) -> Result<(), Errno> {
+    if access.sparse { rustix::fs::ftruncate(file, size.get()) } else { reserve(file, size) }
 }
 
 /// Gives the file its length, and space for it where the file system can promise any.

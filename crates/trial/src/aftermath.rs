@@ -56,6 +56,13 @@ pub enum Undo {
         /// What it was.
         text: String,
     },
+    /// Move what is in a control group to another one and remove it.
+    LeaveGroup {
+        /// The group's folder.
+        group: PathBuf,
+        /// That of the group that its processes came from.
+        home: PathBuf,
+    },
     /// Remove a file, or a folder with all that is in it, but nothing that is mounted there.
     Remove(PathBuf),
 }
@@ -267,6 +274,7 @@ impl Undo {
                 Ok(())
             }
             Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
+            Self::LeaveGroup { group, home } => leave(group, home),
             Self::Remove(path) => {
                 let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
                 match removed {
@@ -287,6 +295,23 @@ fn let_go(point: &Path) -> Result<(), TrialError> {
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => return Ok(()),
             Err(rustix::io::Errno::BUSY) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
             Err(_) => return unmount(point, UnmountFlags::DETACH).map_err(|error| TrialError::at(point)(error.into())),
+        }
+    }
+}
+
+/// Moves every process in a control group to another and removes it, once the kernel has seen the last one go.
+fn leave(group: &Path, home: &Path) -> Result<(), TrialError> {
+    let began = Instant::now();
+    loop {
+        let inside = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        // One that ends meanwhile cannot be moved, and need not be.
+        inside.lines().for_each(|pid| fs::write(home.join("cgroup.procs"), pid).unwrap_or_default());
+        match fs::remove_dir(group) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && began.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            removed => return removed.map_err(TrialError::at(group)),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use block::{Nanos, Seed};
 
-use crate::{Choice, Choices, Stage, Trial, TrialError};
+use crate::{Choice, Choices, Stage, Trial, TrialError, files};
 
 /// Every kind of trial, in the order of the documentation.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[&files::Files, &files::Metadata, &files::Flood, &files::CrossCheck];
 
 /// One go of a trial, besides where and what.
 pub struct Go<'g> {

@@ -10,8 +10,12 @@ mod aftermath;
 mod choice;
 mod error;
 mod experiment;
+mod files;
+mod memory;
+mod mount;
 mod program;
 mod result;
+mod scheduler;
 mod stage;
 
 pub use aftermath::{Aftermath, Promise, Undo};

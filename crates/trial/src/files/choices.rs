@@ -1,0 +1,104 @@
+//! What the trials of this folder can all be told: the file system, how it is mounted, and the scheduler below it.
+
+use block::{Bytes, Nanos, Rate};
+
+use crate::mount::block_option;
+use crate::scheduler::SCHEDULERS;
+use crate::{Choice, Choices, Kind, mount};
+
+/// What a drive is taken to move in a second, to say beforehand about how long something takes.
+const USUAL: Rate = Rate::from_megabytes_per_second(200);
+/// What making a file system, mounting and unmounting take, about.
+const SET_UP: Nanos = Nanos::from_secs(2);
+
+/// The file system; the raw device is the baseline that it is held against.
+pub(super) const FS: Choice = Choice {
+    name: "fs",
+    title: "File system",
+    about: "the file system that is made on the device; none measures the device itself",
+    kind: Kind::Word(&["ext2", "ext3", "ext4", "xfs", "btrfs", "none"]),
+    default: "ext4",
+};
+
+/// The same where there must be one.
+pub(super) const FS_REQUIRED: Choice =
+    Choice { about: "the file system that is made on the device", kind: Kind::Word(mount::FILE_SYSTEMS), ..FS };
+
+pub(super) const MKFS: Choice = Choice {
+    name: "mkfs",
+    title: "mkfs options",
+    about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
+    kind: Kind::Text,
+    default: "",
+};
+
+pub(super) const MOUNT: Choice = Choice {
+    name: "mount",
+    title: "Mount options",
+    about: "options as follow mount -o: noatime,logbufs=8",
+    kind: Kind::Text,
+    default: "",
+};
+
+pub(super) const FS_BLOCK: Choice = Choice {
+    name: "fs-block",
+    title: "File-system block",
+    about: "the block size of the file system; 0 for mkfs's own choice",
+    kind: Kind::Bytes,
+    default: "0",
+};
+
+pub(super) const SCHEDULER: Choice = Choice {
+    name: "scheduler",
+    title: "Scheduler",
+    about: "the I/O scheduler of the device, which is restored afterwards",
+    kind: Kind::Word(SCHEDULERS),
+    default: "as-found",
+};
+
+/// Whether what concerns the file system makes sense together.
+///
+/// # Errors
+/// What was found, what would be right and what to do.
+pub(super) fn check(choices: &Choices) -> Result<(), String> {
+    if choices.text("fs") != "none" {
+        return Ok(());
+    }
+    let idle = [MKFS.name, MOUNT.name].into_iter().find(|name| !choices.text(name).is_empty());
+    let idle = idle.or_else(|| (fs_block(choices) > Bytes::ZERO).then_some(FS_BLOCK.name));
+    idle.map_or(Ok(()), |name| Err(format!("`{name}` says nothing of a device without a file system; leave it out")))
+}
+
+/// What this machine lacks to make and mount the file system.
+pub(super) fn lacks(choices: &Choices) -> Option<String> {
+    match choices.text("fs") {
+        "none" if !rustix::process::geteuid().is_root() => {
+            Some("the settings of a device are root's; run it as root".to_owned())
+        }
+        "none" => None,
+        fs => mount::lacks(fs),
+    }
+}
+
+/// The options for `mkfs`, that for its block size among them.
+pub(super) fn mkfs_options(choices: &Choices) -> String {
+    let (told, block) = (choices.text("mkfs"), fs_block(choices));
+    if block == Bytes::ZERO {
+        return told.to_owned();
+    }
+    format!("{told} {}", block_option(choices.text("fs"), block)).trim().to_owned()
+}
+
+fn fs_block(choices: &Choices) -> Bytes {
+    choices.bytes("fs-block")
+}
+
+/// About how long it takes to set up, move so much, and measure for so long.
+pub(super) fn cost(moved: Bytes, measured: Nanos) -> Nanos {
+    SET_UP + USUAL.time_for(moved) + measured
+}
+
+/// About how much a drive moves in so long.
+pub(super) fn moved_in(time: Nanos) -> Bytes {
+    Bytes::new((USUAL.get() as f64 * time.as_secs_f64()) as u64)
+}

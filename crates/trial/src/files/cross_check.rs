@@ -1,0 +1,298 @@
+//! The trial `cross-check`: one job done by us and by programs that others wrote, on the same mount.
+
+use std::fs;
+
+use block::{Bytes, Nanos};
+use workload::{Pattern, Stop, Workload};
+
+use super::choices::{FS_BLOCK, FS_REQUIRED, MKFS, MOUNT, SCHEDULER, check, cost, lacks};
+use super::data::{Data, Opening};
+use super::place::Place;
+use super::tools::{Bonnie, FioJob, PATIENCE, Said, bonnie_arguments, dd_arguments, of_bonnie, of_dd, of_fio};
+use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError};
+
+/// The block of random reads.
+const RANDOM: Bytes = Bytes::from_kib(4);
+/// The largest block that bonnie++ takes; its least is smaller than a sector.
+const BLOCK_MOST: Bytes = Bytes::from_mib(1);
+
+const CHOICES: &[Choice] = &[
+    FS_REQUIRED,
+    MKFS,
+    MOUNT,
+    FS_BLOCK,
+    SCHEDULER,
+    Choice {
+        name: "bs",
+        title: "Record size",
+        about: "the size of a sequential request: a power of two from 512 to 1m",
+        kind: Kind::Bytes,
+        default: "1m",
+    },
+    Choice {
+        name: "size",
+        title: "Data",
+        about: "how long the file is that each program writes and reads",
+        kind: Kind::Bytes,
+        default: "1GiB",
+    },
+    Choice {
+        name: "runtime",
+        title: "Time of random reads",
+        about: "for how long random reads of 4k are measured at most",
+        kind: Kind::Time,
+        default: "10s",
+    },
+    Choice {
+        name: "bound",
+        title: "Bound",
+        about: "by how much another's figure may differ from ours before that is a finding, in percent",
+        kind: Kind::Count(1, 1000),
+        default: "20",
+    },
+];
+
+/// One job done by us and by programs that others wrote, on the same mount.
+#[derive(Debug)]
+pub(crate) struct CrossCheck;
+
+/// What is done, and where.
+struct Task<'t> {
+    place: &'t Place<'t>,
+    go: &'t Go<'t>,
+    block: Bytes,
+    size: Bytes,
+    time: Nanos,
+}
+
+/// What one program says of the jobs that it does.
+#[derive(Debug, Default)]
+struct Witness {
+    name: &'static str,
+    write: Option<f64>,
+    read: Option<f64>,
+    random: Option<Said>,
+}
+
+/// Finds one figure of a witness.
+type Look<'l> = &'l dyn Fn(&Witness) -> Option<f64>;
+
+impl Experiment for CrossCheck {
+    fn name(&self) -> &'static str {
+        "cross-check"
+    }
+
+    fn about(&self) -> &'static str {
+        "The same job by assay, fio, dd and bonnie++ on the same mount, figures side by side"
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn check(&self, choices: &Choices) -> Result<(), String> {
+        check(choices)?;
+        let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
+        if !block.get().is_power_of_two() || block < Bytes::new(512) || block > BLOCK_MOST {
+            return Err(format!("bonnie++ takes no blocks of {block}; give a power of two from 512 to 1m"));
+        }
+        if size < Bytes::from_mib(16) || !size.is_multiple_of(Bytes::from_mib(1)) {
+            return Err(format!(
+                "bonnie++ takes whole mebibytes, and {size} are less than tell anything; give 16 MiB at least"
+            ));
+        }
+        if choices.time("runtime") == Nanos::ZERO {
+            return Err("random reads need a `runtime` of a second at least".to_owned());
+        }
+        Ok(())
+    }
+
+    fn lacks(&self, choices: &Choices) -> Option<String> {
+        let tools = Tools::of_system();
+        let missing: Vec<&str> = ["fio", "dd", "bonnie++"].into_iter().filter(|program| !tools.has(program)).collect();
+        let install = || {
+            let names = missing.join(", ");
+            format!("{names} to compare with: apt-get install fio coreutils bonnie++")
+        };
+        lacks(choices).or_else(|| (!missing.is_empty()).then(install))
+    }
+
+    fn cost(&self, choices: &Choices) -> Nanos {
+        // Written and read by four, rewritten by bonnie++, and laid out once.
+        cost(choices.bytes("size").times(11), choices.time("runtime").times(2))
+    }
+
+    fn writes(&self, choices: &Choices) -> Bytes {
+        choices.bytes("size").times(5)
+    }
+
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
+        let place = Place::prepare(choices, stage, go)?;
+        let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
+        place.check_room(size)?;
+        let task = Task { place: &place, go, block, size, time: choices.time("runtime") };
+        let mut papers = Vec::new();
+        let (us, fio, dd) = (task.by_us()?, task.by_fio(&mut papers)?, task.by_dd(&mut papers)?);
+        let (bonnie, rest) = task.by_bonnie(&mut papers)?;
+        let mut trial = compare(&[us, fio, dd, bonnie], choices.count("bound") as f64 / 100.0);
+        let own =
+            [("bonnie++: read, changed and written back", "B/s", rest.rewrite), ("bonnie++: seeks", "1/s", rest.seeks)];
+        let own = own.into_iter().filter_map(|(name, unit, value)| Some(Figure::more(name, unit, value?)));
+        trial.figures.extend(own);
+        trial.papers = papers;
+        trial.conditions = place.conditions();
+        for (name, words) in [
+            ("page cache", "bypassed (O_DIRECT) by all of them"),
+            ("requests", "one at a time; writes of zeroes to a new file, flushed at the end, within the time"),
+        ] {
+            trial.conditions.push((name.to_owned(), words.to_owned()));
+        }
+        place.end()?;
+        Ok(trial)
+    }
+}
+
+impl Task<'_> {
+    fn by_us(&self) -> Result<Witness, TrialError> {
+        let data = Data::new("assay", 1, self.size, self.block);
+        let whole = |pattern, block| Workload {
+            pattern,
+            block,
+            compressible: 100,
+            stop: Stop::after_bytes(data.each),
+            ..Workload::default()
+        };
+        let measure = |words: &str, opening: Opening, workload: Workload| {
+            (self.go.tell)(&format!("{words}, assay"));
+            data.open(self.place, opening)?.measure(&workload, self.go.seed.split(words))
+        };
+        let (writing, reading) =
+            (Opening { sparse: true, ..Opening::LAYOUT }, Opening { writes: false, ..Opening::LAYOUT });
+        let write = measure("write", writing, whole(Pattern::Write, self.block))?;
+        let time = write.elapsed + self.place.flush()?;
+        let read = measure("read", reading, whole(Pattern::Read, self.block))?;
+        let random = Workload { no_repeat: true, ..whole(Pattern::RandRead, RANDOM) };
+        let random = Workload { stop: Stop { time: Some(self.time), ..random.stop }, ..random };
+        let random = measure("random read", reading, random)?;
+        self.remove("assay-0")?;
+        let latency = &random.read.latency;
+        let latency = (latency.mean() / 1e9, latency.percentile(99.0).as_secs_f64());
+        Ok(Witness {
+            name: "assay",
+            write: Some(write.bytes().get() as f64 / time.as_secs_f64()),
+            read: Some(read.bandwidth()),
+            random: Some(Said { rate: random.bandwidth(), iops: Some(random.iops()), latency: Some(latency) }),
+        })
+    }
+
+    fn by_fio(&self, papers: &mut Vec<Paper>) -> Result<Witness, TrialError> {
+        let file = self.place.path("fio-0");
+        let mut job = |rw, block, time| {
+            let job = FioJob { file: &file, rw, block, size: self.size, time };
+            let ended = self.other("fio", rw, &job.arguments())?;
+            papers.push(paper(&format!("fio, {rw}"), "application/json", &ended.stdout));
+            of_fio(&ended.stdout)
+        };
+        let (write, read) = (job("write", self.block, None)?, job("read", self.block, None)?);
+        let random = job("randread", RANDOM, Some(self.time))?;
+        self.remove("fio-0")?;
+        Ok(Witness { name: "fio", write: Some(write.rate), read: Some(read.rate), random: Some(random) })
+    }
+
+    fn by_dd(&self, papers: &mut Vec<Paper>) -> Result<Witness, TrialError> {
+        let file = self.place.path("dd-0");
+        let mut job = |words, writes| {
+            let ended = self.other("dd", words, &dd_arguments(&file, writes, self.block, self.size))?;
+            papers.push(paper(&format!("dd, {words}"), "text/plain", &ended.stderr));
+            of_dd(&ended.stderr)
+        };
+        let (write, read) = (job("write", true)?, job("read", false)?);
+        self.remove("dd-0")?;
+        Ok(Witness { name: "dd", write: Some(write.rate), read: Some(read.rate), random: None })
+    }
+
+    fn by_bonnie(&self, papers: &mut Vec<Paper>) -> Result<(Witness, Bonnie), TrialError> {
+        let folder = self.place.path("bonnie");
+        fs::create_dir(&folder).map_err(TrialError::at(&folder))?;
+        let ended = self.other("bonnie++", "write, read", &bonnie_arguments(&folder, self.block, self.size))?;
+        papers.push(paper("bonnie++, CSV", "text/csv", &ended.stdout));
+        papers.push(paper("bonnie++", "text/plain", &ended.stderr));
+        let said = of_bonnie(&ended.stdout)?;
+        fs::remove_dir_all(&folder).map_err(TrialError::at(&folder))?;
+        Ok((Witness { name: "bonnie++", write: said.write, read: said.read, random: None }, said))
+    }
+
+    fn other(&self, program: &str, words: &str, arguments: &[String]) -> Result<crate::Ended, TrialError> {
+        (self.go.tell)(&format!("{words}, {program}"));
+        let tools = Tools::of_system();
+        tools.run_on(self.place.stage(), &self.place.aftermath, (program, arguments), PATIENCE)
+    }
+
+    /// Removes a file, so that the next finds the room that this one found.
+    fn remove(&self, name: &str) -> Result<(), TrialError> {
+        let path = self.place.path(name);
+        fs::remove_file(&path).map_err(TrialError::at(path))?;
+        self.place.flush().map(drop)
+    }
+}
+
+fn paper(name: &str, media: &str, text: &str) -> Paper {
+    Paper { name: name.to_owned(), media: media.to_owned(), text: text.to_owned() }
+}
+
+/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come first.
+fn compare(witnesses: &[Witness], bound: f64) -> Trial {
+    let random = |of: fn(Said) -> Option<f64>| move |witness: &Witness| witness.random.and_then(of);
+    let jobs: [(&str, &str, Look); 5] = [
+        ("Write", "B/s", &|witness| witness.write),
+        ("Read", "B/s", &|witness| witness.read),
+        ("Random read", "1/s", &random(|said| said.iops)),
+        ("Random read latency, mean", "s", &random(|said| Some(said.latency?.0))),
+        ("Random read latency, 99 %", "s", &random(|said| Some(said.latency?.1))),
+    ];
+    let mut trial = Trial::default();
+    for (job, unit, of) in jobs {
+        let ours = of(&witnesses[0]);
+        for witness in witnesses {
+            let name = format!("{job}, {}", witness.name);
+            let Some(value) = of(witness) else { continue };
+            let figure = if unit == "s" { Figure::less(&name, unit, value) } else { Figure::more(&name, unit, value) };
+            trial.figures.push(figure);
+            let ratio = ours.map(|ours| value / ours);
+            // The tail of a short measurement is not what is checked.
+            let is_checked = !job.ends_with("99 %");
+            let differs = ratio.filter(|ratio| is_checked && ratio.max(ratio.recip()) > 1.0 + bound);
+            trial.findings.extend(differs.map(|ratio| {
+                format!(
+                    "{job}: {} says {:.0} % of what assay does, beyond the bound of {:.0} % either way: either the device \
+                     was not the same for both, or one of them measures something else.",
+                    witness.name,
+                    100.0 * ratio,
+                    100.0 * bound
+                )
+            }));
+        }
+    }
+    let silent = witnesses.iter().filter(|witness| witness.write.is_none() || witness.read.is_none());
+    trial.findings.extend(silent.map(|witness| {
+        format!("{} tells no rate of what takes it less than half a second; choose a larger size.", witness.name)
+    }));
+    trial
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_that_differs_by_more_than_the_bound_is_named() {
+        let said = |name, write, read| Witness { name, write, read, random: None };
+        let witnesses = [said("assay", Some(100.0), Some(100.0)), said("dd", Some(115.0), Some(79.0))];
+        let trial = compare(&witnesses, 0.2);
+        assert_eq!(trial.figure("Write, dd"), Some(115.0));
+        assert_eq!(trial.findings.len(), 1, "{:?}", trial.findings);
+        assert!(trial.findings[0].starts_with("Read: dd says 79 %"), "{:?}", trial.findings);
+        let quick = [said("assay", Some(1.0), Some(1.0)), said("bonnie++", None, Some(1.0))];
+        assert!(compare(&quick, 0.2).findings[0].contains("choose a larger size"));
+    }
+}

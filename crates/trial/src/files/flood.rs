@@ -1,0 +1,215 @@
+//! The trial `flood`: how long reads take while others write as fast as they can.
+
+use block::{Bytes, Nanos, SECTOR};
+use engine::Measurement;
+use workload::{Pattern, Stop, Workload};
+
+use super::choices::{FS, FS_BLOCK, MKFS, MOUNT, SCHEDULER, check, cost, lacks, moved_in};
+use super::data::{Data, Opening, run, together};
+use super::figures::latencies;
+use super::place::Place;
+use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+
+const CHOICES: &[Choice] = &[
+    FS,
+    MKFS,
+    MOUNT,
+    FS_BLOCK,
+    SCHEDULER,
+    Choice {
+        name: "bs",
+        title: "Read size",
+        about: "the size of a read; reads are random, one at a time",
+        kind: Kind::Bytes,
+        default: "4k",
+    },
+    Choice {
+        name: "size",
+        title: "Data read",
+        about: "how much data the reads are spread over",
+        kind: Kind::Bytes,
+        default: "1GiB",
+    },
+    Choice {
+        name: "writers",
+        title: "Writers",
+        about: "how many threads write in order, each a file of its own",
+        kind: Kind::Count(1, 256),
+        default: "4",
+    },
+    Choice {
+        name: "write-bs",
+        title: "Write size",
+        about: "the size of a write of the flood",
+        kind: Kind::Bytes,
+        default: "1m",
+    },
+    Choice {
+        name: "write-iodepth",
+        title: "Writes in flight",
+        about: "how many writes each writer keeps in flight",
+        kind: Kind::Count(1, 1024),
+        default: "8",
+    },
+    Choice {
+        name: "write-size",
+        title: "Data written",
+        about: "how much data the writers have together; they write it over and over",
+        kind: Kind::Bytes,
+        default: "1GiB",
+    },
+    Choice {
+        name: "runtime",
+        title: "Time",
+        about: "for how long reads are measured without the flood, and then as long in it",
+        kind: Kind::Time,
+        default: "10s",
+    },
+];
+
+/// How long reads take while others write as fast as they can.
+#[derive(Debug)]
+pub(crate) struct Flood;
+
+/// Who reads and who writes.
+struct Task {
+    read: Data,
+    reads: Workload,
+    write: Data,
+    writes: Workload,
+    time: Nanos,
+}
+
+impl Experiment for Flood {
+    fn name(&self) -> &'static str {
+        "flood"
+    }
+
+    fn about(&self) -> &'static str {
+        "Random reads, one at a time, without and with a flood of sequential writes: their latency, and what is written"
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn check(&self, choices: &Choices) -> Result<(), String> {
+        check(choices)?;
+        let least = ["bs", "write-bs"].into_iter().find(|name| choices.bytes(name) < SECTOR);
+        if let Some(name) = least {
+            return Err(format!("`{name}` of {} is less than a sector; give at least {SECTOR}", choices.bytes(name)));
+        }
+        if choices.time("runtime") == Nanos::ZERO {
+            return Err("a flood goes on for a time; give a `runtime` of a second at least".to_owned());
+        }
+        let task = Task::of(choices);
+        for (name, data, workload) in [("size", &task.read, &task.reads), ("write-size", &task.write, &task.writes)] {
+            if data.each < workload.block {
+                let least = workload.block.times(u64::from(data.pieces));
+                return Err(format!(
+                    "`{name}` of {} is less than a request for each; give at least {least}",
+                    choices.bytes(name)
+                ));
+            }
+            workload.check().map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn lacks(&self, choices: &Choices) -> Option<String> {
+        lacks(choices)
+    }
+
+    fn cost(&self, choices: &Choices) -> Nanos {
+        let task = Task::of(choices);
+        cost(task.size(), task.time.times(2))
+    }
+
+    fn writes(&self, choices: &Choices) -> Bytes {
+        let task = Task::of(choices);
+        task.size() + moved_in(task.time)
+    }
+
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
+        let task = Task::of(choices);
+        let place = Place::prepare(choices, stage, go)?;
+        place.check_room(task.size())?;
+        task.read.lay_out(&place, &task.reads, go)?;
+        task.write.lay_out(&place, &task.writes, go)?;
+        let mut trial = task.measure(&place, go)?;
+        if stage.is_stopped() {
+            return Err(TrialError::Interrupted);
+        }
+        trial.conditions = place.conditions();
+        trial.conditions.push(("page cache".to_owned(), "bypassed (O_DIRECT) by reads and writes".to_owned()));
+        place.end()?;
+        Ok(trial)
+    }
+}
+
+impl Task {
+    fn of(choices: &Choices) -> Self {
+        let count = |name: &str| u32::try_from(choices.count(name)).expect("the choice's bounds are small");
+        let time = choices.time("runtime");
+        let reads = Workload {
+            pattern: Pattern::RandRead,
+            block: choices.bytes("bs"),
+            stop: Stop::after(time),
+            ..Workload::default()
+        };
+        let writes = Workload {
+            pattern: Pattern::Write,
+            block: choices.bytes("write-bs"),
+            queue_depth: count("write-iodepth"),
+            stop: Stop::after(time),
+            ..Workload::default()
+        };
+        let read = Data::new("read", 1, choices.bytes("size"), reads.block);
+        let write = Data::new("write", count("writers"), choices.bytes("write-size"), writes.block);
+        let write =
+            Data { offset: read.size().round_up(write.each.min(Bytes::from_mib(1)).max(writes.block)), ..write };
+        Self { read, reads, write, writes, time }
+    }
+
+    /// All data, of reads and writes.
+    fn size(&self) -> Bytes {
+        self.write.offset + self.write.size()
+    }
+
+    fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
+        let opening = |writes| Opening { writes, ..Opening::LAYOUT };
+        // A device is claimed by whoever writes to it: reads and writes go by one handle then.
+        let handle = self.read.open(place, opening(place.folder().is_none()))?;
+        (go.tell)("reads without the flood");
+        let alone = handle.measure(&self.reads, go.seed.split("alone"))?;
+        (go.tell)(&format!("reads in a flood of {} writers", self.write.pieces));
+        let seed = go.seed.split("flood");
+        let files = place.folder().map(|_| self.write.open(place, opening(true))).transpose()?;
+        let writers = match &files {
+            Some(files) => files.jobs(&self.writes, seed),
+            None => handle.jobs_on(&self.write, &self.writes, seed),
+        };
+        let jobs: Vec<_> = handle.jobs(&self.reads, seed.split("read")).into_iter().chain(writers).collect();
+        let mut measured = run(&jobs)?;
+        let (written, read) = (together(measured.split_off(1)), measured.remove(0));
+        let mut trial = Trial { figures: figures(&alone, &read, &written), ..Trial::default() };
+        trial.findings = [&alone, &read, &written].iter().flat_map(|one| one.target_findings()).collect();
+        trial.findings.dedup();
+        Ok(trial)
+    }
+}
+
+fn figures(alone: &Measurement, read: &Measurement, written: &Measurement) -> Vec<Figure> {
+    let (before, after) = (&alone.read.latency, &read.read.latency);
+    let ratio = |percent: f64| {
+        after.percentile(percent).as_nanos() as f64 / before.percentile(percent).as_nanos().max(1) as f64
+    };
+    let mut figures = latencies("Read latency in the flood", after);
+    figures.extend(latencies("Read latency alone", before));
+    figures.push(Figure::less("Times slower, 50 %", "×", ratio(50.0)));
+    figures.push(Figure::less("Times slower, 99 %", "×", ratio(99.0)));
+    figures.push(Figure::more("Reads in the flood", "1/s", read.iops()));
+    figures.push(Figure::more("Reads alone", "1/s", alone.iops()));
+    figures.push(Figure::more("Written in the flood", "B/s", written.bandwidth()));
+    figures
+}

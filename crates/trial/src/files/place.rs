@@ -1,0 +1,142 @@
+//! The stage made ready: the scheduler set, the file system made and mounted.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use block::{Bytes, Nanos};
+
+use super::choices::mkfs_options;
+use crate::mount::Mounted;
+use crate::scheduler::Scheduler;
+use crate::{Aftermath, Choices, Go, Stage, TrialError};
+
+/// The least that a file system leaves for itself of what it says is free, in percent: what its own records of the data
+/// take, and the journal's tail.
+const SPARE: u64 = 5;
+
+/// A stage that is ready for a trial. Dropped, it is as it was found, but for the data on it.
+#[derive(Debug)]
+pub(super) struct Place<'s> {
+    stage: &'s Stage,
+    mounted: Option<Mounted>,
+    scheduler: Scheduler,
+    /// What is promised is written down here.
+    pub aftermath: Aftermath,
+}
+
+impl<'s> Place<'s> {
+    /// Sets the scheduler, makes the file system and mounts it, as the choices say.
+    ///
+    /// # Errors
+    /// If the kernel or `mkfs` refuses something.
+    pub(super) fn prepare(choices: &Choices, stage: &'s Stage, go: &Go) -> Result<Self, TrialError> {
+        let aftermath = Aftermath::begin()?;
+        let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
+        let mounted = match choices.text("fs") {
+            "none" => None,
+            fs => {
+                (go.tell)(&format!("mkfs.{fs}"));
+                Some(Mounted::make(stage, fs, &mkfs_options(choices), choices.text("mount"), &aftermath)?)
+            }
+        };
+        if stage.is_stopped() {
+            Err(TrialError::Interrupted)
+        } else {
+            Ok(Self { stage, mounted, scheduler, aftermath })
+        }
+    }
+
+    /// The stage.
+    pub(super) fn stage(&self) -> &'s Stage {
+        self.stage
+    }
+
+    /// The folder that it is mounted in; none for a raw device.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.mounted.as_ref().map(Mounted::folder)
+    }
+
+    /// The file, or on a raw device that, in which the data called `name` lies.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder().map_or_else(|| self.stage.path().to_owned(), |folder| folder.join(name))
+    }
+
+    /// Whether so much data finds room.
+    ///
+    /// # Errors
+    /// If not, with how much would.
+    pub(super) fn check_room(&self, needed: Bytes) -> Result<(), TrialError> {
+        let room = match &self.mounted {
+            Some(mounted) => Bytes::new(mounted.free()?.get() / 100 * (100 - SPARE)),
+            None => self.stage.capacity(),
+        };
+        if needed <= room {
+            return Ok(());
+        }
+        Err(TrialError::Lacks(format!(
+            "{needed} of data do not fit {}, which has room for {room}; choose a smaller size",
+            self.stage.path().display()
+        )))
+    }
+
+    /// Whether so many files find room, where the file system has made room for a number of them beforehand.
+    ///
+    /// # Errors
+    /// If not, with how many would.
+    pub(super) fn check_files(&self, needed: u64) -> Result<(), TrialError> {
+        let Some(folder) = self.folder() else { return Ok(()) };
+        let found = rustix::fs::statvfs(folder).map_err(|errno| TrialError::at(folder)(errno.into()))?;
+        if needed <= found.f_favail || found.f_files == 0 {
+            return Ok(());
+        }
+        Err(TrialError::Lacks(format!(
+            "{needed} files do not fit the file system, which has inodes for {}; choose fewer, or give mkfs an option for \
+             more (-N of ext4)",
+            found.f_favail
+        )))
+    }
+
+    /// Writes what is in memory to the device, and forgets it. A raw device's cache is emptied by whoever opens it.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(super) fn empty_cache(&self) -> Result<(), TrialError> {
+        self.mounted.as_ref().map_or(Ok(()), Mounted::empty_cache)
+    }
+
+    /// Waits until all that was written is on the device; how long that took.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(super) fn flush(&self) -> Result<Nanos, TrialError> {
+        let path = self.folder().unwrap_or(self.stage.path());
+        let file = File::open(path).map_err(TrialError::at(path))?;
+        let began = Instant::now();
+        let flushed = if self.mounted.is_some() { rustix::fs::syncfs(&file) } else { rustix::fs::fsync(&file) };
+        flushed.map_err(|errno| TrialError::at(path)(errno.into()))?;
+        Ok(Nanos::from_std(began.elapsed()))
+    }
+
+    /// What it is like, as conditions of a trial.
+    pub(super) fn conditions(&self) -> Vec<(String, String)> {
+        let mut conditions = self.mounted.as_ref().map(Mounted::conditions).unwrap_or_default();
+        let system = rustix::system::uname();
+        let kernel = format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy());
+        conditions.push(("scheduler".to_owned(), self.scheduler.words.clone()));
+        conditions.push(("kernel".to_owned(), kernel));
+        if self.stage.live().is_some() {
+            let words = "includes that of the simulated drive, which is part of the same process";
+            conditions.push(("processor time".to_owned(), words.to_owned()));
+        }
+        conditions
+    }
+
+    /// Unmounts, and says if that fails; the rest is restored.
+    ///
+    /// # Errors
+    /// If it cannot be unmounted.
+    pub(super) fn end(self) -> Result<(), TrialError> {
+        self.mounted.map_or(Ok(()), Mounted::unmount)
+    }
+}

@@ -1,0 +1,282 @@
+//! The trial `files`: data written and read through a file system.
+
+use block::{Bytes, Nanos, SECTOR};
+use workload::{Pattern, Stop, Workload};
+
+use super::choices::{FS, FS_BLOCK, MKFS, MOUNT, SCHEDULER, check, cost, lacks, moved_in};
+use super::data::{Data, Opening};
+use super::figures::of_transfer;
+use super::place::Place;
+use crate::memory::{self, MemoryLimit};
+use crate::{Choice, Choices, Experiment, Go, Kind, Stage, Trial, TrialError};
+
+/// The least memory that requests, and what the program does besides, find room in.
+const MEMORY_LEAST: Bytes = Bytes::from_mib(32);
+
+const CHOICES: &[Choice] = &[
+    FS,
+    MKFS,
+    MOUNT,
+    FS_BLOCK,
+    SCHEDULER,
+    Choice {
+        name: "rw",
+        title: "Access",
+        about: "write makes new files; all others use files that were written once, rewrite in order",
+        kind: Kind::Word(&["write", "rewrite", "read", "randread", "randwrite", "rw", "randrw"]),
+        default: "write",
+    },
+    Choice {
+        name: "rwmixread",
+        title: "Share of reads",
+        about: "the share of reads of rw and randrw, in percent",
+        kind: Kind::Count(1, 99),
+        default: "50",
+    },
+    Choice { name: "bs", title: "Record size", about: "the size of a request", kind: Kind::Bytes, default: "64k" },
+    Choice {
+        name: "threads",
+        title: "Threads",
+        about: "how many threads work at the same time",
+        kind: Kind::Count(1, 1024),
+        default: "1",
+    },
+    Choice {
+        name: "iodepth",
+        title: "Queue depth",
+        about: "how many requests each thread keeps in flight",
+        kind: Kind::Count(1, 1024),
+        default: "1",
+    },
+    Choice {
+        name: "files",
+        title: "Files",
+        about: "each: every thread has a file of its own; shared: all use one, beginning evenly spaced",
+        kind: Kind::Word(&["each", "shared"]),
+        default: "each",
+    },
+    Choice {
+        name: "size",
+        title: "Data",
+        about: "how much data there is, of all threads together",
+        kind: Kind::Bytes,
+        default: "1GiB",
+    },
+    Choice {
+        name: "runtime",
+        title: "Time",
+        about: "for how long it is measured; 0s until as much has been moved as there is data",
+        kind: Kind::Time,
+        default: "0s",
+    },
+    Choice {
+        name: "cache",
+        title: "Page cache",
+        about: "bypass it; drop what it holds first and move no block twice; or limit memory to half of the data at most",
+        kind: Kind::Word(&["bypass", "drop", "limit"]),
+        default: "bypass",
+    },
+    Choice {
+        name: "memory",
+        title: "Memory",
+        about: "the memory that cache = \"limit\" leaves; 0 for half of the data",
+        kind: Kind::Bytes,
+        default: "0",
+    },
+    Choice {
+        name: "fsync",
+        title: "Writes to an fsync",
+        about: "after how many writes a thread calls fsync; 0 for never",
+        kind: Kind::Count(0, 1_000_000),
+        default: "0",
+    },
+    Choice {
+        name: "fallocate",
+        title: "Space for new files",
+        about: "truncate sets their length, and space is found as they are written; native has it promised before",
+        kind: Kind::Word(&["truncate", "native"]),
+        default: "truncate",
+    },
+    Choice {
+        name: "buffer_compress_percentage",
+        title: "Compressible",
+        about: "what compression can take away of what is written, in percent",
+        kind: Kind::Count(0, 100),
+        default: "0",
+    },
+];
+
+/// Data written and read through a file system.
+#[derive(Debug)]
+pub(crate) struct Files;
+
+/// What of the choices this trial is about, understood.
+struct Task<'c> {
+    choices: &'c Choices,
+    data: Data,
+    workload: Workload,
+    /// Whether the data is there before it is measured.
+    lays_out: bool,
+}
+
+impl Experiment for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn about(&self) -> &'static str {
+        "Data written and read through a file system, or on the raw device: rate, latency, processor time"
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn check(&self, choices: &Choices) -> Result<(), String> {
+        check(choices)?;
+        if choices.bytes("bs") < SECTOR {
+            return Err(format!("a request of {} is less than a sector; give at least {SECTOR}", choices.bytes("bs")));
+        }
+        let (task, size, memory) = (Task::of(choices), choices.bytes("size"), choices.bytes("memory"));
+        let threads = choices.count("threads");
+        if task.data.each < task.workload.block.times(u64::from(task.workload.workers)) {
+            let least = choices.bytes("bs").times(threads);
+            return Err(format!(
+                "{size} of data are less than a request for each of {threads} threads; give at least {least}"
+            ));
+        }
+        task.workload.check().map_err(|error| error.to_string())?;
+        if memory > Bytes::ZERO && choices.text("cache") != "limit" {
+            return Err("`memory` is the limit of cache = \"limit\"; choose that, or leave memory out".to_owned());
+        }
+        let limit = task.memory().filter(|limit| limit.times(2) > size || *limit < MEMORY_LEAST);
+        limit.map_or(Ok(()), |limit| {
+            Err(format!(
+                "{limit} of memory for {size} of data; give at least {MEMORY_LEAST} of memory, and twice that of data, or \
+                 reads would be answered by the cache"
+            ))
+        })
+    }
+
+    fn lacks(&self, choices: &Choices) -> Option<String> {
+        lacks(choices).or_else(|| (choices.text("cache") == "limit").then(memory::lacks).flatten())
+    }
+
+    fn cost(&self, choices: &Choices) -> Nanos {
+        let task = Task::of(choices);
+        let laid_out = if task.lays_out { task.data.size() } else { Bytes::ZERO };
+        match task.workload.stop.time {
+            Some(time) => cost(laid_out, time),
+            None => cost(laid_out + task.data.size(), Nanos::ZERO),
+        }
+    }
+
+    fn writes(&self, choices: &Choices) -> Bytes {
+        let task = Task::of(choices);
+        let laid_out = if task.lays_out { task.data.size() } else { Bytes::ZERO };
+        let moved = task.workload.stop.time.map_or(task.data.size(), moved_in);
+        let share = 100 - u64::from(task.workload.reads());
+        laid_out + Bytes::new(moved.get() / 100 * share)
+    }
+
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
+        let task = Task::of(choices);
+        if task.memory().is_some() && stage.live().is_some() {
+            return Err(TrialError::Lacks(
+                "a limit to this process's memory would limit the simulated drive that it holds as well; attach the drive \
+                 by `assay attach` and give its device, or choose another cache"
+                    .to_owned(),
+            ));
+        }
+        let place = Place::prepare(choices, stage, go)?;
+        place.check_room(task.data.size())?;
+        if task.lays_out {
+            task.data.lay_out(&place, &task.workload, go)?;
+        }
+        let mut trial = task.measure(&place, go)?;
+        if stage.is_stopped() {
+            return Err(TrialError::Interrupted);
+        }
+        trial.conditions = [place.conditions(), task.conditions()].concat();
+        place.end()?;
+        Ok(trial)
+    }
+}
+
+impl<'c> Task<'c> {
+    fn of(choices: &'c Choices) -> Self {
+        let count = |name: &str| u32::try_from(choices.count(name)).expect("the choice's bounds are small");
+        let percent = |name: &str| u8::try_from(choices.count(name)).expect("a share is at most a hundred");
+        let (rw, threads) = (choices.text("rw"), count("threads"));
+        let (pieces, workers) = if choices.text("files") == "shared" { (1, threads) } else { (threads, 1) };
+        let block = choices.bytes("bs");
+        let data = Data::new("data", pieces, choices.bytes("size"), block);
+        let pattern = if rw == "rewrite" { "write" } else { rw };
+        let pattern: Pattern = pattern.parse().expect("each word of the choice is a pattern");
+        let time = Some(choices.time("runtime")).filter(|time| *time > Nanos::ZERO);
+        // What has been moved once may be in the cache.
+        let once = time.is_none() || choices.text("cache") == "drop";
+        let workload = Workload {
+            pattern,
+            read_percent: percent("rwmixread"),
+            block,
+            queue_depth: count("iodepth"),
+            workers,
+            size: Some(data.each),
+            stop: Stop { time, bytes: once.then_some(data.each), ..Stop::default() },
+            no_repeat: pattern.is_random(),
+            fsync: if pattern.changes_data() { count("fsync") } else { 0 },
+            compressible: percent("buffer_compress_percentage"),
+            ..Workload::default()
+        };
+        Self { choices, data, workload, lays_out: rw != "write" }
+    }
+
+    /// The memory that it is limited to; none where it is not.
+    fn memory(&self) -> Option<Bytes> {
+        let told = self.choices.bytes("memory");
+        let limit = if told > Bytes::ZERO { told } else { Bytes::new(self.choices.bytes("size").get() / 2) };
+        (self.choices.text("cache") == "limit").then_some(limit)
+    }
+
+    fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
+        let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
+        let limit = self.memory().map(|limit| MemoryLimit::set(limit, &place.aftermath)).transpose()?;
+        let opening = Opening {
+            direct,
+            writes: workload.changes_data(),
+            sparse: !self.lays_out && self.choices.text("fallocate") == "truncate",
+        };
+        let open = self.data.open(place, opening)?;
+        (go.tell)(&format!("{}, {}, {}", self.choices.text("fs"), self.choices.text("rw"), workload.block));
+        let measured = open.measure(workload, go.seed.split("measure"))?;
+        // What is in memory is not on the device: until it is there it has not been written.
+        let flush = (!direct && workload.changes_data()).then(|| place.flush()).transpose()?;
+        drop((open, limit));
+        let mut trial = of_transfer(&measured, flush);
+        let cores = std::thread::available_parallelism().map_or(1, |count| count.get().min(1 << 16) as u32);
+        let cores = cores.min(self.data.pieces * workload.workers);
+        trial.findings = measured.target_findings();
+        trial.findings.extend(measured.host_findings(cores));
+        Ok(trial)
+    }
+
+    fn conditions(&self) -> Vec<(String, String)> {
+        let cache = match self.memory() {
+            Some(limit) => {
+                let has = self.data.size();
+                format!(
+                    "used, in {limit} of memory for {has} of data, by a memory control group; flushed within the time"
+                )
+            }
+            None if self.choices.text("cache") == "drop" => {
+                "emptied before; no block was moved twice; what was written was flushed within the time".to_owned()
+            }
+            None => "bypassed (O_DIRECT)".to_owned(),
+        };
+        let Data { pieces, each, .. } = &self.data;
+        let what = if self.choices.text("fs") == "none" { "part of the device" } else { "file" };
+        let files = format!("{pieces} × {each}, each a {what}");
+        vec![("page cache".to_owned(), cache), ("data".to_owned(), files)]
+    }
+}
