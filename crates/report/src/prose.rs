@@ -14,6 +14,7 @@ use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::Part;
 use crate::replay;
 use crate::state::State;
+use crate::trials;
 
 /// A wear of less than this factor is not worth a sentence of its own.
 const WEAR_WORTH_TELLING: f64 = 1.05;
@@ -158,15 +159,18 @@ pub(crate) fn precision(parts: &[Part]) -> Option<String> {
     let (throughput, wide) = of(&[Metric::Iops]);
     let (latencies, wide_latencies) =
         of(&[Metric::LatencyMean, Metric::LatencyMedian, Metric::Latency99, Metric::Latency9999]);
-    if throughput == 0 {
-        return None;
-    }
     let share = |wide: usize, all: usize, noun: &str| match wide {
         0 => format!("all {} {noun} figures are within ±2 %", whole(all as u64)),
         _ => format!("{} of {} {noun} figures exceed ±2 %", whole(wide as u64), whole(all as u64)),
     };
-    let text = format!("{}; {}", share(wide, throughput, "throughput"), share(wide_latencies, latencies, "latency"));
-    sentence(&text)
+    let measured = (throughput > 0)
+        .then(|| format!("{}; {}", share(wide, throughput, "throughput"), share(wide_latencies, latencies, "latency")));
+    let (tried, wide) = trials::precision(parts);
+    let tried = (tried > 0).then(|| match wide {
+        0 => format!("all {} figures of trials are within ±2 %", whole(tried as u64)),
+        _ => format!("{} of {} figures of trials exceed ±2 %", whole(wide as u64), whole(tried as u64)),
+    });
+    sentence(&measured.into_iter().chain(tried).collect::<Vec<_>>().join("; "))
 }
 
 /// `random read, 4 KiB, depth 32, 1 worker, for 10 s`: what the cells of a step have in common.

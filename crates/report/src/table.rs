@@ -11,6 +11,7 @@ use crate::figure::{Figure, Reading};
 use crate::key::Scorecard;
 use crate::number::{count, latency, significant, spread, three, with_unit};
 use crate::part::{Part, names};
+use crate::trials;
 
 /// A table that scrolls sideways by itself where the page is narrow.
 pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
@@ -327,15 +328,22 @@ fn about_repeats(part: &Part) -> String {
 
 /// The figures whose interval is wider than ±2 %, widest first.
 pub(crate) fn imprecise(parts: &[Part]) -> Markup {
-    let mut rows: Vec<(f64, &Part, String, Metric, Interval)> = Vec::new();
+    let mut rows: Vec<(f64, &Part, String, String, String, Interval)> = Vec::new();
     for part in parts {
         for reading in &part.readings {
             for metric in Metric::ALL {
                 if let Some(interval) = reading.figure(metric).interval().filter(|interval| interval.is_imprecise()) {
                     let cell = cell_name(part, reading);
-                    rows.push((interval.relative().unwrap_or(0.0), part, cell, metric, *interval));
+                    let (title, told) = (metric.title().to_owned(), with_unit(metric, interval.mean));
+                    rows.push((interval.relative().unwrap_or(0.0), part, cell, title, told, *interval));
                 }
             }
+        }
+    }
+    for part in parts {
+        for (point, column, interval) in trials::wide(part) {
+            let told = column.told(&interval);
+            rows.push((interval.relative().unwrap_or(0.0), part, point, column.name, told, interval));
         }
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -349,11 +357,11 @@ pub(crate) fn imprecise(parts: &[Part]) -> Markup {
                 th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
                 th.number scope="col" { "Mean" } th.number scope="col" { "Interval" }
             } }
-            tbody { @for (_, part, cell, metric, interval) in &rows { tr {
+            tbody { @for (_, part, cell, title, told, interval) in &rows { tr {
                 th scope="row" { a href={ "#" (part.anchor()) } { (part.step.title) } }
                 td { @if cell.is_empty() { "–" } @else { (cell) } }
-                td { (metric.title()) }
-                td.number { (with_unit(*metric, interval.mean)) }
+                td { (title) }
+                td.number { (told) }
                 td.number { (spread(interval).unwrap_or_default()) }
             } } }
         }

@@ -58,7 +58,7 @@ pub fn review_csv(outcome: &Outcome) -> String {
 /// The figures of trials: a line for each, of each repeat.
 fn trials_csv(parts: &[Part]) -> String {
     let head = ["step", "cell", "repeat", "figure", "unit", "value", "better"];
-    let mut out = line(head.map(str::to_owned).into_iter());
+    let mut out = line(head.map(str::to_owned));
     for part in parts {
         for outcome in part.trials {
             for (place, go) in outcome.repeats.iter().enumerate() {

@@ -6,4 +6,5 @@ mod sheet;
 mod text;
 
 pub(crate) use section::section;
+pub(crate) use sheet::{precision, wide};
 pub(crate) use text::{lines, verdict};

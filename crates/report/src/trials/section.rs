@@ -71,9 +71,10 @@ fn cell(column: &Column, found: Option<&Interval>) -> Markup {
     let exact =
         format!("{}{half} {}, {}", significant(interval.mean, 6), column.unit, count(interval.repeats, "repeat"));
     html! {
-        td.number title=(exact) {
+        td.number.imprecise[interval.is_imprecise()] title=(exact) {
             (three(interval.mean))
             @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
+            @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The figures of a step that tries something, point by point.
 
 use lab::TrialOutcome;
-use lab::plan::Trials;
+use lab::plan::{Action, Trials};
 use stats::Interval;
 use trial::{Better, Choice, Figure};
 
 use crate::number::three;
+use crate::part::Part;
 
 /// The figures of a step: a row for each point, a column for each figure.
 pub(crate) struct Sheet<'a> {
@@ -73,6 +74,31 @@ impl<'a> Sheet<'a> {
         };
         (0..self.axes.len()).rev().find(|place| is_number(place) && values(*place) > 2)
     }
+}
+
+/// The figures of a step whose interval is wide: the point, the figure, the interval.
+pub(crate) fn wide(part: &Part) -> Vec<(String, Column, Interval)> {
+    let Action::Trial(trials) = &part.step.action else { return Vec::new() };
+    let Some(sheet) = Sheet::of(trials, part.trials) else { return Vec::new() };
+    let mut wide = Vec::new();
+    for row in &sheet.rows {
+        for (column, found) in sheet.columns.iter().zip(&row.figures) {
+            wide.extend(found.filter(Interval::is_imprecise).map(|interval| (row.name(), column.clone(), interval)));
+        }
+    }
+    wide
+}
+
+/// How many figures of trials have an interval, and how many of these are wide.
+pub(crate) fn precision(parts: &[Part]) -> (usize, usize) {
+    let of = |part: &Part| {
+        let Action::Trial(trials) = &part.step.action else { return 0 };
+        let figures =
+            |sheet: Sheet| sheet.rows.iter().flat_map(|row| row.figures.clone()).flatten().collect::<Vec<_>>();
+        let all = Sheet::of(trials, part.trials).map(figures).unwrap_or_default();
+        all.iter().filter(|interval| interval.half_width.is_some()).count()
+    };
+    (parts.iter().map(of).sum(), parts.iter().map(|part| wide(part).len()).sum())
 }
 
 impl Column {
