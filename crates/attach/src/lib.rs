@@ -13,6 +13,7 @@ mod pace;
 mod power;
 mod process;
 pub mod registry;
+mod state;
 mod temporary;
 mod undo;
 
@@ -23,3 +24,4 @@ pub use live::Live;
 pub use pace::Floor;
 pub use power::{Cut, Switch};
 pub use process::Process;
+pub use state::{Resumed, StateError, StateFile};

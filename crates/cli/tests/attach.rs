@@ -158,6 +158,64 @@ fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
 }
 
 #[test]
+fn a_drive_goes_on_as_it_was_detached_and_no_other_in_its_place() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let backing = place.path("data").display().to_string();
+    let attach = |drive: &str, more: &[&str]| {
+        let said = place.assay(&[&["attach", drive, "--daemon", "--backing", &backing], more].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let device = said.stdout.trim().to_owned();
+        (Attached { place: &place, device }, said.stderr)
+    };
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(!said.contains("goes on"), "{said}");
+    drive.fill(&place, 8192, "a", &["conv=notrunc,fsync"]);
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("data.state, after 4 MiB written"), "{said}");
+    drive.fill(&place, 8192, "b", &["conv=notrunc,fsync"]);
+    drive.cut_power();
+    drive.cut();
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("after 8 MiB written. ") && !said.contains("does not know"), "{said}");
+    drive.fill(&place, 8, "c", &["conv=notrunc,fsync"]);
+    // A server that is killed saves nothing.
+    other("kill", &["-9", &drive.pid().to_string()]);
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("after 8 MiB written. The data was written after that was saved"), "{said}");
+    drive.detach();
+    let refuses = |drive, more: &[&str]| place.refuses(&[&["attach", drive], more].concat());
+    let state = format!("{backing}.state");
+    let said = refuses(DRIVE, &["--backing", &backing, "--worn"]);
+    assert!(said.contains("--worn makes another") && said.contains(&state), "{said}");
+    let said = refuses("x25-m?capacity.user=2GiB", &["--backing", &backing]);
+    assert!(said.contains(&format!("is the state of {DRIVE}, and x25-m?capacity.user=2GiB")), "{said}");
+    let mut bytes = fs::read(&state).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&state, bytes).unwrap();
+    assert!(refuses(DRIVE, &["--state", &state]).contains("its checksum is wrong"));
+}
+
+#[test]
+fn a_state_can_be_had_without_data_as_that_of_a_worn_drive() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let state = place.path("worn").display().to_string();
+    Attached::new(&place, &["--state", &state, "--worn"]).detach();
+    let said = place.assay(&["attach", DRIVE, "--daemon", "--state", &state]);
+    assert!(said.stderr.contains("after 2 GiB written"), "{}", said.stderr);
+    place.succeeds(&["detach", said.stdout.trim()]);
+}
+
+#[test]
 fn a_drive_with_a_mounted_file_system_is_not_detached_until_it_is_unmounted() {
     if !can_attach() {
         return;
@@ -204,9 +262,9 @@ fn a_power_cut_takes_back_what_was_not_flushed_and_nothing_else() {
         return;
     }
     let place = Place::new();
-    let backing = place.path("data").display().to_string();
     // A page of flash that was written in part waits for the rest of it in the drive's memory.
     for (drive, expected) in [(DRIVE.to_owned(), "aaaaaaaa"), (format!("{DRIVE}&power.capacitor=true"), "bbbaaaaa")] {
+        let backing = place.path(&format!("data-{expected}")).display().to_string();
         let attached = Attached::other(&place, &drive, &["--backing", &backing]);
         attached.fill(&place, 8, "a", &["conv=notrunc,fsync"]);
         attached.fill(&place, 3, "b", &[]);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{AttachError, Attachment, Terms};
+use attach::{AttachError, Attachment, Resumed, StateFile, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
@@ -35,6 +35,11 @@ pub struct Arguments {
     /// The file that holds the data, made if it is not there [default: one that is removed afterwards]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     backing: Option<PathBuf>,
+
+    /// The file that holds the drive's own state, such as its mapping and wear: it goes on from there, and is saved there
+    /// when it is detached [default: that of --backing with .state behind it]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    state: Option<PathBuf>,
 
     /// Seconds of the drive for each second of the machine: 0.25 makes a drive four times slower
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
@@ -80,7 +85,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let name = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
     let preset = Preset::find(name)?;
-    let drive = prepared(&preset, arguments.worn)?;
+    let state = arguments.state.as_deref().map(StateFile::at);
+    let state = state.or_else(|| arguments.backing.as_deref().map(StateFile::beside));
+    let (drive, from) = begun(&preset, state.as_ref(), arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
@@ -104,15 +111,41 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
+        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {from}{}",
         device.display(),
         floor.read,
         floor.write,
         quickest.warning(floor, arguments.speed).unwrap_or_default()
     ));
     serve(&attachment, &stop);
-    attachment.detach()?;
-    Ok(())
+    let mut drive = attachment.detach()?;
+    match state {
+        Some(state) => state.save(&preset.name, &mut drive, arguments.backing.as_deref()).map_err(Failure::failed),
+        None => Ok(()),
+    }
+}
+
+/// The drive as it begins, and from where it goes on, in words.
+fn begun(preset: &Preset, state: Option<&StateFile>, arguments: &Arguments) -> Result<(Device, String), Failure> {
+    let Some(state) = state else { return Ok((prepared(preset, arguments.worn)?, String::new())) };
+    state.prepare().map_err(Failure::usage)?;
+    let path = state.path().display();
+    if !state.exists() {
+        return Ok((prepared(preset, arguments.worn)?, String::new()));
+    }
+    if arguments.worn {
+        return Err(Failure::usage(format!(
+            "the drive goes on from {path}, and --worn makes another: leave out --worn, remove {path}, or give another --state"
+        )));
+    }
+    let Resumed { drive, is_behind } = state.resume(preset, arguments.backing.as_deref()).map_err(Failure::usage)?;
+    let written = drive.counters().host_written;
+    let behind = if is_behind {
+        " The data was written after that was saved, as when a server is killed: of this the drive does not know."
+    } else {
+        ""
+    };
+    Ok((drive, format!("It goes on from {path}, after {written} written.{behind} ")))
 }
 
 /// Says something to whoever listens; in the background nobody does.
