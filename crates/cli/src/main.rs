@@ -74,6 +74,8 @@ enum Command {
     Attached,
     /// Take an attached drive away
     Detach(attach::Detach),
+    /// Have an attached drive do something wrong: bad sectors, delays, no writes, no drive
+    Fault(attach::Order),
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
 }
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Attached => attach::attached(),
         Command::Detach(arguments) => attach::detach(&arguments),
+        Command::Fault(arguments) => attach::fault(&arguments),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Replicate(arguments) => replicate::run(&arguments),

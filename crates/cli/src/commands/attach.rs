@@ -1,5 +1,6 @@
 //! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
 
+mod attached;
 mod headroom;
 
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{AttachError, Attachment, Resumed, StateFile, Terms};
+use attach::{Attachment, Fault, FaultError, Resumed, StateFile, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
@@ -20,6 +21,7 @@ use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
+pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
 use crate::failure::Failure;
 
@@ -61,21 +63,23 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
 
+    /// Have it do something wrong: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE,
+    /// vanish, vanish-after=N; with every=N for one request of so many. Several times for several
+    #[arg(long = "fault", value_name = "FAULT", value_parser = fault_of)]
+    faults: Vec<Fault>,
+
     /// Go on in the background once the device is there
     #[arg(long)]
     daemon: bool,
 }
 
-/// What to detach.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Detach {
-    /// The device, as `assay attach` printed it
-    device: PathBuf,
-}
-
 fn speed(text: &str) -> Result<f64, String> {
     let speed: f64 = text.parse().map_err(|_| "give a number, such as 0.25".to_owned())?;
     if speed > 0.0 && speed <= 1.0 { Ok(speed) } else { Err("give more than 0 and at most 1".to_owned()) }
+}
+
+fn fault_of(text: &str) -> Result<Fault, FaultError> {
+    text.parse()
 }
 
 /// Attaches a drive and prints its device's path, first of all; ends when it is told to and nothing uses the drive.
@@ -99,6 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         busy: arguments.busy,
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
+        faults: arguments.faults.clone(),
         held: false,
     };
     let mut attachment = Attachment::new(&Registry::open()?, name, drive, &terms)?;
@@ -214,56 +219,4 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     told.read_line(&mut words).map_err(failed)?;
     tell(format_args!("{}", words.trim_end()));
     Ok(())
-}
-
-/// Lists what is attached.
-pub fn attached() -> Result<(), Failure> {
-    let entries = Registry::open()?.entries().map_err(AttachError::Broken)?;
-    if entries.is_empty() {
-        println!("No drive is attached. `assay attach x25-m` attaches one.");
-        return Ok(());
-    }
-    println!(
-        "{:<12} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9}",
-        "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late"
-    );
-    for entry in entries {
-        let live = &entry.live;
-        let device = entry.device.display().to_string();
-        if !entry.is_alive() {
-            println!("{device:<12} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
-            continue;
-        }
-        if let Some(cut) = live.cut {
-            println!(
-                "{device:<12} {:<20} without power after {} answers: `assay detach {device}`",
-                entry.drive, cut.answered
-            );
-            continue;
-        }
-        let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        println!(
-            "{device:<12} {:<20} {:>8} {:>9.0} {:>8.1} {:>5} {amplification:>6} {:>9}",
-            entry.drive,
-            entry.capacity.to_string(),
-            live.iops,
-            live.bandwidth / 1e6,
-            live.in_flight,
-            live.late_median.to_string(),
-        );
-    }
-    Ok(())
-}
-
-/// Detaches a drive.
-pub fn detach(arguments: &Detach) -> Result<(), Failure> {
-    let registry = Registry::open()?;
-    let entries = registry.entries().map_err(AttachError::Broken)?;
-    let Some(entry) = entries.iter().find(|entry| entry.device == arguments.device) else {
-        return Err(Failure::usage(format!(
-            "{} is no attached drive; `assay attached` lists them",
-            arguments.device.display()
-        )));
-    };
-    Ok(attach::detach(&registry, entry)?)
 }
