@@ -10,6 +10,7 @@ use block::Bytes;
 use drive::{Device, Drive};
 
 use crate::content::Content;
+use crate::faults::{Fault, Orders};
 use crate::fuse::{Channel, Server};
 use crate::listing::Listing;
 use crate::live::{Live, Shared};
@@ -34,13 +35,16 @@ pub struct Terms {
     pub partitions: bool,
     /// After how many answers the drive's power is cut; never by itself without.
     pub power_cut_after: Option<u64>,
+    /// What it does wrong from the beginning.
+    pub faults: Vec<Fault>,
     /// Whether this process uses it for what it does itself: then nobody else can have it detached while that goes on.
     pub held: bool,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { content: None, speed: 1.0, busy: false, partitions: false, power_cut_after: None, held: false }
+        let (busy, partitions, held) = (false, false, false);
+        Self { content: None, speed: 1.0, busy, partitions, power_cut_after: None, faults: Vec::new(), held }
     }
 }
 
@@ -118,7 +122,9 @@ impl Attachment {
         echoed?;
         let floor = measured.transpose()?.unwrap_or_default();
         let (power, switch) = Power::new(terms.power_cut_after)?;
-        server.begin(floor, terms.speed, power);
+        let orders = Arc::new(Orders::default());
+        terms.faults.iter().for_each(|fault| orders.give(Some(*fault)));
+        server.begin(floor, terms.speed, power, Arc::clone(&orders));
         stop.store(false, Ordering::Relaxed);
         let entry = Entry {
             device: device.path().to_owned(),
@@ -130,12 +136,12 @@ impl Attachment {
             content: data,
             scratch: files.1.is_some(),
             speed: terms.speed,
-            live: Live::default(),
+            live: Live { told: now(), ..Live::default() },
         };
         let server = Some(spawn(server, Arc::clone(&stop), false));
         let device = Some(device);
         let mut this = Self { listing: None, device, stop, switch: Some(switch), server, shared, floor, _files: files };
-        this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared))?);
+        this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);
         Ok(this)
     }
 

@@ -9,6 +9,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::AttachError;
+use crate::listing::door;
 use crate::loop_device;
 use crate::registry::{Entry, Registry};
 
@@ -22,10 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// [`AttachError::InUse`] if something uses it; that nothing is unmounted by force is the promise. [`AttachError::Held`] if
-/// the process attached it for itself. Or if the process does not go.
+/// the process attached it for itself, [`AttachError::Hung`] if it does not answer. Or if it does not go.
 pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     let Entry { device, process, mount, .. } = entry;
     if entry.is_alive() {
+        // Whether it is in use cannot be asked of a device that does not answer.
+        if entry.silence().is_some() {
+            return Err(AttachError::Hung { device: device.clone(), pid: process.pid });
+        }
         if loop_device::in_use(device) {
             return Err(AttachError::in_use(device));
         }
@@ -62,6 +67,7 @@ fn clear(device: &Path, mount: &Path) -> Result<(), AttachError> {
         }
         while unmount(mount, UnmountFlags::DETACH).is_ok() {}
         fs::remove_file(mount).ok();
+        fs::remove_file(door(mount)).ok();
     }
     Ok(())
 }

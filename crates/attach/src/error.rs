@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::registry::Entry;
+
 /// Why a drive cannot be attached, or ceased to be.
 #[derive(Debug, Error)]
 pub enum AttachError {
@@ -64,12 +66,43 @@ pub enum AttachError {
         /// Its number.
         pid: u32,
     },
+    /// The process that answers does not do what it is told.
+    #[error("process {pid}, which serves {}, does not do that: {cause}; `assay attached` tells how it is", device.display())]
+    Gone {
+        /// The device.
+        device: PathBuf,
+        /// The number of the process.
+        pid: u32,
+        /// What it said, or the kernel.
+        #[source]
+        cause: io::Error,
+    },
+    /// The process that answers does not, and so cannot be asked to go.
+    #[error(
+        "process {pid}, which serves {device}, does not answer; `assay detach --abort {device}` ends it: what waits for the \
+         drive gets an I/O error then",
+        device = device.display()
+    )]
+    Hung {
+        /// The device.
+        device: PathBuf,
+        /// The number of the process.
+        pid: u32,
+    },
+    /// The kernel does not end the connection.
+    #[error("the connection cannot be ended through /sys/fs/fuse/connections: {0}")]
+    Abort(#[source] io::Error),
     /// The connection to the kernel broke.
     #[error("the connection to the kernel broke: {0}; what was written before the last flush may be lost")]
     Broken(#[from] io::Error),
 }
 
 impl AttachError {
+    /// That the process which serves `entry` does not do what it is told.
+    pub(crate) fn gone(entry: &Entry, cause: io::Error) -> Self {
+        Self::Gone { device: entry.device.clone(), pid: entry.process.pid, cause }
+    }
+
     /// That this device is in use, with the places where it or its partitions are mounted.
     pub(crate) fn in_use(device: &Path) -> Self {
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();

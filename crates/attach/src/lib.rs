@@ -1,9 +1,11 @@
 //! A simulated drive as a block device of Linux, answering in real time as the drive would.
 
+mod abort;
 mod attachment;
 mod content;
 mod detach;
 mod error;
+mod faults;
 mod floor;
 mod fuse;
 mod listing;
@@ -13,13 +15,18 @@ mod pace;
 mod power;
 mod process;
 pub mod registry;
+mod state;
 mod temporary;
 mod undo;
 
+pub use abort::abort;
 pub use attachment::{Attachment, Terms};
 pub use detach::detach;
 pub use error::AttachError;
+pub use faults::{Fault, FaultError};
+pub use listing::order;
 pub use live::Live;
 pub use pace::Floor;
 pub use power::{Cut, Switch};
 pub use process::Process;
+pub use state::{Resumed, StateError, StateFile};

@@ -1,16 +1,28 @@
-//! The entry of a drive of this process, kept up to date.
+//! The entry of a drive of this process, kept up to date, and the door for those that want something of it.
 
+use std::fs;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::AttachError;
+use crate::faults::{Fault, Orders};
 use crate::live::Shared;
 use crate::registry::{Entry, Registry};
 
 /// How often the figures of an attached drive are written anew.
-const TELL: Duration = Duration::from_millis(500);
+const TELL: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+/// How long to wait for what somebody says, or the other for an answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What is said for no fault any more.
+const NONE: &str = "none";
+/// What is answered when it was done.
+const DONE: &str = "done";
 
 /// The entry of a drive of this process, kept up to date until this is dropped; then it is forgotten.
 #[derive(Debug)]
@@ -18,39 +30,111 @@ pub struct Listing {
     registry: Registry,
     entry: Entry,
     /// Closed when it is to end.
-    end: Option<Sender<()>>,
-    teller: Option<JoinHandle<()>>,
+    end: Option<PipeWriter>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// What keeps an entry up to date.
+struct Keeper {
+    registry: Registry,
+    entry: Entry,
+    shared: Arc<Shared>,
+    orders: Arc<Orders>,
+    door: UnixListener,
+    ended: PipeReader,
 }
 
 impl Listing {
-    /// Enters `entry`, with the figures that are in `shared` from now on.
+    /// Enters `entry`, with the figures that are in `shared` from now on. What others ask for goes to `orders`.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn new(registry: &Registry, entry: Entry, shared: Arc<Shared>) -> Result<Self, AttachError> {
+    pub fn new(
+        registry: &Registry,
+        entry: Entry,
+        shared: Arc<Shared>,
+        orders: Arc<Orders>,
+    ) -> Result<Self, AttachError> {
+        let path = door(&entry.mount);
+        fs::remove_file(&path).ok();
+        let opened = UnixListener::bind(&path).and_then(|door| door.set_nonblocking(true).map(|()| door));
+        let opened = opened.map_err(|cause| AttachError::Content { path, cause })?;
         registry.enter(&entry)?;
-        let (end, ended) = channel();
-        let teller = thread::Builder::new().name("assay-listing".to_owned()).spawn({
-            let (registry, entry) = (registry.clone(), entry.clone());
-            move || keep(&registry, entry, &shared, &ended)
-        });
-        let teller = Some(teller.expect("a thread can be started"));
-        Ok(Self { registry: registry.clone(), entry, end: Some(end), teller })
+        let (ended, end) = io::pipe()?;
+        let registry = registry.clone();
+        let keeper = Keeper { registry: registry.clone(), entry: entry.clone(), shared, orders, door: opened, ended };
+        let keeper = thread::Builder::new().name("assay-listing".to_owned()).spawn(move || keeper.keep());
+        let keeper = Some(keeper.expect("a thread can be started"));
+        Ok(Self { registry, entry, end: Some(end), keeper })
     }
 }
 
 impl Drop for Listing {
     fn drop(&mut self) {
         self.end = None;
-        self.teller.take().map(JoinHandle::join);
+        self.keeper.take().map(JoinHandle::join);
+        fs::remove_file(door(&self.entry.mount)).ok();
         self.registry.forget(&self.entry);
     }
 }
 
-/// Writes the figures every so often. One that cannot be written is followed by the next.
-fn keep(registry: &Registry, mut entry: Entry, shared: &Shared, ended: &Receiver<()>) {
-    while ended.recv_timeout(TELL) == Err(RecvTimeoutError::Timeout) {
-        entry.live = shared.read();
-        registry.enter(&entry).ok();
+impl Keeper {
+    /// Writes the figures every so often, and lets those in that come. What cannot be written is followed by the next.
+    fn keep(mut self) {
+        loop {
+            let mut ready = [PollFd::new(&self.ended, PollFlags::IN), PollFd::new(&self.door, PollFlags::IN)];
+            let came = poll(&mut ready, Some(&TELL)).is_ok();
+            let [ended, knocks] = ready.map(|ready| came && !ready.revents().is_empty());
+            if ended {
+                return;
+            }
+            if knocks && let Ok((visitor, _)) = self.door.accept() {
+                self.receive(visitor).ok();
+            }
+            self.entry.live = self.shared.read();
+            self.registry.enter(&self.entry).ok();
+        }
+    }
+
+    /// Does what a visitor says, and answers.
+    fn receive(&self, visitor: UnixStream) -> io::Result<()> {
+        visitor.set_nonblocking(false)?;
+        visitor.set_read_timeout(Some(PATIENCE))?;
+        let mut said = String::new();
+        BufReader::new(&visitor).read_line(&mut said)?;
+        let answer = match said.trim_end() {
+            NONE => Ok(None),
+            fault => fault.parse().map(Some),
+        };
+        let answer =
+            answer.map(|fault| self.orders.give(fault)).map_or_else(|error| error.to_string(), |()| DONE.into());
+        writeln!(&visitor, "{answer}")
+    }
+}
+
+/// The socket of the drive that is mounted at `mount`.
+pub fn door(mount: &Path) -> PathBuf {
+    let mut name = mount.as_os_str().to_owned();
+    name.push(".sock");
+    name.into()
+}
+
+/// Asks the process that serves a drive for a fault, or for none any more.
+///
+/// # Errors
+/// [`AttachError::Gone`] if it does not answer.
+pub fn order(entry: &Entry, fault: Option<Fault>) -> Result<(), AttachError> {
+    let ask = || -> io::Result<String> {
+        let door = UnixStream::connect(door(&entry.mount))?;
+        door.set_read_timeout(Some(PATIENCE))?;
+        writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;
+        let mut answer = String::new();
+        BufReader::new(&door).read_line(&mut answer)?;
+        Ok(answer)
+    };
+    match ask() {
+        Ok(answer) if answer.trim_end() == DONE => Ok(()),
+        Ok(answer) => Err(AttachError::gone(entry, io::Error::other(format!("it says `{}`", answer.trim_end())))),
+        Err(cause) => Err(AttachError::gone(entry, cause)),
     }
 }

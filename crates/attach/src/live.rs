@@ -27,9 +27,55 @@ pub struct Live {
     pub late_median: Nanos,
     /// The same of the slowest in a hundred.
     pub late_99: Nanos,
+    /// How long the drive itself took for a request: the median, on the machine's clock.
+    #[serde(default)]
+    pub own_median: Nanos,
+    /// Requests that were answered with an error, because of a fault that was asked for or the lack of power.
+    #[serde(default)]
+    pub failed: u64,
+    /// Whether a fault that was asked for has made the drive vanish.
+    #[serde(default)]
+    pub has_vanished: bool,
+    /// When the server told of this, on the machine's monotonic clock; zero before it has.
+    #[serde(default)]
+    pub told: Nanos,
     /// What it cost that the drive's power was cut; none while it has power.
     #[serde(default)]
     pub cut: Option<Cut>,
+}
+
+impl Live {
+    /// How much of the drive's own time a request may be late before figures that were measured on it are in doubt: the
+    /// median, in percent. It is what the attached drive's own latency may be off by; see docs/attach.md.
+    const LATE_MEDIAN_MAX: u64 = 5;
+    /// The same of the slowest in a hundred.
+    const LATE_99_MAX: u64 = 100;
+    /// Fewer requests than this say nothing.
+    const REQUESTS_MIN: u64 = 100;
+
+    /// What is to be said of figures that are measured on the drive, if it is answered for too late: nothing otherwise.
+    ///
+    /// ```
+    /// # use assay_attach::Live;
+    /// # use block::Nanos;
+    /// let live = Live { requests: 1000, own_median: Nanos::from_micros(200), ..Live::default() };
+    /// assert_eq!(live.finding(), None);
+    /// let late = Live { late_median: Nanos::from_micros(40), ..live };
+    /// assert!(late.finding().unwrap().contains("20 % of the 200 µs"));
+    /// ```
+    pub fn finding(&self) -> Option<String> {
+        let Self { late_median, late_99, own_median, .. } = *self;
+        let percent = |late: Nanos| late.as_nanos().saturating_mul(100) / own_median.as_nanos().max(1);
+        let is_late = percent(late_median) > Self::LATE_MEDIAN_MAX || percent(late_99) > Self::LATE_99_MAX;
+        (self.requests >= Self::REQUESTS_MIN && is_late).then(|| {
+            format!(
+                "the attached drive's answers were late: by {late_median} in the median, which is {} % of the {own_median} \
+                 that it takes itself, and one of a hundred by {late_99} or more; latencies measured on it are too long by \
+                 as much. Leave the machine a spare processor, attach it with --busy, or slower with --speed",
+                percent(late_median)
+            )
+        })
+    }
 }
 
 /// Written by the server and read by others.
@@ -73,6 +119,11 @@ impl Count {
         self.live.bytes += bytes;
     }
 
+    /// One more request that failed.
+    pub fn fail(&mut self) {
+        self.live.failed += 1;
+    }
+
     /// How many requests were answered.
     pub fn requests(&self) -> u64 {
         self.live.requests
@@ -89,7 +140,7 @@ impl Count {
         self.live.iops = (self.live.requests - requests) as f64 / seconds;
         self.live.bandwidth = (self.live.bytes - bytes).get() as f64 / seconds;
         self.live.write_amplification = counters().write_amplification();
-        self.told = (now, self.live.requests, self.live.bytes);
+        (self.live.told, self.told) = (now, (now, self.live.requests, self.live.bytes));
         Some(&mut self.live)
     }
 }

@@ -45,12 +45,15 @@ pub struct Paced<T> {
     /// Seconds of the drive for each of the machine.
     speed: f64,
     floor: Floor,
-    flight: Vec<Option<T>>,
+    /// Each with the drive's time at which it was made.
+    flight: Vec<Option<(Nanos, T)>>,
     free: Vec<u32>,
     /// The drive's time up to which it has been asked for completions.
     reached: Nanos,
     /// How much later than wanted requests were answered, on the machine's clock.
     late: Histogram,
+    /// How long the drive itself took, on the machine's clock.
+    own: Histogram,
 }
 
 impl<T> Paced<T> {
@@ -58,13 +61,15 @@ impl<T> Paced<T> {
     pub fn new(drive: Device, speed: f64, floor: Floor, now: Nanos) -> Self {
         let start = drive.now();
         let (flight, free) = (Vec::new(), Vec::new());
-        Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late: Histogram::new() }
+        let (late, own) = (Histogram::new(), Histogram::new());
+        Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late, own }
     }
 
     /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
     pub fn begin(&mut self, floor: Floor, speed: f64, now: Nanos) {
         (self.start, self.origin, self.reached) = (self.drive.now(), now, self.drive.now());
-        (self.floor, self.speed, self.late) = (floor, speed, Histogram::new());
+        (self.floor, self.speed) = (floor, speed);
+        (self.late, self.own) = (Histogram::new(), Histogram::new());
     }
 
     /// The drive.
@@ -82,6 +87,11 @@ impl<T> Paced<T> {
         &self.late
     }
 
+    /// How long the drive itself took for requests, on the machine's clock.
+    pub fn own(&self) -> &Histogram {
+        &self.own
+    }
+
     /// How many requests are in flight.
     pub fn in_flight(&self) -> usize {
         self.flight.len() - self.free.len()
@@ -94,9 +104,9 @@ impl<T> Paced<T> {
             self.flight.push(None);
             self.flight.len() as u32 - 1
         });
-        self.flight[tag as usize] = Some(asked);
         // The drive may have been asked for what lies ahead of the machine's clock already.
         self.reached = made.max(self.reached).max(self.drive.now());
+        self.flight[tag as usize] = Some((self.reached, asked));
         self.drive.submit(self.reached, Tag(tag), request);
     }
 
@@ -111,8 +121,9 @@ impl<T> Paced<T> {
         self.reached = self.reached.max(if done.is_some() { self.drive.now() } else { until });
         let done = done?;
         self.free.push(done.tag.0);
-        let asked = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
+        let (made, asked) = self.flight[done.tag.0 as usize].take()?;
         self.late.record(now.since(self.to_machine(done.at)));
+        self.own.record(self.on_machine(done.at.since(made)));
         Some(asked)
     }
 
@@ -121,7 +132,12 @@ impl<T> Paced<T> {
         self.reached = self.moment(now);
         let lost = self.drive.cut_power(self.reached);
         self.free.clear();
-        (lost, std::mem::take(&mut self.flight).into_iter().flatten().collect())
+        (lost, std::mem::take(&mut self.flight).into_iter().flatten().map(|(_, asked)| asked).collect())
+    }
+
+    /// Gives up all that is in flight. The drive goes on with it, and nobody hears of that.
+    pub fn give_up(&mut self) -> Vec<T> {
+        self.flight.iter_mut().filter_map(Option::take).map(|(_, asked)| asked).collect()
     }
 
     /// The sectors that would be lost if the power were cut at the machine's time `now`.
@@ -148,7 +164,12 @@ impl<T> Paced<T> {
     }
 
     fn to_machine(&self, at: Nanos) -> Nanos {
-        self.origin + Nanos::from_nanos((at.since(self.start).as_nanos() as f64 / self.speed) as u64)
+        self.origin + self.on_machine(at.since(self.start))
+    }
+
+    /// How long on the machine's clock what takes the drive so long.
+    pub fn on_machine(&self, time: Nanos) -> Nanos {
+        if self.speed == 1.0 { time } else { Nanos::from_nanos((time.as_nanos() as f64 / self.speed) as u64) }
     }
 
     fn scaled(&self, time: Nanos) -> Nanos {

@@ -4,11 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 
+use crate::pace::now;
 use crate::process::Process;
 use crate::{AttachError, Live};
 
@@ -16,6 +18,8 @@ use crate::{AttachError, Live};
 const FOLDER: &str = "/run/assay";
 /// Where data is kept for which the registry's folder, which may be in memory, has no room.
 const ROOMY: &str = "/var/tmp";
+/// A server that says nothing for so long is stopped or hangs. One that waits for a busy machine is not silent that long.
+const SILENCE: Duration = Duration::from_secs(5);
 /// How many drives this process has attached.
 static DRIVES: AtomicU32 = AtomicU32::new(0);
 
@@ -49,6 +53,15 @@ impl Entry {
     /// Whether the process that answers is still there.
     pub fn is_alive(&self) -> bool {
         self.process.is_alive()
+    }
+}
+
+impl Entry {
+    /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It tells
+    /// twice a second that it is at work.
+    pub fn silence(&self) -> Option<Duration> {
+        let silence = now().since(self.live.told).to_std();
+        (self.live.told > Nanos::ZERO && silence > SILENCE).then_some(silence)
     }
 }
 

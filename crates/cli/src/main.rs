@@ -80,6 +80,8 @@ enum Command {
         /// The file of its promises
         promises: PathBuf,
     },
+    /// Have an attached drive do something wrong: bad sectors, delays, no writes, no drive
+    Fault(attach::Order),
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
 }
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Command::Attached => attach::attached(),
         Command::Detach(arguments) => attach::detach(&arguments),
         Command::Aftermath { promises } => trial::Aftermath::guard(&promises).map_err(Failure::failed),
+        Command::Fault(arguments) => attach::fault(&arguments),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),
         Command::Replicate(arguments) => replicate::run(&arguments),

@@ -11,122 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{Place, other, skip, tool};
-
-/// A small X25-M.
-const DRIVE: &str = "x25-m?capacity.user=1GiB";
-
-/// Whether drives can be attached on this machine; otherwise the reason is said.
-fn can_attach() -> bool {
-    let missing = [
-        (!rustix::process::geteuid().is_root(), "attaching needs root"),
-        (!Path::new("/dev/fuse").exists(), "there is no /dev/fuse"),
-        (!Path::new("/dev/loop-control").exists(), "there is no /dev/loop-control"),
-        (tool("losetup").is_none(), "there is no losetup"),
-        (tool("setsid").is_none(), "there is no setsid"),
-    ];
-    let reason = missing.into_iter().find(|(is_missing, _)| *is_missing);
-    reason.iter().for_each(|(_, reason)| skip(reason));
-    reason.is_none()
-}
-
-/// A drive that is attached in the background, and taken away at the end.
-struct Attached<'p> {
-    place: &'p Place,
-    device: String,
-}
-
-impl<'p> Attached<'p> {
-    fn new(place: &'p Place, more: &[&str]) -> Self {
-        Self::other(place, DRIVE, more)
-    }
-
-    fn other(place: &'p Place, drive: &str, more: &[&str]) -> Self {
-        let device = place.succeeds(&[&["attach", drive, "--daemon"], more].concat());
-        Self { place, device: device.trim().to_owned() }
-    }
-
-    fn open(&self) -> File {
-        File::options().read(true).write(true).open(&self.device).unwrap()
-    }
-
-    /// What is entered of it.
-    fn entry(&self) -> serde_json::Value {
-        let name = Path::new(&self.device).file_name().unwrap().to_owned();
-        let entry = fs::read_to_string(Path::new("/run/assay").join(name).with_extension("json")).unwrap();
-        serde_json::from_str(&entry).unwrap()
-    }
-
-    /// The process that answers.
-    fn pid(&self) -> u32 {
-        self.entry()["pid"].as_u64().unwrap() as u32
-    }
-
-    /// Has its power cut.
-    fn cut_power(&self) {
-        other("kill", &["-USR1", &self.pid().to_string()]);
-    }
-
-    /// What the cut of its power cost, as soon as that is known.
-    fn cut(&self) -> serde_json::Value {
-        let began = Instant::now();
-        loop {
-            let cut = self.entry()["live"]["cut"].clone();
-            if !cut.is_null() {
-                return cut;
-            }
-            assert!(began.elapsed() < Duration::from_secs(10), "its power was not cut");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Writes the first sectors of the device past the page cache, filled with a letter.
-    fn fill(&self, place: &Place, sectors: usize, letter: &str, more: &[&str]) {
-        let file = place.path("letters").display().to_string();
-        fs::write(&file, letter.repeat(512 * sectors)).unwrap();
-        let [from, to] = [format!("if={file}"), format!("of={}", self.device)];
-        other("dd", &[&["bs=512", "oflag=direct", "conv=notrunc", "status=none", &from, &to], more].concat());
-    }
-
-    /// A letter for each of the first sectors of the device.
-    fn letters(&self, sectors: usize) -> String {
-        let mut data = vec![0; 512 * sectors];
-        self.open().read_exact(&mut data).unwrap();
-        data.chunks(512).map(|sector| char::from(sector[0])).collect()
-    }
-}
-
-impl Attached<'_> {
-    /// Takes the drive away; its device may be another's from then on.
-    fn detach(self) {
-        self.place.succeeds(&["detach", &self.device]);
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Attached<'_> {
-    fn drop(&mut self) {
-        self.place.assay(&["detach", &self.device]);
-    }
-}
-
-/// What of a process that served a drive is still there.
-fn left_behind(pid: u32) -> Vec<String> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let mut left: Vec<String> =
-        mounts.lines().filter(|line| line.contains(&format!("drive-{pid}-"))).map(str::to_owned).collect();
-    let files = fs::read_dir("/run/assay").unwrap().map(|file| file.unwrap().path());
-    left.extend(
-        files.filter(|path| path.to_string_lossy().contains(&pid.to_string())).map(|path| path.display().to_string()),
-    );
-    // Its device may be another drive's by now, but none is over its file.
-    let file = format!("/drive-{pid}-");
-    left.extend(other("losetup", &["--all"]).lines().filter(|line| line.contains(&file)).map(str::to_owned));
-    // One that has ended and waits for its parent to hear of it has no command line any more.
-    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    left.extend((!command.is_empty()).then(|| format!("process {pid}")));
-    left
-}
+use support::attached::{Attached, DRIVE, can_attach, left_behind};
+use support::{Place, other, tool};
 
 #[test]
 fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
@@ -155,6 +41,64 @@ fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
     drop((device, drive));
     assert_eq!(left_behind(pid), [""; 0]);
     assert_eq!(left_behind(second), [""; 0]);
+}
+
+#[test]
+fn a_drive_goes_on_as_it_was_detached_and_no_other_in_its_place() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let backing = place.path("data").display().to_string();
+    let attach = |drive: &str, more: &[&str]| {
+        let said = place.assay(&[&["attach", drive, "--daemon", "--backing", &backing], more].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let device = said.stdout.trim().to_owned();
+        (Attached { place: &place, device }, said.stderr)
+    };
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(!said.contains("goes on"), "{said}");
+    drive.fill(&place, 8192, "a", &["conv=notrunc,fsync"]);
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("data.state, after 4 MiB written"), "{said}");
+    drive.fill(&place, 8192, "b", &["conv=notrunc,fsync"]);
+    drive.cut_power();
+    drive.cut();
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("after 8 MiB written. ") && !said.contains("does not know"), "{said}");
+    drive.fill(&place, 8, "c", &["conv=notrunc,fsync"]);
+    // A server that is killed saves nothing.
+    other("kill", &["-9", &drive.pid().to_string()]);
+    drive.detach();
+    let (drive, said) = attach(DRIVE, &[]);
+    assert!(said.contains("after 8 MiB written. The data was written after that was saved"), "{said}");
+    drive.detach();
+    let refuses = |drive, more: &[&str]| place.refuses(&[&["attach", drive], more].concat());
+    let state = format!("{backing}.state");
+    let said = refuses(DRIVE, &["--backing", &backing, "--worn"]);
+    assert!(said.contains("--worn makes another") && said.contains(&state), "{said}");
+    let said = refuses("x25-m?capacity.user=2GiB", &["--backing", &backing]);
+    assert!(said.contains(&format!("is the state of {DRIVE}, and x25-m?capacity.user=2GiB")), "{said}");
+    let mut bytes = fs::read(&state).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&state, bytes).unwrap();
+    assert!(refuses(DRIVE, &["--state", &state]).contains("its checksum is wrong"));
+}
+
+#[test]
+fn a_state_can_be_had_without_data_as_that_of_a_worn_drive() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let state = place.path("worn").display().to_string();
+    Attached::new(&place, &["--state", &state, "--worn"]).detach();
+    let said = place.assay(&["attach", DRIVE, "--daemon", "--state", &state]);
+    assert!(said.stderr.contains("after 2 GiB written"), "{}", said.stderr);
+    place.succeeds(&["detach", said.stdout.trim()]);
 }
 
 #[test]
@@ -204,9 +148,9 @@ fn a_power_cut_takes_back_what_was_not_flushed_and_nothing_else() {
         return;
     }
     let place = Place::new();
-    let backing = place.path("data").display().to_string();
     // A page of flash that was written in part waits for the rest of it in the drive's memory.
     for (drive, expected) in [(DRIVE.to_owned(), "aaaaaaaa"), (format!("{DRIVE}&power.capacitor=true"), "bbbaaaaa")] {
+        let backing = place.path(&format!("data-{expected}")).display().to_string();
         let attached = Attached::other(&place, &drive, &["--backing", &backing]);
         attached.fill(&place, 8, "a", &["conv=notrunc,fsync"]);
         attached.fill(&place, 3, "b", &[]);

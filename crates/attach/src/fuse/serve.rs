@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::{Call, Channel, Unique, attributes, init, opened, read, space, written};
 use crate::AttachError;
 use crate::content::Content;
+use crate::faults::{Faults, Orders, Verdict};
 use crate::floor::PAUSE;
 use crate::live::{Count, Shared};
 use crate::pace::{Floor, Paced, now};
@@ -29,6 +30,8 @@ pub struct Asked {
     offset: u64,
     length: u64,
     work: Work,
+    /// What faults that were asked for do to it.
+    verdict: Verdict,
 }
 
 /// A request's part of the data.
@@ -64,6 +67,10 @@ pub struct Server {
     undo: Undo,
     paced: Paced<Asked>,
     power: Power,
+    faults: Faults,
+    orders: Arc<Orders>,
+    /// Requests that a fault has answered later than the drive would, with the machine's time for that.
+    late: Vec<(Nanos, Asked)>,
     /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
     count: Count,
@@ -76,15 +83,27 @@ pub struct Server {
 impl Server {
     /// Will serve `paced` with its `content` on `channel`.
     pub fn new(channel: Channel, content: Content, paced: Paced<Asked>, busy: bool, shared: Arc<Shared>) -> Self {
-        let (count, data) = (Count::new(now()), vec![0; 1 << 20]);
-        let (undo, power) = (Undo::default(), Power::default());
-        Self { channel, content, undo, paced, power, echoes: false, count, shared, busy, data }
+        Self {
+            channel,
+            content,
+            undo: Undo::default(),
+            paced,
+            power: Power::default(),
+            faults: Faults::default(),
+            orders: Arc::default(),
+            late: Vec::new(),
+            echoes: false,
+            count: Count::new(now()),
+            shared,
+            busy,
+            data: vec![0; 1 << 20],
+        }
     }
 
-    /// Begins the drive's time now, with what the way costs known, and puts it under this power.
-    pub fn begin(&mut self, floor: Floor, speed: f64, power: Power) {
+    /// Begins the drive's time now, with what the way costs known, and puts it under this power. Faults come as `orders`.
+    pub fn begin(&mut self, floor: Floor, speed: f64, power: Power, orders: Arc<Orders>) {
         self.paced.begin(floor, speed, now());
-        (self.count, self.undo, self.power) = (Count::new(now()), Undo::default(), power);
+        (self.count, self.undo, self.power, self.orders) = (Count::new(now()), Undo::default(), power, orders);
     }
 
     /// The drive back.
@@ -109,7 +128,12 @@ impl Server {
     /// If the connection to the kernel breaks.
     pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
         while !stop.load(Ordering::Relaxed) {
-            while let Some(asked) = self.paced.due(now()) {
+            self.orders.take(&mut self.faults);
+            if self.faults.has_vanished() {
+                let unanswered = self.paced.give_up();
+                self.refuse(unanswered)?;
+            }
+            while let Some(asked) = self.due(now()) {
                 self.finish(asked)?;
                 if self.power.is_to_be_cut(self.count.requests()) {
                     break;
@@ -146,8 +170,8 @@ impl Server {
             let aligned = offset.is_multiple_of(512) && length.is_multiple_of(512) && length > 0;
             aligned && offset.checked_add(length).is_some_and(|end| end <= size.get())
         };
-        let asked = |work, offset, length| Asked { unique, offset, length, work };
-        let asked = match call {
+        let asked = |work, offset, length| Asked { unique, offset, length, work, verdict: Verdict::default() };
+        let mut asked = match call {
             Call::Read { offset, length } if within(offset, u64::from(length)) => {
                 asked(Work::Read, offset, u64::from(length))
             }
@@ -167,35 +191,62 @@ impl Server {
                 });
             }
         };
-        if self.power.cut().is_some() {
-            self.channel.answer(unique, Err(Errno::IO))?;
-        } else if self.echoes {
+        if self.echoes {
             while now().since(came) < PAUSE {
                 std::hint::spin_loop();
             }
             self.finish(asked)?;
+            return Ok(Some(true));
+        }
+        let request = asked.request();
+        asked.verdict = self.faults.judge(&request);
+        if self.power.cut().is_some() || self.faults.has_vanished() {
+            self.refuse([asked].into())?;
         } else {
-            self.paced.submit(came, asked.request(), asked);
+            self.paced.submit(came, request, asked);
         }
         Ok(Some(true))
+    }
+
+    /// A request that is to be answered at the machine's time `now`; none if there is none.
+    fn due(&mut self, now: Nanos) -> Option<Asked> {
+        if let Some(index) = self.late.iter().position(|(at, _)| *at <= now) {
+            return Some(self.late.swap_remove(index).1);
+        }
+        loop {
+            let asked = self.paced.due(now)?;
+            if asked.verdict.delay == Nanos::ZERO {
+                return Some(asked);
+            }
+            self.late.push((now + self.paced.on_machine(asked.verdict.delay), asked));
+        }
+    }
+
+    /// Answers requests, and those that are late, with an error.
+    fn refuse(&mut self, unanswered: Vec<Asked>) -> Result<(), AttachError> {
+        for asked in unanswered.into_iter().chain(self.late.drain(..).map(|(_, asked)| asked)) {
+            self.count.fail();
+            self.channel.answer(asked.unique, Err(Errno::IO))?;
+        }
+        Ok(())
     }
 
     /// Cuts the drive's power: what it loses is what was there before, and nothing is answered any more but with an error.
     fn cut_power(&mut self) -> Result<(), AttachError> {
         let (lost, unanswered) = self.paced.cut_power(now());
         let restored = self.undo.restore(&lost.sectors, &self.content);
-        self.power.note(Cut::new(self.count.requests(), &lost, unanswered.len()));
-        for asked in unanswered {
-            self.channel.answer(asked.unique, Err(Errno::IO))?;
-        }
+        self.power.note(Cut::new(self.count.requests(), &lost, unanswered.len() + self.late.len()));
+        self.refuse(unanswered)?;
         Ok(restored?)
     }
 
     /// Tells every so often what the drive is doing.
     fn tell(&mut self) {
-        let Self { count, paced, power, shared, .. } = self;
+        let Self { count, paced, power, shared, faults, late, .. } = self;
         if let Some(live) = count.told(now(), || paced.drive().counters()) {
-            live.in_flight = paced.in_flight();
+            live.in_flight = paced.in_flight() + late.len();
+            live.own_median = paced.own().percentile(50.0);
+            live.has_vanished = faults.has_vanished();
             [live.late_median, live.late_99] = [50.0, 99.0].map(|percent| paced.late().percentile(percent));
             live.cut = power.cut();
             shared.write(*live);
@@ -205,7 +256,11 @@ impl Server {
     /// Answers a request that is due.
     fn finish(&mut self, asked: Asked) -> Result<(), AttachError> {
         let Self { channel, content, undo, data, count, .. } = self;
-        let Asked { unique, offset, length, work } = asked;
+        let Asked { unique, offset, length, work, verdict } = asked;
+        if verdict.fails {
+            count.fail();
+            return Ok(channel.answer(unique, Err(Errno::IO))?);
+        }
         count.add(Bytes::new(length));
         let long = written(length as u32);
         let done: std::io::Result<&[u8]> = match work {
@@ -231,9 +286,10 @@ impl Server {
 
     /// Waits until a request comes or, short of the last moments, until one is due.
     fn wait(&self) -> Result<(), AttachError> {
-        let left = match self.paced.next() {
+        let late = self.late.iter().map(|(at, _)| *at).min();
+        let left = match self.paced.next().into_iter().chain(late).min() {
             _ if self.busy => return Ok(()),
-            Some(at) => at.since(now()).since(AWAKE),
+            Some(at) => at.since(now()).since(AWAKE).min(IDLE),
             None => IDLE,
         };
         if left > Nanos::ZERO {

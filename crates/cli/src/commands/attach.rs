@@ -1,5 +1,6 @@
 //! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
 
+mod attached;
 mod headroom;
 
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{AttachError, Attachment, Terms};
+use attach::{Attachment, Fault, FaultError, Resumed, StateFile, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
@@ -20,6 +21,7 @@ use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
+pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
 use crate::failure::Failure;
 
@@ -35,6 +37,11 @@ pub struct Arguments {
     /// The file that holds the data, made if it is not there [default: one that is removed afterwards]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     backing: Option<PathBuf>,
+
+    /// The file that holds the drive's own state, such as its mapping and wear: it goes on from there, and is saved there
+    /// when it is detached [default: that of --backing with .state behind it]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    state: Option<PathBuf>,
 
     /// Seconds of the drive for each second of the machine: 0.25 makes a drive four times slower
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::target::speed)]
@@ -56,16 +63,18 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
 
+    /// Have it do something wrong: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE,
+    /// vanish, vanish-after=N; with every=N for one request of so many. Several times for several
+    #[arg(long = "fault", value_name = "FAULT", value_parser = fault_of)]
+    faults: Vec<Fault>,
+
     /// Go on in the background once the device is there
     #[arg(long)]
     daemon: bool,
 }
 
-/// What to detach.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Detach {
-    /// The device, as `assay attach` printed it
-    device: PathBuf,
+fn fault_of(text: &str) -> Result<Fault, FaultError> {
+    text.parse()
 }
 
 /// Attaches a drive and prints its device's path, first of all; ends when it is told to and nothing uses the drive.
@@ -75,7 +84,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let name = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
     let preset = Preset::find(name)?;
-    let drive = prepared(&preset, arguments.worn)?;
+    let state = arguments.state.as_deref().map(StateFile::at);
+    let state = state.or_else(|| arguments.backing.as_deref().map(StateFile::beside));
+    let (drive, from) = begun(&preset, state.as_ref(), arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
@@ -87,6 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         busy: arguments.busy,
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
+        faults: arguments.faults.clone(),
         held: false,
     };
     let mut attachment = Attachment::new(&Registry::open()?, name, drive, &terms)?;
@@ -99,15 +111,41 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
+        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {from}{}",
         device.display(),
         floor.read,
         floor.write,
         quickest.warning(floor, arguments.speed).unwrap_or_default()
     ));
     serve(&attachment, &stop);
-    attachment.detach()?;
-    Ok(())
+    let mut drive = attachment.detach()?;
+    match state {
+        Some(state) => state.save(&preset.name, &mut drive, arguments.backing.as_deref()).map_err(Failure::failed),
+        None => Ok(()),
+    }
+}
+
+/// The drive as it begins, and from where it goes on, in words.
+fn begun(preset: &Preset, state: Option<&StateFile>, arguments: &Arguments) -> Result<(Device, String), Failure> {
+    let Some(state) = state else { return Ok((prepared(preset, arguments.worn)?, String::new())) };
+    state.prepare().map_err(Failure::usage)?;
+    let path = state.path().display();
+    if !state.exists() {
+        return Ok((prepared(preset, arguments.worn)?, String::new()));
+    }
+    if arguments.worn {
+        return Err(Failure::usage(format!(
+            "the drive goes on from {path}, and --worn makes another: leave out --worn, remove {path}, or give another --state"
+        )));
+    }
+    let Resumed { drive, is_behind } = state.resume(preset, arguments.backing.as_deref()).map_err(Failure::usage)?;
+    let written = drive.counters().host_written;
+    let behind = if is_behind {
+        " The data was written after that was saved, as when a server is killed: of this the drive does not know."
+    } else {
+        ""
+    };
+    Ok((drive, format!("It goes on from {path}, after {written} written.{behind} ")))
 }
 
 /// Says something to whoever listens; in the background nobody does.
@@ -176,56 +214,4 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     told.read_line(&mut words).map_err(failed)?;
     tell(format_args!("{}", words.trim_end()));
     Ok(())
-}
-
-/// Lists what is attached.
-pub fn attached() -> Result<(), Failure> {
-    let entries = Registry::open()?.entries().map_err(AttachError::Broken)?;
-    if entries.is_empty() {
-        println!("No drive is attached. `assay attach x25-m` attaches one.");
-        return Ok(());
-    }
-    println!(
-        "{:<12} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9}",
-        "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late"
-    );
-    for entry in entries {
-        let live = &entry.live;
-        let device = entry.device.display().to_string();
-        if !entry.is_alive() {
-            println!("{device:<12} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
-            continue;
-        }
-        if let Some(cut) = live.cut {
-            println!(
-                "{device:<12} {:<20} without power after {} answers: `assay detach {device}`",
-                entry.drive, cut.answered
-            );
-            continue;
-        }
-        let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        println!(
-            "{device:<12} {:<20} {:>8} {:>9.0} {:>8.1} {:>5} {amplification:>6} {:>9}",
-            entry.drive,
-            entry.capacity.to_string(),
-            live.iops,
-            live.bandwidth / 1e6,
-            live.in_flight,
-            live.late_median.to_string(),
-        );
-    }
-    Ok(())
-}
-
-/// Detaches a drive.
-pub fn detach(arguments: &Detach) -> Result<(), Failure> {
-    let registry = Registry::open()?;
-    let entries = registry.entries().map_err(AttachError::Broken)?;
-    let Some(entry) = entries.iter().find(|entry| entry.device == arguments.device) else {
-        return Err(Failure::usage(format!(
-            "{} is no attached drive; `assay attached` lists them",
-            arguments.device.display()
-        )));
-    };
-    Ok(attach::detach(&registry, entry)?)
 }

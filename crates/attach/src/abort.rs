@@ -1,0 +1,84 @@
+//! Ending a connection whose server does not answer.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::AttachError;
+use crate::registry::Entry;
+
+/// Where the kernel has a folder for each FUSE connection.
+///
+/// Source: Linux, Documentation/filesystems/fuse/fuse.rst, "Control filesystem".
+const CONTROL: &str = "/sys/fs/fuse/connections";
+/// How long a process that is told to go on and end has to save its state.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Has the kernel answer all requests to a drive with an error, now and from now on, and ends the process that served it:
+/// by itself, if it can still save the drive's state, or else by force.
+///
+/// # Errors
+/// If the kernel does not.
+pub fn abort(entry: &Entry) -> Result<(), AttachError> {
+    if let Some(number) = connection(&entry.mount) {
+        let control = Control::open().map_err(AttachError::Abort)?;
+        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+    }
+    if entry.held {
+        return Ok(());
+    }
+    let pid = i32::try_from(entry.process.pid).ok().and_then(Pid::from_raw);
+    for (signals, patience) in [(&[Signal::TERM, Signal::CONT][..], PATIENCE), (&[Signal::KILL], PATIENCE)] {
+        let began = Instant::now();
+        while entry.is_alive() && began.elapsed() < patience {
+            // Again and again: it refuses to end while somebody uses the device, who is about to learn of this.
+            for signal in signals {
+                pid.and_then(|pid| kill_process(pid, *signal).ok());
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+    if entry.is_alive() { Err(AttachError::StillThere { pid: entry.process.pid }) } else { Ok(()) }
+}
+
+/// The number of the connection that is mounted at `mount`: the minor number of its file system. Asking the file system
+/// itself might hang.
+fn connection(mount: &Path) -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(2);
+        let (device, point) = (fields.next()?, fields.nth(1)?);
+        (Path::new(point) == mount).then(|| device.split_once(':').map(|(_, minor)| minor.to_owned()))?
+    })
+}
+
+/// The kernel's control of its FUSE connections, mounted for as long as this is there if it was not before.
+struct Control {
+    folder: PathBuf,
+    is_own: bool,
+}
+
+impl Control {
+    fn open() -> io::Result<Self> {
+        let folder = PathBuf::from(CONTROL);
+        let mounts = fs::read_to_string("/proc/self/mounts")?;
+        let is_own = !mounts.lines().any(|line| line.split(' ').nth(1) == Some(CONTROL));
+        if is_own {
+            mount("fusectl", &folder, "fusectl", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
+        }
+        Ok(Self { folder, is_own })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if self.is_own {
+            unmount(&self.folder, UnmountFlags::DETACH).ok();
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Faults on demand: what an attached drive does wrong because somebody asked for it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use block::{Bytes, Lba, Nanos, Op, Request, parse_bytes, parse_duration};
+use thiserror::Error;
+
+/// A fault as it is asked for, such as `read-error@2048-4095` or `delay=50ms every=1000`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    kind: Kind,
+    /// The first sector of 512 bytes that it concerns and the one after the last; all without.
+    range: Option<(Lba, Lba)>,
+    /// It strikes each request of so many that it concerns.
+    every: u64,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Reads fail, as of sectors that cannot be read.
+    ReadError,
+    /// Writes fail.
+    WriteError,
+    /// Reads and writes take longer by this.
+    Delay(Nanos),
+    /// After so much was written, as at the end of its life, no write is taken any more.
+    ReadOnly(Bytes),
+    /// After so many requests the drive is not there any more.
+    Vanish(u64),
+}
+
+/// Why something is no fault.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FaultError {
+    /// There is no such kind.
+    #[error(
+        "`{found}` is no fault; there are read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, \
+         read-only-after=SIZE, vanish, vanish-after=N, and none to take all away"
+    )]
+    Unknown {
+        /// What was asked for.
+        found: String,
+    },
+    /// A part of it cannot be read.
+    #[error("`{part}` in the fault `{fault}`: {why}")]
+    Part {
+        /// The part.
+        part: String,
+        /// All of it.
+        fault: String,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+}
+
+impl FromStr for Fault {
+    type Err = FaultError;
+
+    fn from_str(text: &str) -> Result<Self, FaultError> {
+        let refuse = |part: &str, why: String| FaultError::Part { part: part.to_owned(), fault: text.to_owned(), why };
+        let mut parts = text.split([' ', ',']).filter(|part| !part.is_empty());
+        let head = parts.next().unwrap_or_default();
+        let (what, mut range) = sectors(head).map_err(|why| refuse(head, why))?;
+        let (name, value) = what.split_once('=').map_or((what, None), |(name, value)| (name, Some(value)));
+        let kind = match (name, value) {
+            ("read-error", None) => Kind::ReadError,
+            ("write-error", None) => Kind::WriteError,
+            ("read-only", None) => Kind::ReadOnly(Bytes::ZERO),
+            ("vanish", None) => Kind::Vanish(0),
+            ("delay", Some(time)) => {
+                Kind::Delay(parse_duration(time).map_err(|error| refuse(head, error.to_string()))?)
+            }
+            ("read-only-after", Some(size)) => {
+                Kind::ReadOnly(parse_bytes(size).map_err(|error| refuse(head, error.to_string()))?)
+            }
+            ("vanish-after", Some(count)) => {
+                let count =
+                    count.parse().map_err(|_| refuse(head, "give a number of requests, such as 1000".into()))?;
+                Kind::Vanish(count)
+            }
+            ("delay" | "read-only-after" | "vanish-after", None) => {
+                return Err(refuse(head, format!("`{name}` needs a value: {name}=…")));
+            }
+            ("read-error" | "write-error" | "read-only" | "vanish", Some(_)) => {
+                return Err(refuse(head, format!("`{name}` takes no value; where is said by @SECTORS")));
+            }
+            _ => return Err(FaultError::Unknown { found: text.to_owned() }),
+        };
+        let mut every = 1;
+        for part in parts {
+            match (part.split_once('='), part.strip_prefix('@')) {
+                (Some(("every", count)), _) => {
+                    let why = || refuse(part, "give a number of requests, such as every=1000".into());
+                    every = count.parse().ok().filter(|count| *count > 0).ok_or_else(why)?;
+                }
+                (_, Some(_)) => range = sectors(part).map_err(|why| refuse(part, why))?.1,
+                _ => return Err(refuse(part, "only every=N and @SECTORS may follow".into())),
+            }
+        }
+        if (range.is_some() || every > 1) && matches!(kind, Kind::ReadOnly(_) | Kind::Vanish(_)) {
+            return Err(refuse(head, "it concerns the whole drive: leave out every= and @".into()));
+        }
+        Ok(Self { kind, range, every })
+    }
+}
+
+/// What is before an `@`, and the sectors behind it: `2048`, or `2048-4095` with the last one in it.
+fn sectors(part: &str) -> Result<(&str, Option<(Lba, Lba)>), String> {
+    let Some((what, range)) = part.split_once('@') else { return Ok((part, None)) };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let sector = |text: &str| {
+        let explain =
+            || format!("`{text}` is no sector; give a number of 512-byte sectors, such as @2048 or @2048-4095");
+        text.parse::<u64>().ok().filter(|sector| *sector < u64::MAX / 512).ok_or_else(explain)
+    };
+    let (first, last) = (sector(first)?, sector(last)?);
+    if last < first {
+        return Err(format!("the last sector, {last}, is before the first, {first}"));
+    }
+    Ok((what, Some((Lba::new(first), Lba::new(last + 1)))))
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::ReadError => f.write_str("read-error")?,
+            Kind::WriteError => f.write_str("write-error")?,
+            Kind::Delay(time) => write!(f, "delay={}ns", time.as_nanos())?,
+            Kind::ReadOnly(after) => write!(f, "read-only-after={}B", after.get())?,
+            Kind::Vanish(after) => write!(f, "vanish-after={after}")?,
+        }
+        if let Some((first, end)) = self.range {
+            write!(f, "@{}-{}", first.get(), end.get() - 1)?;
+        }
+        if self.every > 1 { write!(f, " every={}", self.every) } else { Ok(()) }
+    }
+}
+
+/// What faults do to a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// It is answered with an error, and does nothing.
+    pub fails: bool,
+    /// It is answered later by this, in the drive's time.
+    pub delay: Nanos,
+}
+
+/// The faults of a drive, and how far each has come.
+#[derive(Debug, Default)]
+pub struct Faults {
+    faults: Vec<(Fault, u64)>,
+    has_vanished: bool,
+}
+
+impl Faults {
+    /// Adds a fault, or takes all away without one. A drive that has vanished is there again then.
+    pub fn change(&mut self, fault: Option<Fault>) {
+        match fault {
+            Some(fault) => self.faults.push((fault, 0)),
+            None => *self = Self::default(),
+        }
+        self.has_vanished |= self.faults.iter().any(|(fault, _)| fault.kind == Kind::Vanish(0));
+    }
+
+    /// Whether the drive is not there any more: nothing is answered but with an error.
+    pub fn has_vanished(&self) -> bool {
+        self.has_vanished
+    }
+
+    /// What becomes of a request that has come.
+    pub fn judge(&mut self, request: &Request) -> Verdict {
+        let mut verdict = Verdict::default();
+        for (fault, come) in &mut self.faults {
+            if !fault.concerns(request) {
+                continue;
+            }
+            match fault.kind {
+                Kind::ReadOnly(after) => {
+                    verdict.fails |= *come + request.bytes().get() > after.get();
+                    *come = come.saturating_add(request.bytes().get());
+                    continue;
+                }
+                Kind::Vanish(after) => {
+                    *come += 1;
+                    self.has_vanished |= *come > after;
+                    continue;
+                }
+                Kind::ReadError | Kind::WriteError | Kind::Delay(_) => *come += 1,
+            }
+            if come.is_multiple_of(fault.every) {
+                match fault.kind {
+                    Kind::Delay(time) => verdict.delay += time,
+                    _ => verdict.fails = true,
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl Fault {
+    fn concerns(&self, request: &Request) -> bool {
+        let is_such = match self.kind {
+            Kind::ReadError => request.op == Op::Read,
+            Kind::WriteError => request.op == Op::Write,
+            Kind::Delay(_) => matches!(request.op, Op::Read | Op::Write),
+            Kind::ReadOnly(_) => matches!(request.op, Op::Write | Op::Trim),
+            Kind::Vanish(_) => true,
+        };
+        is_such && self.range.is_none_or(|(first, end)| request.lba < end && first < request.end())
+    }
+}
+
+/// Faults that are asked for while a drive is served.
+#[derive(Debug, Default)]
+pub struct Orders {
+    list: Mutex<Vec<Option<Fault>>>,
+    is_new: AtomicBool,
+}
+
+impl Orders {
+    /// Asks for a fault, or for none any more.
+    pub fn give(&self, fault: Option<Fault>) {
+        self.list.lock().expect("nothing panics while it holds the list").push(fault);
+        self.is_new.store(true, Ordering::Release);
+    }
+
+    /// Has `faults` do what was asked for since the last time.
+    pub fn take(&self, faults: &mut Faults) {
+        if self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire) {
+            let orders = std::mem::take(&mut *self.list.lock().expect("nothing panics while it holds the list"));
+            orders.into_iter().for_each(|fault| faults.change(fault));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(specs: &[&str]) -> Faults {
+        let mut faults = Faults::default();
+        specs.iter().for_each(|spec| faults.change(Some(spec.parse().unwrap_or_else(|error| panic!("{error}")))));
+        faults
+    }
+
+    fn request(op: Op, first: u64, sectors: u32) -> Request {
+        Request::new(op, Lba::new(first), sectors)
+    }
+
+    /// Of reads and writes of eight sectors there, which fail: r, w, or nothing.
+    fn failing(faults: &mut Faults, first: u64) -> String {
+        let ops = [(Op::Read, "r"), (Op::Write, "w")];
+        ops.iter().filter(|(op, _)| faults.judge(&request(*op, first, 8)).fails).map(|(_, letter)| *letter).collect()
+    }
+
+    #[test]
+    fn bad_sectors_fail_requests_that_touch_them() {
+        let mut faults = faults(&["read-error@100-107", "write-error@200"]);
+        let found: Vec<String> = [92, 93, 107, 108, 192, 193, 200, 201].map(|first| failing(&mut faults, first)).into();
+        assert_eq!(found, ["", "r", "r", "", "", "w", "w", ""]);
+    }
+
+    #[test]
+    fn a_delay_strikes_one_of_so_many() {
+        let mut faults = faults(&["delay=50ms every=3", "delay=1ms@1000-1999"]);
+        let delays = [0, 0, 0, 0, 1000, 1000].map(|first| faults.judge(&request(Op::Read, first, 8)).delay.as_nanos());
+        assert_eq!(delays.map(|delay| delay / 1_000_000), [0, 0, 50, 0, 1, 51]);
+        assert_eq!(faults.judge(&Request::FLUSH), Verdict::default());
+    }
+
+    #[test]
+    fn at_the_end_of_its_life_a_drive_is_read_and_not_written() {
+        let mut worn = faults(&["read-only-after=8KiB"]);
+        assert_eq!([failing(&mut worn, 0), failing(&mut worn, 0), failing(&mut worn, 0)], ["", "", "w"]);
+        assert_eq!(failing(&mut faults(&["read-only"]), 0), "w");
+    }
+
+    #[test]
+    fn a_drive_vanishes_at_once_or_after_so_many_requests_until_nothing_is_wrong() {
+        assert!(faults(&["vanish"]).has_vanished());
+        let mut faults = faults(&["vanish-after=2"]);
+        let vanished = [0; 3].map(|_| {
+            faults.judge(&Request::FLUSH);
+            faults.has_vanished()
+        });
+        assert_eq!(vanished, [false, false, true]);
+        faults.change(None);
+        assert!(!faults.has_vanished());
+    }
+
+    #[test]
+    fn what_is_no_fault_is_explained() {
+        for (spec, words) in [
+            ("red-error", "there are read-error@SECTORS"),
+            ("", "there are read-error@SECTORS"),
+            ("delay", "needs a value: delay=…"),
+            ("delay=50 parsec", "in the fault `delay=50 parsec`"),
+            ("read-error=7", "takes no value"),
+            ("read-error@7-", "`` is no sector"),
+            ("read-error@7-3", "the last sector, 3, is before the first, 7"),
+            ("delay=1ms every=0", "such as every=1000"),
+            ("delay=1ms often", "only every=N and @SECTORS may follow"),
+            ("read-only@5", "concerns the whole drive"),
+            ("vanish-after=soon", "such as 1000"),
+        ] {
+            let said = spec.parse::<Fault>().expect_err(spec).to_string();
+            assert!(said.contains(words), "{spec}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_read_as_it_is_written() {
+        for spec in [
+            "read-error@2048-4095",
+            "write-error@7 every=2",
+            "delay=50ms, every=1000 @5-9",
+            "read-only",
+            "vanish-after=3",
+        ] {
+            let fault: Fault = spec.parse().unwrap();
+            assert_eq!(fault.to_string().parse(), Ok(fault), "{spec}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is saved is what is resumed, or refused.
+
+use block::{Lba, Nanos, Op};
+
+use super::*;
+
+const DRIVE: &str = "x25-m?capacity.user=1GiB";
+
+struct Saved {
+    folder: tempfile::TempDir,
+    file: StateFile,
+}
+
+impl Saved {
+    /// The state of a drive that was written to, with data of a gibibyte.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let backing = folder.path().join("data");
+        File::create(&backing).unwrap().set_len(1 << 30).unwrap();
+        let (file, mut drive) = (StateFile::beside(&backing), worked());
+        file.prepare().unwrap();
+        file.save(DRIVE, &mut drive, Some(&backing)).unwrap();
+        Self { folder, file }
+    }
+
+    fn backing(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn refused(&self, preset: &str) -> String {
+        self.file.resume(&Preset::find(preset).unwrap(), Some(&self.backing())).unwrap_err().to_string()
+    }
+
+    /// Changes a byte of the file.
+    fn damage(&self, place: usize) {
+        let mut bytes = fs::read(self.file.path()).unwrap();
+        bytes[place] ^= 4;
+        fs::write(self.file.path(), bytes).unwrap();
+    }
+}
+
+/// A drive that holds something unsaved, with a request in flight.
+fn worked() -> Device {
+    let mut drive = Preset::find(DRIVE).unwrap().build();
+    for page in 0..100 {
+        drive.submit(drive.now(), Tag(0), Request::new(Op::Write, Lba::new(page * 24), 11));
+        drive.complete(Nanos::MAX).unwrap();
+    }
+    drive.submit(drive.now(), Tag(7), Request::new(Op::Write, Lba::new(3), 5));
+    drive
+}
+
+#[test]
+fn a_drive_goes_on_as_it_was_saved_with_nothing_left_to_lose() {
+    let saved = Saved::new();
+    assert_eq!(saved.file.path(), saved.folder.path().join("data.state"));
+    let preset = Preset::find(DRIVE).unwrap();
+    let Resumed { drive, is_behind } = saved.file.resume(&preset, Some(&saved.backing())).unwrap();
+    assert!(!is_behind && drive.unsaved(drive.now()).is_empty() && drive.next_event().is_none());
+    assert_eq!(drive.counters().requests, [0, 101, 0, 1]);
+    let mut settled = worked();
+    settle(&mut settled);
+    assert_eq!((drive.now(), drive.counters()), (settled.now(), settled.counters()));
+    assert!(saved.file.resume(&preset, None).is_ok(), "a state can be used without the data");
+}
+
+#[test]
+fn what_was_written_since_makes_a_state_that_is_behind() {
+    let saved = Saved::new();
+    let later = SystemTime::now() + Duration::from_secs(5);
+    File::options().write(true).open(saved.backing()).unwrap().set_modified(later).unwrap();
+    assert!(saved.file.resume(&Preset::find(DRIVE).unwrap(), Some(&saved.backing())).unwrap().is_behind);
+}
+
+#[test]
+fn the_state_of_another_drive_or_of_other_data_is_refused() {
+    let saved = Saved::new();
+    let said = saved.refused("x25-m?capacity.user=2GiB");
+    assert!(
+        said.contains(&format!("is the state of {DRIVE}, and x25-m?capacity.user=2GiB is to be attached")),
+        "{said}"
+    );
+    let changed = Preset { name: DRIVE.to_owned(), ..Preset::find("x25-m?capacity.user=1GiB&nand.read=20us").unwrap() };
+    let said = saved.file.resume(&changed, None).unwrap_err().to_string();
+    assert!(said.contains("with other parameters"), "{said}");
+    File::options().write(true).open(saved.backing()).unwrap().set_len(4096).unwrap();
+    let said = saved.refused(DRIVE);
+    assert!(said.contains("with data of 1 GiB") && said.contains("has 4 KiB"), "{said}");
+    fs::remove_file(saved.backing()).unwrap();
+    assert!(saved.refused(DRIVE).contains("has 0 B"));
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let saved = Saved::new();
+    let length = fs::metadata(saved.file.path()).unwrap().len() as usize;
+    for place in [HEAD, HEAD + 40, length / 2, length - 1] {
+        saved.damage(place);
+        assert!(saved.refused(DRIVE).contains("checksum is wrong"), "byte {place}");
+        saved.damage(place);
+    }
+    saved.damage(MAGIC.len());
+    assert!(saved.refused(DRIVE).contains("is in format 5, and this version of assay reads format 1"));
+    saved.damage(MAGIC.len());
+    assert!(saved.file.resume(&Preset::find(DRIVE).unwrap(), None).is_ok(), "as it was");
+    let whole = fs::read(saved.file.path()).unwrap();
+    fs::write(saved.file.path(), &whole[..length - 1]).unwrap();
+    assert!(saved.refused(DRIVE).contains("not as long as it says"));
+    fs::write(saved.file.path(), &whole[..HEAD - 1]).unwrap();
+    assert!(saved.refused(DRIVE).contains("cut off"));
+    fs::write(saved.file.path(), "no state").unwrap();
+    assert!(saved.refused(DRIVE).contains("is not the state of a drive"));
+}
+
+/// The names of the fields that a drive is made of, in the order in which they are written.
+fn fields(name: &str) -> Vec<String> {
+    let drive = format!("{:?}", Preset::find(name).unwrap().build());
+    let mut names: Vec<String> = Vec::new();
+    for (word, _) in drive.split([' ', '(', '[']).filter_map(|word| word.split_once(':')) {
+        if !names.iter().any(|name| name == word) {
+            names.push(word.to_owned());
+        }
+    }
+    names
+}
+
+/// Who changes what drives are made of must make [`FORMAT`] another, and then these sums.
+#[test]
+fn files_of_this_format_hold_the_fields_that_drives_are_made_of() {
+    let sums = [DRIVE, "raptor-150", "solid-data-dram"].map(|name| crc32c::crc32c(fields(name).join(" ").as_bytes()));
+    assert_eq!((FORMAT, sums), (1, [1_845_188_227, 1_455_075_063, 1_289_161_461]), "{:?}", fields("solid-data-dram"));
+}
