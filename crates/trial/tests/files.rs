@@ -30,6 +30,7 @@ fn what_makes_no_sense_is_told_with_what_would() {
         ("files", "fs=none fs-block=4k", "`fs-block` says nothing"),
         ("files", "memory=64MiB", "choose that, or leave memory out"),
         ("files", "cache=limit memory=64MiB size=100MiB", "twice that of data"),
+        ("files", "cache=limit size=64MiB bs=1m iodepth=32", "at most 16 MiB in flight"),
         ("metadata", "nrfiles=3 threads=4", "give at least 4"),
         ("metadata", "filesize=1GiB", "not small"),
         ("flood", "runtime=0s", "give a `runtime`"),
