@@ -14,7 +14,7 @@ struct Program {
 }
 
 /// Package names: packages.debian.org, packages.fedoraproject.org, archlinux.org/packages, software.opensuse.org.
-const PROGRAMS: [Program; 14] = [
+const PROGRAMS: [Program; 15] = [
     Program {
         name: "lsblk",
         ability: "list drives and what holds them",
@@ -109,6 +109,13 @@ const PROGRAMS: [Program; 14] = [
         purpose: Purpose::SelfChecks,
         commands: &[&["fio"]],
         packages: Packages::same("fio"),
+    },
+    Program {
+        name: "bonnie++",
+        ability: "compare figures with bonnie++'s",
+        purpose: Purpose::SelfChecks,
+        commands: &[&["bonnie++"]],
+        packages: Packages::same("bonnie++"),
     },
     Program {
         name: "chromium",

@@ -10,6 +10,13 @@ use super::figures::latencies;
 use super::place::Place;
 use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
+/// How many requests a device takes at once where the kernel does not say: as a SATA drive does.
+const TAGS: u32 = 32;
+/// What a device takes at once is not flooded beyond this: those with long queues need no scheduler.
+const FLOOD_MOST: u32 = 512;
+/// Fewer reads than this say little of 99 % of them.
+const READS_LEAST: u64 = 100;
+
 const CHOICES: &[Choice] = &[
     FS,
     MKFS,
@@ -33,23 +40,30 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "writers",
         title: "Writers",
-        about: "how many threads write in order, each a file of its own",
+        about: "how many threads write, each a file of its own",
         kind: Kind::Count(1, 256),
         default: "4",
+    },
+    Choice {
+        name: "write-rw",
+        title: "Writes",
+        about: "whether they write in order, which a scheduler may join to larger requests, or at random",
+        kind: Kind::Word(&["write", "randwrite"]),
+        default: "write",
     },
     Choice {
         name: "write-bs",
         title: "Write size",
         about: "the size of a write of the flood",
         kind: Kind::Bytes,
-        default: "1m",
+        default: "64k",
     },
     Choice {
         name: "write-iodepth",
         title: "Writes in flight",
-        about: "how many writes each writer keeps in flight",
-        kind: Kind::Count(1, 1024),
-        default: "8",
+        about: "how many writes each writer keeps in flight; 0 for half as many again as the device takes, by all of them",
+        kind: Kind::Count(0, 1024),
+        default: "0",
     },
     Choice {
         name: "write-size",
@@ -131,7 +145,11 @@ impl Experiment for Flood {
     }
 
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let task = Task::of(choices);
+        let mut task = Task::of(choices);
+        let tags = stage.tags();
+        if choices.count("write-iodepth") == 0 {
+            task.writes.queue_depth = (tags.unwrap_or(TAGS).min(FLOOD_MOST) * 3 / 2).div_ceil(task.write.pieces);
+        }
         let place = Place::prepare(choices, stage, go)?;
         place.check_room(task.size())?;
         task.read.lay_out(&place, &task.reads, go)?;
@@ -142,6 +160,17 @@ impl Experiment for Flood {
         }
         trial.conditions = place.conditions();
         trial.conditions.push(("page cache".to_owned(), "bypassed (O_DIRECT) by reads and writes".to_owned()));
+        let flood = task.writes.queue_depth * task.write.pieces;
+        let takes = tags.map_or("an unknown number of".to_owned(), |tags| tags.to_string());
+        trial
+            .conditions
+            .push(("flood".to_owned(), format!("{flood} writes in flight; the device takes {takes} at once")));
+        if tags.is_some_and(|tags| flood <= tags) {
+            trial.findings.push(format!(
+                "The device takes {takes} requests at once, and the flood is of {flood}: none waits where a scheduler could \
+                 put a read before it. Give more writers, or more writes in flight."
+            ));
+        }
         place.end()?;
         Ok(trial)
     }
@@ -158,9 +187,9 @@ impl Task {
             ..Workload::default()
         };
         let writes = Workload {
-            pattern: Pattern::Write,
+            pattern: choices.text("write-rw").parse().expect("each word of the choice is a pattern"),
             block: choices.bytes("write-bs"),
-            queue_depth: count("write-iodepth"),
+            queue_depth: count("write-iodepth").max(1),
             stop: Stop::after(time),
             ..Workload::default()
         };
@@ -195,6 +224,10 @@ impl Task {
         let mut trial = Trial { figures: figures(&alone, &read, &written), ..Trial::default() };
         trial.findings = [&alone, &read, &written].iter().flat_map(|one| one.target_findings()).collect();
         trial.findings.dedup();
+        let reads = read.read.requests;
+        trial.findings.extend((reads < READS_LEAST).then(|| {
+            format!("Only {reads} reads were answered in the flood, so that their 99 % is about the longest of them: give more runtime.")
+        }));
         Ok(trial)
     }
 }

@@ -1,6 +1,7 @@
 //! The trial `files`: data written and read through a file system.
 
 use block::{Bytes, Nanos, SECTOR};
+use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
 use super::choices::{FS, FS_BLOCK, MKFS, MOUNT, SCHEDULER, check, cost, lacks, moved_in};
@@ -137,8 +138,7 @@ impl Experiment for Files {
         if choices.bytes("bs") < SECTOR {
             return Err(format!("a request of {} is less than a sector; give at least {SECTOR}", choices.bytes("bs")));
         }
-        let (task, size, memory) = (Task::of(choices), choices.bytes("size"), choices.bytes("memory"));
-        let threads = choices.count("threads");
+        let (task, size, threads) = (Task::of(choices), choices.bytes("size"), choices.count("threads"));
         if task.data.each < task.workload.block.times(u64::from(task.workload.workers)) {
             let least = choices.bytes("bs").times(threads);
             return Err(format!(
@@ -146,16 +146,10 @@ impl Experiment for Files {
             ));
         }
         task.workload.check().map_err(|error| error.to_string())?;
-        if memory > Bytes::ZERO && choices.text("cache") != "limit" {
+        if choices.bytes("memory") > Bytes::ZERO && choices.text("cache") != "limit" {
             return Err("`memory` is the limit of cache = \"limit\"; choose that, or leave memory out".to_owned());
         }
-        let limit = task.memory().filter(|limit| limit.times(2) > size || *limit < MEMORY_LEAST);
-        limit.map_or(Ok(()), |limit| {
-            Err(format!(
-                "{limit} of memory for {size} of data; give at least {MEMORY_LEAST} of memory, and twice that of data, or \
-                 reads would be answered by the cache"
-            ))
-        })
+        task.memory().map_or(Ok(()), |limit| task.check_memory(limit))
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
@@ -239,6 +233,26 @@ impl<'c> Task<'c> {
         (self.choices.text("cache") == "limit").then_some(limit)
     }
 
+    /// Whether the program can work in so much memory, and the cache cannot hold the data.
+    fn check_memory(&self, limit: Bytes) -> Result<(), String> {
+        let size = self.choices.bytes("size");
+        if limit.times(2) > size || limit < MEMORY_LEAST {
+            return Err(format!(
+                "{limit} of memory for {size} of data; give at least {MEMORY_LEAST} of memory, and twice that of data, or \
+                 reads would be answered by the cache"
+            ));
+        }
+        let Workload { block, queue_depth, workers, .. } = self.workload;
+        let in_flight = block.times(u64::from(queue_depth) * u64::from(workers) * u64::from(self.data.pieces));
+        if in_flight.times(2) > limit {
+            let most = Bytes::new(limit.get() / 2);
+            return Err(format!(
+                "{in_flight} in flight in {limit} of memory; keep at most {most} in flight, or give more"
+            ));
+        }
+        Ok(())
+    }
+
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
         let limit = self.memory().map(|limit| MemoryLimit::set(limit, &place.aftermath)).transpose()?;
@@ -254,11 +268,25 @@ impl<'c> Task<'c> {
         let flush = (!direct && workload.changes_data()).then(|| place.flush()).transpose()?;
         drop((open, limit));
         let mut trial = of_transfer(&measured, flush);
-        let cores = std::thread::available_parallelism().map_or(1, |count| count.get().min(1 << 16) as u32);
-        let cores = cores.min(self.data.pieces * workload.workers);
-        trial.findings = measured.target_findings();
-        trial.findings.extend(measured.host_findings(cores));
+        trial.findings = self.findings(&measured, place);
         Ok(trial)
+    }
+
+    fn findings(&self, measured: &Measurement, place: &Place) -> Vec<String> {
+        let cores = std::thread::available_parallelism().map_or(1, |count| count.get().min(1 << 16) as u32);
+        // A simulated drive is a thread of this process.
+        let threads = self.data.pieces * self.workload.workers + u32::from(place.stage().live().is_some());
+        let mut findings = measured.target_findings();
+        findings.extend(measured.host_findings(cores.min(threads)));
+        let (moved, size) = (measured.bytes(), self.data.size());
+        let again = !self.lays_out && self.choices.text("fs") != "none" && moved > size.times(2);
+        findings.extend(again.then(|| {
+            format!(
+                "{moved} were written to files of {size} together: most of it was written over what was there. Give more \
+                 data, or less time, where new files are to be measured."
+            )
+        }));
+        findings
     }
 
     fn conditions(&self) -> Vec<(String, String)> {

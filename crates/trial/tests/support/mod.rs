@@ -1,0 +1,162 @@
+//! Stages for tests, and what must be as it was after one.
+
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use assay_trial::{Choices, EXPERIMENTS, Experiment, Go, Stage, Tools, Trial, TrialError};
+use attach::loop_device::LoopDevice;
+use attach::{Attachment, Terms};
+use block::{Bytes, Seed};
+use drive::preset::Preset;
+use tempfile::TempDir;
+
+/// Says why a test ends before it has begun.
+pub fn skip(reason: &str) {
+    println!("skipped: {reason}");
+}
+
+/// Whether this machine has what tests with devices need; if not, that is said.
+pub fn can_stage(programs: &[&str]) -> bool {
+    let tools = Tools::of_system();
+    let missing = programs.iter().find(|program| !tools.has(program)).map(|program| format!("there is no {program}"));
+    let missing = missing.or_else(|| (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()));
+    let of = |path: &str| (!Path::new(path).exists()).then(|| format!("there is no {path}"));
+    let missing = missing.or_else(|| of("/dev/fuse")).or_else(|| of("/dev/loop-control"));
+    missing.iter().for_each(|reason| skip(reason));
+    missing.is_none()
+}
+
+/// A stage of its own for a test.
+pub struct Staged {
+    pub stage: Stage,
+    pub stop: Arc<AtomicBool>,
+    // Removed after the stage.
+    folder: Option<TempDir>,
+}
+
+impl Staged {
+    /// A loop device over a sparse file.
+    pub fn on_file(capacity: Bytes) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let staged = Self::on_file_in(folder.path(), capacity);
+        Self { folder: Some(folder), ..staged }
+    }
+
+    /// The same over a file in a folder that somebody else removes.
+    pub fn on_file_in(folder: &Path, capacity: Bytes) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let path = folder.join("disk");
+        fs::File::create_new(&path).unwrap().set_len(capacity.get()).unwrap();
+        let device = LoopDevice::over(&path, Bytes::new(512), false).unwrap();
+        Self { stage: Stage::file(device, capacity, Arc::clone(&stop)), stop, folder: None }
+    }
+
+    /// A simulated drive that is attached.
+    pub fn on_drive(preset: &str) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let (folder, stop) = (tempfile::tempdir().unwrap(), Arc::new(AtomicBool::new(false)));
+        let preset = Preset::find(preset).unwrap();
+        let terms = Terms {
+            content: folder.path().join("content"),
+            speed: 1.0,
+            busy: false,
+            partitions: false,
+            power_cut_after: None,
+        };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let mount = folder.path().join(format!("drive-{number}"));
+        let attachment = Attachment::new(preset.build(), &mount, &terms).unwrap();
+        Self { stage: Stage::drive(attachment, preset.capacity(), Arc::clone(&stop)), stop, folder: Some(folder) }
+    }
+
+    /// Where the stage's file is.
+    pub fn folder(&self) -> &Path {
+        self.folder.as_ref().expect("it has one of its own").path()
+    }
+}
+
+/// The kind of trial of this name.
+pub fn experiment(name: &str) -> &'static dyn Experiment {
+    *EXPERIMENTS.iter().find(|experiment| experiment.name() == name).expect("it is one of the experiments")
+}
+
+/// What it is told: `fs=ext4 bs=4k`, words with blanks in them as `mkfs=-l+size=128m`.
+pub fn choices(name: &str, told: &str) -> Choices {
+    let mut choices = Choices::of(experiment(name).choices());
+    for (key, value) in told.split_whitespace().map(|word| word.split_once('=').unwrap()) {
+        choices.tell(key, &value.replace('+', " ")).unwrap();
+    }
+    choices
+}
+
+/// Does it once.
+pub fn attempt(stage: &Stage, name: &str, told: &str) -> Result<Trial, TrialError> {
+    let (experiment, choices) = (experiment(name), choices(name, told));
+    experiment.check(&choices).unwrap();
+    assert_eq!(experiment.lacks(&choices), None);
+    let go = Go { seed: Seed::new(42), tell: &|words| println!("… {words}") };
+    experiment.run(&choices, stage, &go)
+}
+
+/// Does it once, and it must succeed; every figure is a number.
+pub fn done(stage: &Stage, name: &str, told: &str) -> Trial {
+    let trial = attempt(stage, name, told).unwrap_or_else(|error| panic!("{name} {told}: {error}"));
+    for figure in &trial.figures {
+        println!("{told}: {} {} {}", figure.name, figure.value, figure.unit);
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{told}: {figure:?}");
+    }
+    trial.findings.iter().for_each(|finding| println!("{told}: {finding}"));
+    trial
+}
+
+/// The value of a figure, which must be there and more than nothing.
+pub fn figure(trial: &Trial, name: &str) -> f64 {
+    let value = trial.figure(name).unwrap_or_else(|| panic!("no {name} among {:?}", trial.figures));
+    assert!(value > 0.0, "{name} is {value}");
+    value
+}
+
+/// The words of a condition.
+pub fn condition<'t>(trial: &'t Trial, name: &str) -> &'t str {
+    let found = trial.conditions.iter().find(|(known, _)| known == name);
+    &found.unwrap_or_else(|| panic!("no {name} among {:?}", trial.conditions)).1
+}
+
+/// What this process, by its number, has left on the machine: mounts, promises, folders, control groups.
+pub fn left_by(pid: u32) -> Vec<String> {
+    let mut left = Vec::new();
+    let own = format!("/run/assay/mnt-{pid}-");
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    left.extend(mounts.lines().filter(|line| line.contains(&own)).map(str::to_owned));
+    let names = |folder: &str| {
+        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>()
+    };
+    let is_own = |path: &Path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        [format!("mnt-{pid}-"), format!("{pid}-"), format!("assay-{pid}-")].iter().any(|start| name.starts_with(start))
+    };
+    let mut found: Vec<PathBuf> = ["/run/assay", "/run/assay/aftermath"].into_iter().flat_map(names).collect();
+    found.extend(groups_below(Path::new("/sys/fs/cgroup")));
+    left.extend(found.iter().filter(|path| is_own(path)).map(|path| path.display().to_string()));
+    left
+}
+
+/// Every control group.
+fn groups_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    own.flat_map(|group| [groups_below(&group), vec![group]].concat()).collect()
+}
+
+/// The loop devices over files in this folder.
+pub fn loops_over(folder: &Path) -> Vec<String> {
+    let output = Command::new("losetup").args(["--list", "--noheadings", "--output=NAME,BACK-FILE"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter(|line| line.contains(folder.to_str().unwrap())).map(str::to_owned).collect()
+}
