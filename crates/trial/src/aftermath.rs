@@ -240,7 +240,9 @@ impl Undo {
             }
             Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
             Self::Remove(path) => {
-                let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+                // A control group has files that cannot be removed, and can be removed with them.
+                let remove_all = || fs::remove_dir(path).or_else(|_| fs::remove_dir_all(path));
+                let removed = if path.is_dir() { remove_all() } else { fs::remove_file(path) };
                 match removed {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrialError::at(path)(error)),
                     _ => Ok(()),

@@ -8,11 +8,14 @@
 
 mod aftermath;
 mod choice;
+mod database;
 mod error;
 mod experiment;
+mod mount;
 mod program;
 mod result;
 mod stage;
+mod task;
 
 pub use aftermath::{Aftermath, Promise, Undo};
 pub use choice::{Choice, ChoiceError, Choices, Kind};

@@ -75,14 +75,22 @@ impl Tools {
         Self(vec![folder.to_owned()])
     }
 
+    /// Whether a program is installed.
+    pub fn has(&self, program: &str) -> bool {
+        self.find(program).is_some()
+    }
+
+    fn find(&self, program: &str) -> Option<PathBuf> {
+        self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+    }
+
     /// Runs a program to its end.
     ///
     /// # Errors
     /// If it is not there, does not start, or takes longer than `limit`.
     pub fn run<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S], limit: Duration) -> Result<Ended, ProgramError> {
         let missing = || ProgramError::Missing { program: program.to_owned() };
-        let found = self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file());
-        let mut command = Command::new(found.ok_or_else(missing)?);
+        let mut command = Command::new(self.find(program).ok_or_else(missing)?);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
         let begun = Instant::now();
         let mut child = loop {

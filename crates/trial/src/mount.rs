@@ -1,0 +1,132 @@
+//! A file system that is made on the stage and mounted in a folder of its own, until it is dropped.
+
+mod format;
+mod options;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use block::Bytes;
+
+use crate::{Aftermath, Promise, Stage, Tools, TrialError, Undo};
+
+/// Where file systems are mounted. It ends with the machine's run, as they do.
+const FOLDER: &str = "/run/assay";
+
+/// The file systems that can be made and mounted.
+pub(crate) const FILE_SYSTEMS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "btrfs"];
+
+/// A file system on the stage, mounted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    device: PathBuf,
+    fs: String,
+    options: Vec<String>,
+    /// How it was made, and the version of what made it.
+    made: format::Made,
+    // Unmounted first, and only then is the folder removed: they are dropped in this order.
+    unmount: Promise,
+    _remove: Promise,
+    folder: PathBuf,
+}
+
+impl Mounted {
+    /// Makes a file system on the stage and mounts it. `mkfs` are options for its `mkfs`, `mount` such as follow
+    /// `mount -o`; both may be empty.
+    ///
+    /// ext4 is mounted with `noinit_itable` unless `mount` says otherwise: the kernel would write what `mkfs` has put off
+    /// while others measure.
+    ///
+    /// # Errors
+    /// If `mkfs` or the kernel refuses an option, which is then named, or the device.
+    pub(crate) fn make(
+        stage: &Stage,
+        fs: &str,
+        mkfs: &str,
+        mount: &str,
+        aftermath: &Aftermath,
+    ) -> Result<Self, TrialError> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let made = format::make(&Tools::of_system(), fs, mkfs, stage.path())?;
+        let mut options: Vec<String> = options::split(mount).map(str::to_owned).collect();
+        if fs == "ext4" && !options.iter().any(|option| option.contains("init_itable")) {
+            options.push("noinit_itable".to_owned());
+        }
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = Path::new(FOLDER).join(format!("mnt-{}-{number}", std::process::id()));
+        let remove = aftermath.promise(Undo::Remove(folder.clone()))?;
+        fs::create_dir_all(&folder).map_err(TrialError::at(&folder))?;
+        let unmount = aftermath.promise(Undo::Unmount(folder.clone()))?;
+        options::mount(stage.path(), fs, &options, &folder)?;
+        let (device, fs) = (stage.path().to_owned(), fs.to_owned());
+        Ok(Self { device, fs, options, made, unmount, _remove: remove, folder })
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How it was made and how the kernel says that it is mounted, as conditions of a trial.
+    pub(crate) fn conditions(&self) -> Vec<(String, String)> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let is_this = |line: &&str| line.split(' ').nth(1) == self.folder.to_str();
+        let options = mounts.lines().rev().find(is_this).and_then(|line| line.split(' ').nth(3));
+        [
+            ("mkfs", self.made.command.as_str()),
+            ("mkfs version", self.made.version.as_str()),
+            ("mount options", options.unwrap_or("not mounted any more")),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into()
+    }
+
+    /// How much can be written to it.
+    ///
+    /// # Errors
+    /// If the file system does not say.
+    pub(crate) fn free(&self) -> Result<Bytes, TrialError> {
+        let found = rustix::fs::statvfs(&self.folder).map_err(|errno| TrialError::at(&self.folder)(errno.into()))?;
+        Ok(Bytes::new(found.f_bavail.saturating_mul(found.f_frsize)))
+    }
+
+    /// Unmounts and mounts it again: all that was written is on the device, and nothing of it is in memory.
+    ///
+    /// # Errors
+    /// If somebody has it in use, or the device fails.
+    pub(crate) fn empty_cache(&self) -> Result<(), TrialError> {
+        Undo::Unmount(self.folder.clone()).carry_out()?;
+        options::mount(&self.device, &self.fs, &self.options, &self.folder)
+    }
+
+    /// Unmounts it now, and says if that fails.
+    ///
+    /// # Errors
+    /// If it cannot be unmounted.
+    pub(crate) fn unmount(self) -> Result<(), TrialError> {
+        self.unmount.keep()
+    }
+}
+
+/// What this machine lacks to make and mount such a file system; none if nothing.
+pub(crate) fn lacks(fs: &str) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("file systems are mounted by root alone; run it as root".to_owned());
+    }
+    let (program, package) = format::program(fs);
+    if !Tools::of_system().has(&program) {
+        return Some(format!("`{program}` is not installed; it is in Debian's package {package}"));
+    }
+    // What is a module is in the list once it is loaded.
+    let is_known = || {
+        let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        known.lines().any(|line| line.split_whitespace().last() == Some(fs))
+    };
+    if !is_known() {
+        Tools::of_system().run("modprobe", &[fs], std::time::Duration::from_secs(20)).ok();
+    }
+    (!is_known()).then(|| format!("this kernel has no {fs}; choose another file system"))
+}
+
+pub(crate) use format::block_option;
