@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,9 @@ use crate::TrialError;
 const FOLDER: &str = "/run/assay/aftermath";
 /// How long a process has to end when it is asked to, and a mount to be let go of.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What guards the promises of this process, and the words that it is told, once that is known.
+static GUARD: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
 /// One change to the machine, as what undoes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +52,13 @@ pub enum Undo {
         path: PathBuf,
         /// What it was.
         text: String,
+    },
+    /// Move what is in a control group to another one and remove it.
+    LeaveGroup {
+        /// The group's folder.
+        group: PathBuf,
+        /// That of the group that its processes came from.
+        home: PathBuf,
     },
     /// Remove a file, or a folder with all that is in it, but nothing that is mounted there.
     Remove(PathBuf),
@@ -82,7 +92,17 @@ impl Aftermath {
     /// # Errors
     /// If they cannot be written down, which needs root.
     pub fn begin() -> Result<Self, TrialError> {
-        Self::within(Path::new(FOLDER))
+        let aftermath = Self::within(Path::new(FOLDER))?;
+        if let Some((program, words)) = GUARD.get() {
+            aftermath.guard_by(program, &words.iter().map(String::as_str).collect::<Vec<&str>>())?;
+        }
+        Ok(aftermath)
+    }
+
+    /// From now on, whatever [begins](Aftermath::begin) in this process is [guarded](Aftermath::guard_by) by `program`
+    /// with these words. The first to say so is heard.
+    pub fn guard_all_by(program: &Path, words: &[&str]) {
+        GUARD.get_or_init(|| (program.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()));
     }
 
     /// The same, written down in `folder`.
@@ -239,10 +259,9 @@ impl Undo {
                 Ok(())
             }
             Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
+            Self::LeaveGroup { group, home } => leave(group, home),
             Self::Remove(path) => {
-                // A control group has files that cannot be removed, and can be removed with them.
-                let remove_all = || fs::remove_dir(path).or_else(|_| fs::remove_dir_all(path));
-                let removed = if path.is_dir() { remove_all() } else { fs::remove_file(path) };
+                let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
                 match removed {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrialError::at(path)(error)),
                     _ => Ok(()),
@@ -261,6 +280,23 @@ fn let_go(point: &Path) -> Result<(), TrialError> {
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => return Ok(()),
             Err(rustix::io::Errno::BUSY) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
             Err(_) => return unmount(point, UnmountFlags::DETACH).map_err(|error| TrialError::at(point)(error.into())),
+        }
+    }
+}
+
+/// Moves every process in a control group to another and removes it, once the kernel has seen the last one go.
+fn leave(group: &Path, home: &Path) -> Result<(), TrialError> {
+    let began = Instant::now();
+    loop {
+        let inside = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        // One that ends meanwhile cannot be moved, and need not be.
+        inside.lines().for_each(|pid| fs::write(home.join("cgroup.procs"), pid).unwrap_or_default());
+        match fs::remove_dir(group) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && began.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            removed => return removed.map_err(TrialError::at(group)),
         }
     }
 }

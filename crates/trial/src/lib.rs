@@ -14,6 +14,7 @@ mod experiment;
 mod mount;
 mod program;
 mod result;
+mod scheduler;
 mod stage;
 mod task;
 

@@ -2,12 +2,15 @@
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+
+use crate::{Aftermath, Stage, TrialError, Undo};
 
 /// How often a program is asked whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -89,10 +92,58 @@ impl Tools {
     /// # Errors
     /// If it is not there, does not start, or takes longer than `limit`.
     pub fn run<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S], limit: Duration) -> Result<Ended, ProgramError> {
-        let missing = || ProgramError::Missing { program: program.to_owned() };
-        let mut command = Command::new(self.find(program).ok_or_else(missing)?);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
-        let begun = Instant::now();
+        let mut command = self.command(program)?;
+        Running::start(command.args(arguments), program, limit)?.end(limit, &|| false)
+    }
+
+    /// The same of a program that works on the stage: it is ended where the trial is stopped, also by force.
+    ///
+    /// # Errors
+    /// As those of [`Tools::run`], if it ends with a code other than zero, and if the stage is stopped.
+    pub(crate) fn run_on<S: AsRef<OsStr>>(
+        &self,
+        stage: &Stage,
+        aftermath: &Aftermath,
+        (program, arguments): (&str, &[S]),
+        limit: Duration,
+    ) -> Result<Ended, TrialError> {
+        let mut command = self.command(program)?;
+        // It leads a group, with which those that it starts are ended too.
+        let running = Running::start(command.args(arguments).process_group(0), program, limit)?;
+        let promise = aftermath.promise(Undo::End { pid: running.child.id(), command: program.to_owned() })?;
+        let ended = running.end(limit, &|| stage.is_stopped());
+        promise.keep()?;
+        if stage.is_stopped() {
+            return Err(TrialError::Interrupted);
+        }
+        let ended = ended?;
+        if ended.code == Some(0) {
+            return Ok(ended);
+        }
+        let words: Vec<String> = arguments.iter().map(|word| word.as_ref().to_string_lossy().into_owned()).collect();
+        Err(TrialError::Failed { command: format!("{program} {}", words.join(" ")), said: ended.last_words() })
+    }
+
+    fn command(&self, program: &str) -> Result<Command, ProgramError> {
+        let found = self.find(program).ok_or_else(|| ProgramError::Missing { program: program.to_owned() })?;
+        let mut command = Command::new(found);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
+        Ok(command)
+    }
+}
+
+/// A program that has been started.
+struct Running {
+    program: String,
+    child: Child,
+    begun: Instant,
+    stdout: thread::JoinHandle<String>,
+    stderr: thread::JoinHandle<String>,
+}
+
+impl Running {
+    fn start(command: &mut Command, program: &str, limit: Duration) -> Result<Self, ProgramError> {
+        let (program, begun) = (program.to_owned(), Instant::now());
         let mut child = loop {
             match command.spawn() {
                 Ok(child) => break child,
@@ -100,28 +151,31 @@ impl Tools {
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && begun.elapsed() < limit => {
                     thread::sleep(PAUSE);
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing()),
-                Err(error) => {
-                    return Err(ProgramError::Start { program: program.to_owned(), reason: error.to_string() });
-                }
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(ProgramError::Missing { program }),
+                Err(error) => return Err(ProgramError::Start { program, reason: error.to_string() }),
             }
         };
         // Both are read as they come, or a full pipe would stop the program.
         let (stdout, stderr) = (gather(child.stdout.take()), gather(child.stderr.take()));
+        Ok(Self { program, child, begun, stdout, stderr })
+    }
+
+    /// Waits for its end; it is killed if that does not come in time, or where it is to stop.
+    fn end(mut self, limit: Duration, stop: &dyn Fn() -> bool) -> Result<Ended, ProgramError> {
         let status = loop {
-            match child.try_wait() {
+            match self.child.try_wait() {
                 Ok(Some(status)) => break status,
-                Ok(None) if begun.elapsed() < limit => thread::sleep(PAUSE),
+                Ok(None) if self.begun.elapsed() < limit && !stop() => thread::sleep(PAUSE),
                 _ => {
                     // Whether or not it could still be ended, it is not waited for any longer.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(ProgramError::Slow { program: program.to_owned(), limit });
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    return Err(ProgramError::Slow { program: self.program, limit });
                 }
             }
         };
         let text = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-        Ok(Ended { stdout: text(stdout), stderr: text(stderr), code: status.code() })
+        Ok(Ended { stdout: text(self.stdout), stderr: text(self.stderr), code: status.code() })
     }
 }
 

@@ -56,6 +56,20 @@ impl Stage {
         self.capacity
     }
 
+    /// The kernel's settings of the device's queue, those of the whole device where it is a partition; none where the
+    /// kernel does not say.
+    pub fn queue(&self) -> Option<PathBuf> {
+        let device = self.device.canonicalize().ok()?;
+        let entry = Path::new("/sys/class/block").join(device.file_name()?).canonicalize().ok()?;
+        let whole = if entry.join("partition").exists() { entry.parent()?.to_owned() } else { entry };
+        Some(whole.join("queue")).filter(|queue| queue.is_dir())
+    }
+
+    /// What is set when the user, or the system, asks for an end, for those that look at it themselves.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
     /// Whether the user, or the system, asked for an end. Long waits look at it.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

@@ -39,7 +39,7 @@ impl Confinement {
         let hierarchy = hierarchy().ok_or_else(|| TrialError::Lacks(Self::lacks().unwrap_or_default()))?;
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let folder = hierarchy.folder.join(format!("assay-{}-{number}", std::process::id()));
-        let promise = aftermath.promise(Undo::Remove(folder.clone()))?;
+        let promise = aftermath.promise(Undo::LeaveGroup { group: folder.clone(), home: hierarchy.folder })?;
         fs::create_dir(&folder).map_err(TrialError::at(&folder))?;
         let limit = folder.join(hierarchy.limit);
         fs::write(&limit, memory.get().to_string()).map_err(TrialError::at(&limit))?;

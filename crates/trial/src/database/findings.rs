@@ -10,6 +10,9 @@ use super::terms::{Terms, Transaction, Verify};
 /// From which share of the processors' time on, in percent, they and not the drive are what limits.
 const BUSY: f64 = 90.0;
 
+/// From which part of a transaction on the lateness of an attached drive's answers is told.
+const LATE: f64 = 0.1;
+
 /// What is to be doubted of what was measured.
 pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
     let done = measured.transactions.count();
@@ -26,6 +29,7 @@ pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
             format!("With {setting}, transactions do not wait until the drive has what they changed: it may be lost.")
         }),
         processors(measured),
+        late(measured),
     ];
     all.into_iter().flatten().collect()
 }
@@ -56,6 +60,18 @@ fn processors(measured: &Measured) -> Option<String> {
         format!(
             "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
              limits the rate."
+        )
+    })
+}
+
+/// That a simulated drive was served later than it would have answered, by enough to be seen in the transactions.
+fn late(measured: &Measured) -> Option<String> {
+    let late = measured.live?.late_99;
+    let mean = measured.transactions.latency()[0].value;
+    (late.as_secs_f64() > LATE * mean).then(|| {
+        format!(
+            "One answer of the simulated drive in a hundred came {late} or more after the drive would have given it, where a              transaction took {:.3} ms: the processors were busy with the database or something else, and the drive appears              slower than it is.",
+            mean * 1e3
         )
     })
 }

@@ -28,6 +28,7 @@ use self::sqlite::Embedded;
 use self::terms::{CHOICES, Engine, Length, Terms, Transaction, Verify};
 use self::transactions::Transactions;
 use crate::mount::{self, Mounted};
+use crate::scheduler::Scheduler;
 use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Paper, Promise, Stage, Trial, TrialError, Undo};
 
 /// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
@@ -58,6 +59,8 @@ struct Measured {
     balances: Option<Balances>,
     conditions: Vec<(String, String)>,
     papers: Vec<Paper>,
+    /// How the drive was served, where it is a simulated one.
+    live: Option<attach::Live>,
 }
 
 impl Experiment for Database {
@@ -104,7 +107,9 @@ impl Experiment for Database {
         };
         // Tables are written, and before that, but for their index, to the log. A transaction's pages are written to the
         // log whole when they are first changed after a checkpoint.
-        Bytes::from_mib(100) + terms.size().times(2) + Bytes::from_kib(16).times(transactions)
+        // What a file system writes for its journal when it is made depends on the drive: so much on one of 80 GB.
+        let journal = Bytes::from_mib(if matches!(choices.text("fs"), "ext3" | "ext4") { 512 } else { 64 });
+        journal + Bytes::from_mib(100) + terms.size().times(2) + Bytes::from_kib(16).times(transactions)
     }
 
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
@@ -115,6 +120,7 @@ impl Experiment for Database {
         let aftermath = Aftermath::begin()?;
         let fs = choices.text("fs");
         (go.tell)(&format!("{fs} on {}", stage.path().display()));
+        let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
         let mounted = Mounted::make(stage, fs, choices.text("mkfs"), choices.text("mount"), &aftermath)?;
         let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder: Folder::new(&aftermath)? };
         place.has_room(&terms)?;
@@ -126,6 +132,7 @@ impl Experiment for Database {
         drop(place);
         mounted.unmount()?;
         measured.conditions.append(&mut conditions);
+        measured.conditions.push(("scheduler".to_owned(), scheduler.words.clone()));
         Ok(trial(measured, &terms))
     }
 }
@@ -186,10 +193,10 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
     let filling = Nanos::from_std(began.elapsed());
     let size = Bytes::new(database.size()?);
     (go.tell)(&format!("SQLite, {} clients", terms.clients));
+    let conditions = database.conditions()?;
     let before = place.meters()?;
     let served = database.run(place.stage, go.seed)?;
     let usage = place.meters()?.since(&before);
-    let conditions = database.conditions()?;
     if terms.verify != Verify::No {
         if terms.verify == Verify::Restart {
             database.close()?;
@@ -218,6 +225,7 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
         balances,
         conditions,
         papers: Vec::new(),
+        live: place.stage.live(),
     })
 }
 
@@ -249,6 +257,10 @@ fn trial(measured: Measured, terms: &Terms) -> Trial {
     let findings = findings::of(&measured, terms);
     let mut conditions = measured.conditions;
     conditions.push(("database size".to_owned(), measured.size.to_string()));
+    conditions.extend(measured.live.map(|live| {
+        let late = format!("{} in the median, {} one in a hundred", live.late_median, live.late_99);
+        ("answers of the drive late by".to_owned(), late)
+    }));
     if let Some(balances) = measured.balances.filter(|_| findings.is_empty()) {
         let what = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
         conditions.push(("books".to_owned(), format!("agree after {what}: {} changes", balances.changes)));

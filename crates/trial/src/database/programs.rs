@@ -55,11 +55,12 @@ impl Programs {
         Ok(ended.stdout.trim().trim_start_matches("postgres (PostgreSQL) ").to_owned())
     }
 
-    /// A command as this user, one of these programs or another, that ends at once, leaving nothing behind, if the thread
-    /// that started it does.
+    /// A command of one of these programs as this user, that ends if the thread that started it does.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("setpriv");
         command.args(self.words());
+        // A server that is killed would leave its shared memory; this is its immediate shutdown.
+        command.arg(format!("--pdeathsig={}", if program == "postgres" { "QUIT" } else { "KILL" }));
         command.arg(self.folder.join(program)).current_dir("/");
         // What whoever calls has set for a server of theirs is not for this one.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
@@ -68,20 +69,15 @@ impl Programs {
         command
     }
 
-    /// The words between `setpriv` and the program.
-    fn words(&self) -> [String; 4] {
-        let Self { uid, gid, .. } = self;
-        // An immediate shutdown: a server that is killed would leave its shared memory.
-        [format!("--reuid={uid}"), format!("--regid={gid}"), "--clear-groups".into(), "--pdeathsig=QUIT".into()]
+    /// The words of `setpriv` that make a program run as this user.
+    fn words(&self) -> [String; 3] {
+        [format!("--reuid={}", self.uid), format!("--regid={}", self.gid), "--clear-groups".into()]
     }
 
     /// A command line without what makes it run as this user: as one would type it.
     pub fn without_user(&self, line: &str) -> String {
-        line.replacen(&format!("setpriv {} ", self.words().join(" ")), "", 1).replacen(
-            &format!("{}/", self.folder.display()),
-            "",
-            1,
-        )
+        let folder = format!("{}/", self.folder.display());
+        line.split_once(&folder).map_or(line, |(_, typed)| typed).to_owned()
     }
 }
 

@@ -3,6 +3,7 @@
 use block::{Bytes, Nanos};
 
 use crate::mount::FILE_SYSTEMS;
+use crate::scheduler::SCHEDULERS;
 use crate::{Choice, Choices, Kind};
 
 /// What it can be told.
@@ -82,13 +83,26 @@ pub const CHOICES: &[Choice] = &[
         kind: Kind::Word(FILE_SYSTEMS),
         default: "ext4",
     },
-    Choice { name: "mkfs", title: "mkfs options", about: "options of its mkfs", kind: Kind::Text, default: "" },
+    Choice {
+        name: "mkfs",
+        title: "mkfs options",
+        about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
+        kind: Kind::Text,
+        default: "",
+    },
     Choice {
         name: "mount",
         title: "Mount options",
-        about: "what would follow `mount -o`",
+        about: "options as follow mount -o: noatime,logbufs=8",
         kind: Kind::Text,
         default: "",
+    },
+    Choice {
+        name: "scheduler",
+        title: "Scheduler",
+        about: "the I/O scheduler of the device, which is restored afterwards",
+        kind: Kind::Word(SCHEDULERS),
+        default: "as-found",
     },
 ];
 

@@ -76,7 +76,7 @@ impl Transactions {
         });
         let (mut rates, mut slowest) = (Vec::new(), Vec::new());
         for (index, group) in groups.enumerate() {
-            let middle = (index as f64 + 0.5) * seconds;
+            let middle = (2 * index + 1) as f64 * width as f64 / (2 * SECOND) as f64;
             rates.push((middle, group.count() as f64 / seconds));
             slowest.extend(group.percentile(99.0).map(|latency| (middle, latency.as_secs_f64())));
         }

@@ -1,0 +1,77 @@
+//! The I/O scheduler of the stage, and how it is restored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Aftermath, Promise, Stage, TrialError, Undo};
+
+/// What may be asked for: the schedulers of today's kernels, or to leave it as it is.
+pub(crate) const SCHEDULERS: &[&str] = &["as-found", "none", "mq-deadline", "kyber", "bfq"];
+
+/// The scheduler of a device, set until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    /// Which one it is now, and what else is offered, for people.
+    pub words: String,
+    _restore: Option<Promise>,
+}
+
+impl Scheduler {
+    /// Has the kernel schedule the stage's requests by `wanted`, or leaves that as it is.
+    ///
+    /// # Errors
+    /// If the kernel does not offer it for this device: with those that it offers.
+    pub(crate) fn set(stage: &Stage, wanted: &str, aftermath: &Aftermath) -> Result<Self, TrialError> {
+        let Some(setting) = stage.queue().map(|queue| queue.join("scheduler")).filter(|path| path.exists()) else {
+            return match wanted {
+                "as-found" => Ok(Self { words: "the device has none".to_owned(), _restore: None }),
+                _ => Err(TrialError::Lacks(format!("{} has no scheduler to choose", stage.path().display()))),
+            };
+        };
+        Self::at(&setting, wanted, aftermath, stage.path())
+    }
+
+    fn at(setting: &Path, wanted: &str, aftermath: &Aftermath, device: &Path) -> Result<Self, TrialError> {
+        let offered = || fs::read_to_string(setting).map_err(TrialError::at(setting));
+        let found = offered()?;
+        let before = current(&found).unwrap_or("none").to_owned();
+        if wanted == "as-found" || wanted == before {
+            return Ok(Self { words: format!("{before}, as found"), _restore: None });
+        }
+        let restore = aftermath.promise(Undo::Restore { path: PathBuf::from(setting), text: before.clone() })?;
+        // The kernel loads the module of one that it does not offer yet.
+        let written = fs::write(setting, wanted);
+        let now = offered()?;
+        if written.is_err() || current(&now) != Some(wanted) {
+            return Err(TrialError::Lacks(format!(
+                "the kernel does not offer the scheduler {wanted} for {}; choose one of {}",
+                device.display(),
+                names(&found).collect::<Vec<&str>>().join(", ")
+            )));
+        }
+        Ok(Self { words: format!("{wanted}, where {before} was found"), _restore: Some(restore) })
+    }
+}
+
+/// The names in a setting such as `none [mq-deadline] bfq`.
+fn names(setting: &str) -> impl Iterator<Item = &str> {
+    setting.split_whitespace().map(|word| word.trim_matches(['[', ']']))
+}
+
+/// The one that is set; it stands in brackets where there are several.
+fn current(setting: &str) -> Option<&str> {
+    let marked = setting.split_whitespace().find(|word| word.starts_with('['));
+    marked.map(|word| word.trim_matches(['[', ']'])).or_else(|| names(setting).next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheduler_in_brackets_is_the_one_that_is_set() {
+        assert_eq!(current("none [mq-deadline] kyber bfq\n"), Some("mq-deadline"));
+        assert_eq!(current("none\n"), Some("none"));
+        assert_eq!(names("none [mq-deadline]\n").collect::<Vec<&str>>(), ["none", "mq-deadline"]);
+    }
+}
