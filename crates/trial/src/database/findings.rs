@@ -83,3 +83,89 @@ fn of_machine() -> Bytes {
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
     total.map_or(Bytes::new(u64::MAX / 2), Bytes::from_kib)
 }
+
+#[cfg(test)]
+mod tests {
+    use block::Nanos;
+
+    use super::super::balances::Balances;
+    use super::super::meters::Usage;
+    use super::super::terms::CHOICES;
+    use super::super::transactions::Transactions;
+    use super::*;
+    use crate::Choices;
+
+    /// Ten transactions of 2 ms on a database of 1 GiB, of which nothing is to be doubted where memory is half a GiB.
+    fn measured() -> Measured {
+        let mut transactions = Transactions::default();
+        (1..=10).for_each(|number| transactions.record(Nanos::from_millis(2 * number), Nanos::from_millis(2)));
+        let usage = Usage {
+            user: 20.0,
+            system: 10.0,
+            waiting: 60.0,
+            reads: 0,
+            bytes_read: Bytes::ZERO,
+            writes: 10,
+            bytes_written: Bytes::from_mib(1),
+            flushes: None,
+            busy: 80.0,
+        };
+        Measured {
+            transactions,
+            rates: [500.0; 2],
+            failed: 0,
+            usage,
+            size: Bytes::from_gib(1),
+            filling: Nanos::from_secs(1),
+            hits: None,
+            forgets: None,
+            balances: Some(Balances::of([7, 7, 7, 7, 10])),
+            conditions: Vec::new(),
+            papers: Vec::new(),
+            live: Some(attach::Live { late_99: Nanos::from_micros(100), ..attach::Live::default() }),
+        }
+    }
+
+    fn told(memory: &str, transaction: &str) -> Choices {
+        let mut choices = Choices::of(CHOICES);
+        choices.tell("memory", memory).unwrap();
+        choices.tell("transaction", transaction).unwrap();
+        choices
+    }
+
+    #[test]
+    fn nothing_is_doubted_where_the_drive_limits_and_the_books_agree() {
+        assert_eq!(of(&measured(), &Terms::of(&told("512MiB", "tpcb-like"))), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_database_that_memory_holds_is_told_with_the_scale_that_would_do() {
+        for (memory, words) in [("1GiB", "fits in the memory of 1 GiB"), ("600MiB", "is less than twice")] {
+            let findings = of(&measured(), &Terms::of(&told(memory, "tpcb-like")));
+            assert_eq!(findings.len(), 1);
+            assert!(findings[0].contains(words), "{findings:?}");
+        }
+        // Twice the memory are two such databases.
+        assert!(of(&measured(), &Terms::of(&told("1GiB", "tpcb-like")))[0].contains("`scale = 200`"));
+    }
+
+    #[test]
+    fn each_other_doubt_is_told() {
+        let changes: [(fn(&mut Measured), &str); 5] = [
+            (|measured| measured.failed = 3, "3 transactions failed"),
+            (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
+            (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
+            (|measured| measured.live.as_mut().unwrap().late_99 = Nanos::from_millis(1), "1 ms or more"),
+            (|measured| measured.balances = Some(Balances::of([7, 7, 7, 7, 9])), "1 of 10 transactions were lost"),
+        ];
+        for (change, words) in changes {
+            let mut measured = measured();
+            change(&mut measured);
+            let findings = of(&measured, &Terms::of(&told("512MiB", "tpcb-like")));
+            assert!(findings.len() == 1 && findings[0].contains(words), "{words}: {findings:?}");
+        }
+        let forgetful = Measured { forgets: Some("fsync = off".into()), ..measured() };
+        let forgetful = Measured { balances: None, ..forgetful };
+        assert!(of(&forgetful, &Terms::of(&told("512MiB", "select-only"))).is_empty(), "queries change nothing");
+    }
+}

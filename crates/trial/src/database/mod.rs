@@ -94,8 +94,8 @@ impl Experiment for Database {
             Length::Runtime(time) => time,
             Length::Transactions(count) => Nanos::from_secs(count * terms.clients / RATE),
         };
-        // A file system and an empty database, and then half a second for each unit of scale.
-        Nanos::from_secs(10) + Nanos::from_millis(500 * terms.scale) + run
+        // A file system and an empty database, and then a second for each unit of scale to fill it and check its books.
+        Nanos::from_secs(10 + terms.scale) + run
     }
 
     fn writes(&self, choices: &Choices) -> Bytes {
@@ -105,11 +105,11 @@ impl Experiment for Database {
             (_, Length::Runtime(time)) => time.as_nanos() / 1_000_000_000 * RATE,
             (_, Length::Transactions(count)) => count * terms.clients,
         };
-        // Tables are written, and before that, but for their index, to the log. A transaction's pages are written to the
-        // log whole when they are first changed after a checkpoint.
+        // Tables are written to the log, then themselves, and once more when they are vacuumed. A transaction's pages are
+        // written to the log whole when they are first changed after a checkpoint.
         // What a file system writes for its journal when it is made depends on the drive: so much on one of 80 GB.
         let journal = Bytes::from_mib(if matches!(choices.text("fs"), "ext3" | "ext4") { 512 } else { 64 });
-        journal + Bytes::from_mib(100) + terms.size().times(2) + Bytes::from_kib(16).times(transactions)
+        journal + Bytes::from_mib(100) + terms.size().times(3) + Bytes::from_kib(16).times(transactions)
     }
 
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
