@@ -2,10 +2,12 @@
 
 use block::{Nanos, Seed};
 
+use crate::database::Database;
 use crate::{Choice, Choices, Stage, Trial, TrialError, files};
 
 /// Every kind of trial, in the order of the documentation.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[&files::Files, &files::Metadata, &files::Flood, &files::CrossCheck];
+pub const EXPERIMENTS: &[&dyn Experiment] =
+    &[&files::Files, &files::Metadata, &files::Flood, &files::CrossCheck, &Database];
 
 /// One go of a trial, besides where and what.
 pub struct Go<'g> {

@@ -8,6 +8,7 @@
 
 mod aftermath;
 mod choice;
+mod database;
 mod error;
 mod experiment;
 mod files;
@@ -17,6 +18,7 @@ mod program;
 mod result;
 mod scheduler;
 mod stage;
+mod task;
 
 pub use aftermath::{Aftermath, Promise, Undo};
 pub use choice::{Choice, ChoiceError, Choices, Kind};

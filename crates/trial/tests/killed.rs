@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 #[ignore = "started by the tests of this file"]
 fn does_a_trial_until_it_is_killed() {
     let (Ok(told), Ok(folder)) = (std::env::var(TOLD), std::env::var(FOLDER)) else { return };
-    Aftermath::guard_all_by(
+    Aftermath::guarded_by(
         &std::env::current_exe().unwrap(),
         &["--ignored", "--exact", "keeps_what_a_killed_one_promised"],
     );

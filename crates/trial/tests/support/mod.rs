@@ -6,11 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use assay_trial::{Choices, EXPERIMENTS, Experiment, Go, Stage, Tools, Trial, TrialError};
-use attach::loop_device::LoopDevice;
-use attach::{Attachment, Terms};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
 use tempfile::TempDir;
@@ -52,26 +50,15 @@ impl Staged {
         let stop = Arc::new(AtomicBool::new(false));
         let path = folder.join("disk");
         fs::File::create_new(&path).unwrap().set_len(capacity.get()).unwrap();
-        let device = LoopDevice::over(&path, Bytes::new(512), false).unwrap();
-        Self { stage: Stage::file(device, capacity, Arc::clone(&stop)), stop, folder: None }
+        Self { stage: Stage::over_file(&path, capacity, Arc::clone(&stop)).unwrap(), stop, folder: None }
     }
 
     /// A simulated drive that is attached.
     pub fn on_drive(preset: &str) -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let (folder, stop) = (tempfile::tempdir().unwrap(), Arc::new(AtomicBool::new(false)));
-        let preset = Preset::find(preset).unwrap();
-        let terms = Terms {
-            content: folder.path().join("content"),
-            speed: 1.0,
-            busy: false,
-            partitions: false,
-            power_cut_after: None,
-        };
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let mount = folder.path().join(format!("drive-{number}"));
-        let attachment = Attachment::new(preset.build(), &mount, &terms).unwrap();
-        Self { stage: Stage::drive(attachment, preset.capacity(), Arc::clone(&stop)), stop, folder: Some(folder) }
+        let stop = Arc::new(AtomicBool::new(false));
+        let drive = Preset::find(preset).unwrap().build();
+        let stage = Stage::over_drive(drive, preset, 1.0, Arc::clone(&stop)).unwrap();
+        Self { stage, stop, folder: None }
     }
 
     /// Where the stage's file is.

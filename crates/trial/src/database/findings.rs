@@ -1,0 +1,171 @@
+//! Doubts whether it is the drive that was measured.
+
+use std::fs;
+
+use block::Bytes;
+
+use super::Measured;
+use super::terms::{Terms, Transaction, Verify};
+
+/// From which share of the processors' time on, in percent, they and not the drive are what limits.
+const BUSY: f64 = 90.0;
+
+/// From which part of a transaction on the lateness of an attached drive's answers is told.
+const LATE: f64 = 0.1;
+
+/// What is to be doubted of what was measured.
+pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
+    let done = measured.transactions.count();
+    let balances = measured.balances.and_then(|balances| balances.wrong(terms.transaction, done));
+    let all = [
+        balances.map(|wrong| {
+            let after = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
+            format!("After {after} {wrong}.")
+        }),
+        (measured.failed > 0)
+            .then(|| format!("{} transactions failed; rates are of those that did not.", measured.failed)),
+        memory(measured, terms, terms.memory().unwrap_or_else(of_machine)),
+        measured.forgets.as_ref().filter(|_| terms.transaction != Transaction::SelectOnly).map(|setting| {
+            format!("With {setting}, transactions do not wait until the drive has what they changed: it may be lost.")
+        }),
+        processors(measured),
+        late(measured),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// That the database, or much of it, is in memory.
+fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
+    if measured.size >= memory.times(2) {
+        return None;
+    }
+    let (size, read) = (measured.size, measured.usage.bytes_read);
+    let found = if size <= memory { "fits in" } else { "is less than twice" };
+    let means = match terms.transaction {
+        Transaction::SelectOnly => "what was measured is memory more than the drive",
+        _ => "the drive is measured by what is written and flushed, hardly by what is read",
+    };
+    let scale = (memory.times(2).get() * terms.scale).div_ceil(size.get().max(1)).max(terms.scale + 1);
+    Some(format!(
+        "The database of {size} {found} the memory of {memory}: {means}; {read} were read from the drive meanwhile. \
+         `scale = {scale}` would be twice the memory, and for PostgreSQL `memory` makes that smaller."
+    ))
+}
+
+/// That the processors were what limited.
+fn processors(measured: &Measured) -> Option<String> {
+    let busy = measured.usage.user + measured.usage.system;
+    let drive = measured.usage.busy;
+    (busy >= BUSY).then(|| {
+        format!(
+            "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
+             limits the rate."
+        )
+    })
+}
+
+/// That a simulated drive was served later than it would have answered, by enough to be seen in the transactions.
+fn late(measured: &Measured) -> Option<String> {
+    let late = measured.live?.late_99;
+    let mean = measured.transactions.latency()[0].value;
+    (late.as_secs_f64() > LATE * mean).then(|| {
+        format!(
+            "One answer of the simulated drive in a hundred came {late} or more after the drive would have given it, where a              transaction took {:.3} ms: the processors were busy with the database or something else, and the drive appears              slower than it is.",
+            mean * 1e3
+        )
+    })
+}
+
+/// The machine's memory; all there could be where the kernel does not say.
+/// Source: proc(5), `/proc/meminfo`.
+fn of_machine() -> Bytes {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
+    total.map_or(Bytes::new(u64::MAX / 2), Bytes::from_kib)
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Nanos;
+
+    use super::super::balances::Balances;
+    use super::super::meters::Usage;
+    use super::super::terms::CHOICES;
+    use super::super::transactions::Transactions;
+    use super::*;
+    use crate::Choices;
+
+    /// Ten transactions of 2 ms on a database of 1 GiB, of which nothing is to be doubted where memory is half a GiB.
+    fn measured() -> Measured {
+        let mut transactions = Transactions::default();
+        (1..=10).for_each(|number| transactions.record(Nanos::from_millis(2 * number), Nanos::from_millis(2)));
+        let usage = Usage {
+            user: 20.0,
+            system: 10.0,
+            waiting: 60.0,
+            reads: 0,
+            bytes_read: Bytes::ZERO,
+            writes: 10,
+            bytes_written: Bytes::from_mib(1),
+            flushes: None,
+            busy: 80.0,
+        };
+        Measured {
+            transactions,
+            rates: [500.0; 2],
+            failed: 0,
+            usage,
+            size: Bytes::from_gib(1),
+            filling: Nanos::from_secs(1),
+            hits: None,
+            forgets: None,
+            balances: Some(Balances::of([7, 7, 7, 7, 10])),
+            conditions: Vec::new(),
+            papers: Vec::new(),
+            live: Some(attach::Live { late_99: Nanos::from_micros(100), ..attach::Live::default() }),
+        }
+    }
+
+    fn told(memory: &str, transaction: &str) -> Choices {
+        let mut choices = Choices::of(CHOICES);
+        choices.tell("memory", memory).unwrap();
+        choices.tell("transaction", transaction).unwrap();
+        choices
+    }
+
+    #[test]
+    fn nothing_is_doubted_where_the_drive_limits_and_the_books_agree() {
+        assert_eq!(of(&measured(), &Terms::of(&told("512MiB", "tpcb-like"))), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_database_that_memory_holds_is_told_with_the_scale_that_would_do() {
+        for (memory, words) in [("1GiB", "fits in the memory of 1 GiB"), ("600MiB", "is less than twice")] {
+            let findings = of(&measured(), &Terms::of(&told(memory, "tpcb-like")));
+            assert_eq!(findings.len(), 1);
+            assert!(findings[0].contains(words), "{findings:?}");
+        }
+        // Twice the memory are two such databases.
+        assert!(of(&measured(), &Terms::of(&told("1GiB", "tpcb-like")))[0].contains("`scale = 200`"));
+    }
+
+    #[test]
+    fn each_other_doubt_is_told() {
+        let changes: [(fn(&mut Measured), &str); 5] = [
+            (|measured| measured.failed = 3, "3 transactions failed"),
+            (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
+            (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
+            (|measured| measured.live.as_mut().unwrap().late_99 = Nanos::from_millis(1), "1 ms or more"),
+            (|measured| measured.balances = Some(Balances::of([7, 7, 7, 7, 9])), "1 of 10 transactions were lost"),
+        ];
+        for (change, words) in changes {
+            let mut measured = measured();
+            change(&mut measured);
+            let findings = of(&measured, &Terms::of(&told("512MiB", "tpcb-like")));
+            assert!(findings.len() == 1 && findings[0].contains(words), "{words}: {findings:?}");
+        }
+        let forgetful = Measured { forgets: Some("fsync = off".into()), ..measured() };
+        let forgetful = Measured { balances: None, ..forgetful };
+        assert!(of(&forgetful, &Terms::of(&told("512MiB", "select-only"))).is_empty(), "queries change nothing");
+    }
+}

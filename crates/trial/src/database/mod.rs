@@ -1,0 +1,269 @@
+//! A database on a file system of the drive, and pgbench's transactions on it.
+
+mod balances;
+mod cluster;
+mod confinement;
+mod findings;
+mod meters;
+mod pgbench;
+mod programs;
+mod server;
+mod sqlite;
+mod terms;
+mod transactions;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use block::{Bytes, Nanos};
+
+use self::balances::Balances;
+use self::confinement::Confinement;
+use self::meters::{Meters, Usage};
+use self::programs::Programs;
+use self::sqlite::Embedded;
+use self::terms::{CHOICES, Engine, Length, Terms, Transaction, Verify};
+use self::transactions::Transactions;
+use crate::mount::{self, Mounted};
+use crate::scheduler::Scheduler;
+use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Paper, Promise, Stage, Trial, TrialError, Undo};
+
+/// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
+const FOLDER: &str = "/var/tmp";
+
+/// What transactions a second are thought to be before anything is known, on a solid-state drive.
+const RATE: u64 = 1000;
+
+/// Transactions on a database.
+#[derive(Debug)]
+pub struct Database;
+
+/// What was measured, of either database.
+#[derive(Debug)]
+struct Measured {
+    transactions: Transactions,
+    /// Transactions a second without the time it took to connect, and with it.
+    rates: [f64; 2],
+    failed: u64,
+    usage: Usage,
+    /// How large the database was when transactions began, and how long it took to fill.
+    size: Bytes,
+    filling: Nanos,
+    /// The share of the pages that its own cache had, in percent; none where that is not known.
+    hits: Option<f64>,
+    /// Why what is committed may be lost with the power; none if it may not.
+    forgets: Option<String>,
+    balances: Option<Balances>,
+    conditions: Vec<(String, String)>,
+    papers: Vec<Paper>,
+    /// How the drive was served, where it is a simulated one.
+    live: Option<attach::Live>,
+}
+
+impl Experiment for Database {
+    fn name(&self) -> &'static str {
+        "database"
+    }
+
+    fn about(&self) -> &'static str {
+        "transactions on a database, PostgreSQL or SQLite, as pgbench does them: how many a second, how long they take and \
+         what they ask of the drive"
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn check(&self, choices: &Choices) -> Result<(), String> {
+        terms::nonsense(choices).map_or(Ok(()), Err)
+    }
+
+    fn lacks(&self, choices: &Choices) -> Option<String> {
+        let terms = Terms::of(choices);
+        let server = || if terms.engine == Engine::PostgreSql { Programs::find().err() } else { None };
+        let confinement = || terms.memory().and_then(|_| Confinement::lacks());
+        mount::lacks(choices.text("fs")).or_else(server).or_else(confinement)
+    }
+
+    fn cost(&self, choices: &Choices) -> Nanos {
+        let terms = Terms::of(choices);
+        let run = match terms.length {
+            Length::Runtime(time) => time,
+            Length::Transactions(count) => Nanos::from_secs(count * terms.clients / RATE),
+        };
+        // A file system and an empty database, and then a second for each unit of scale to fill it and check its books.
+        Nanos::from_secs(10 + terms.scale) + run
+    }
+
+    fn writes(&self, choices: &Choices) -> Bytes {
+        let terms = Terms::of(choices);
+        let transactions = match (terms.transaction, terms.length) {
+            (Transaction::SelectOnly, _) => 0,
+            (_, Length::Runtime(time)) => time.as_nanos() / 1_000_000_000 * RATE,
+            (_, Length::Transactions(count)) => count * terms.clients,
+        };
+        // Tables are written to the log, then themselves, and once more when they are vacuumed. A transaction's pages are
+        // written to the log whole when they are first changed after a checkpoint.
+        // What a file system writes for its journal when it is made depends on the drive: so much on one of 80 GB.
+        let journal = Bytes::from_mib(if matches!(choices.text("fs"), "ext3" | "ext4") { 512 } else { 64 });
+        journal + Bytes::from_mib(100) + terms.size().times(3) + Bytes::from_kib(16).times(transactions)
+    }
+
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
+        if let Some(lacks) = self.lacks(choices) {
+            return Err(TrialError::Lacks(lacks));
+        }
+        let terms = Terms::of(choices);
+        let aftermath = Aftermath::begin()?;
+        let fs = choices.text("fs");
+        (go.tell)(&format!("{fs} on {}", stage.path().display()));
+        let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
+        let mounted = Mounted::make(stage, fs, choices.text("mkfs"), choices.text("mount"), &aftermath)?;
+        let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder: Folder::new(&aftermath)? };
+        place.has_room(&terms)?;
+        let mut measured = match terms.engine {
+            Engine::PostgreSql => server::measure(&terms, &place, go)?,
+            Engine::Sqlite => embedded(&terms, &place, go)?,
+        };
+        let mut conditions = mounted.conditions();
+        drop(place);
+        mounted.unmount()?;
+        measured.conditions.append(&mut conditions);
+        measured.conditions.push(("scheduler".to_owned(), scheduler.words.clone()));
+        Ok(trial(measured, &terms))
+    }
+}
+
+/// Where a database is measured.
+struct Place<'p> {
+    stage: &'p Stage,
+    aftermath: &'p Aftermath,
+    mounted: &'p Mounted,
+    folder: Folder,
+}
+
+/// A folder of our own that is not on the drive, until it is dropped.
+struct Folder {
+    path: PathBuf,
+    _promise: Promise,
+}
+
+impl Folder {
+    fn new(aftermath: &Aftermath) -> Result<Self, TrialError> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = PathBuf::from(FOLDER).join(format!("assay-database-{}-{number}", std::process::id()));
+        let promise = aftermath.promise(Undo::Remove(path.clone()))?;
+        let made = fs::create_dir(&path).and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o711)));
+        made.map_err(TrialError::at(&path))?;
+        Ok(Self { path, _promise: promise })
+    }
+}
+
+impl Place<'_> {
+    /// Whether the database goes on the file system, with as much again for its log and for what it grows by.
+    fn has_room(&self, terms: &Terms) -> Result<(), TrialError> {
+        let beside = Bytes::from_mib(150);
+        let (free, needed) = (self.mounted.free()?, terms.size().times(2) + beside);
+        if free >= needed {
+            return Ok(());
+        }
+        let most = (free.get().saturating_sub(beside.get()) / 2 / (terms.size().get() / terms.scale)).max(1);
+        let scale = terms.scale;
+        Err(TrialError::Lacks(format!(
+            "scale {scale} needs {needed} and there is room for {free}; give scale = {most}"
+        )))
+    }
+
+    /// The counters of the machine and of the drive.
+    fn meters(&self) -> Result<Meters, TrialError> {
+        Meters::read(self.stage.path())
+    }
+}
+
+/// Measures SQLite.
+fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialError> {
+    let database = Embedded::in_folder(place.mounted.folder(), terms);
+    (go.tell)(&format!("SQLite, filling to scale {}", terms.scale));
+    let began = Instant::now();
+    database.fill(place.stage)?;
+    let filling = Nanos::from_std(began.elapsed());
+    let size = Bytes::new(database.size()?);
+    (go.tell)(&format!("SQLite, {} clients", terms.clients));
+    let conditions = database.conditions()?;
+    let before = place.meters()?;
+    let served = database.run(place.stage, go.seed)?;
+    let usage = place.meters()?.since(&before);
+    if terms.verify != Verify::No {
+        if terms.verify == Verify::Restart {
+            database.close()?;
+        }
+        place.mounted.empty_cache()?;
+    }
+    let balances = (terms.verify != Verify::No).then(|| database.balances()).transpose()?;
+    let done = served.transactions.count() as f64;
+    let rate = |time: std::time::Duration| done / time.as_secs_f64().max(1e-9);
+    let synchronous = terms.choices.text("synchronous");
+    // Source: SQLite's manual, "PRAGMA synchronous".
+    let forgets = match (synchronous, terms.choices.text("journal")) {
+        ("off", _) => Some("synchronous = off"),
+        ("normal", "wal") => Some("synchronous = normal with a write-ahead log"),
+        _ => None,
+    };
+    Ok(Measured {
+        rates: [rate(served.working), rate(served.working + served.connecting)],
+        transactions: served.transactions,
+        failed: served.failed,
+        usage,
+        size,
+        filling,
+        hits: None,
+        forgets: forgets.map(str::to_owned),
+        balances,
+        conditions,
+        papers: Vec::new(),
+        live: place.stage.live(),
+    })
+}
+
+/// What is stored of what was measured.
+fn trial(measured: Measured, terms: &Terms) -> Trial {
+    let done = measured.transactions.count().max(1) as f64;
+    let usage = &measured.usage;
+    let each = |name: &str, unit: &str, amount: u64| Figure::less(name, unit, amount as f64 / done);
+    let mut figures = vec![
+        Figure::more("Transactions", "1/s", measured.rates[0]),
+        Figure::more("Transactions, with connecting", "1/s", measured.rates[1]),
+    ];
+    figures.extend(measured.transactions.latency());
+    figures.extend([
+        Figure::neither("Processors, user", "%", usage.user),
+        Figure::neither("Processors, system", "%", usage.system),
+        Figure::neither("Processors, waiting for the drive", "%", usage.waiting),
+        Figure::neither("Drive busy", "%", usage.busy),
+        each("Reads of the drive a transaction", "", usage.reads),
+        each("Writes to the drive a transaction", "", usage.writes),
+        each("Read from the drive a transaction", "B", usage.bytes_read.get()),
+        each("Written to the drive a transaction", "B", usage.bytes_written.get()),
+    ]);
+    figures.extend(usage.flushes.map(|flushes| each("Flushes of the drive a transaction", "", flushes)));
+    figures.extend(measured.hits.map(|hits| Figure::neither("Pages found in shared buffers", "%", hits)));
+    figures.push(Figure::neither("Database", "B", measured.size.get() as f64));
+    figures.push(Figure::less("Time to fill it", "s", measured.filling.as_secs_f64()));
+    figures.push(Figure::less("Failed transactions", "", measured.failed as f64));
+    let findings = findings::of(&measured, terms);
+    let mut conditions = measured.conditions;
+    conditions.push(("database size".to_owned(), measured.size.to_string()));
+    conditions.extend(measured.live.map(|live| {
+        let late = format!("{} in the median, {} one in a hundred", live.late_median, live.late_99);
+        ("answers of the drive late by".to_owned(), late)
+    }));
+    if let Some(balances) = measured.balances.filter(|_| findings.is_empty()) {
+        let what = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
+        conditions.push(("books".to_owned(), format!("agree after {what}: {} changes", balances.changes)));
+    }
+    Trial { figures, courses: measured.transactions.courses().into(), conditions, papers: measured.papers, findings }
+}

@@ -1,0 +1,325 @@
+//! What a trial of a database was told.
+
+use block::{Bytes, Nanos};
+
+use crate::mount::FILE_SYSTEMS;
+use crate::scheduler::SCHEDULERS;
+use crate::{Choice, Choices, Kind};
+
+/// What it can be told.
+pub const CHOICES: &[Choice] = &[
+    word("engine", "Database", "the database", &["postgresql", "sqlite"]),
+    word("transaction", "Transaction", "what a transaction does, as pgbench has it", TRANSACTIONS),
+    Choice {
+        name: "scale",
+        title: "Scale",
+        about: "the size of the database: branches, with 10 tellers and 100,000 accounts each, about 15 MB",
+        kind: Kind::Count(1, 20_000),
+        default: "100",
+    },
+    Choice {
+        name: "clients",
+        title: "Clients",
+        about: "how many ask at the same time",
+        kind: Kind::Count(1, 1000),
+        default: "16",
+    },
+    Choice {
+        name: "threads",
+        title: "Threads",
+        about: "threads of pgbench that the clients share; 0 for one a processor",
+        kind: Kind::Count(0, 1000),
+        default: "0",
+    },
+    Choice {
+        name: "runtime",
+        title: "Time",
+        about: "how long transactions are done",
+        kind: Kind::Time,
+        default: "60s",
+    },
+    Choice {
+        name: "transactions",
+        title: "Transactions",
+        about: "how many each client does, however long that takes; 0 to go by the runtime",
+        kind: Kind::Count(0, 1_000_000_000),
+        default: "0",
+    },
+    Choice { name: "options", title: "Options", about: "more options of pgbench", kind: Kind::Text, default: "" },
+    Choice {
+        name: "settings",
+        title: "Settings",
+        about: "lines of postgresql.conf, or PRAGMAs of SQLite without the word; apart by lines or semicolons",
+        kind: Kind::Text,
+        default: "",
+    },
+    Choice {
+        name: "shared-buffers",
+        title: "Shared buffers",
+        about: "PostgreSQL's own cache",
+        kind: Kind::Bytes,
+        default: "128MiB",
+    },
+    Choice {
+        name: "memory",
+        title: "Memory",
+        about: "what PostgreSQL and the kernel's cache for it have in all; 0 for all of the machine's",
+        kind: Kind::Bytes,
+        default: "0",
+    },
+    word("checksums", "Page checksums", "whether PostgreSQL checks its pages", &["no", "yes"]),
+    word("journal", "Journal", "SQLite's journal mode", &["wal", "delete", "truncate", "persist"]),
+    word("synchronous", "Synchronous", "how SQLite waits for the drive", &["full", "extra", "normal", "off"]),
+    word(
+        "verify",
+        "Verification",
+        "what the database goes through before its balances are compared",
+        &["restart", "crash", "no"],
+    ),
+    Choice {
+        name: "fs",
+        title: "File system",
+        about: "the file system that is made for the database",
+        kind: Kind::Word(FILE_SYSTEMS),
+        default: "ext4",
+    },
+    Choice {
+        name: "mkfs",
+        title: "mkfs options",
+        about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
+        kind: Kind::Text,
+        default: "",
+    },
+    Choice {
+        name: "mount",
+        title: "Mount options",
+        about: "options as follow mount -o: noatime,logbufs=8",
+        kind: Kind::Text,
+        default: "",
+    },
+    Choice {
+        name: "scheduler",
+        title: "Scheduler",
+        about: "the I/O scheduler of the device, which is restored afterwards",
+        kind: Kind::Word(SCHEDULERS),
+        default: "as-found",
+    },
+];
+
+const TRANSACTIONS: &[&str] = &["tpcb-like", "simple-update", "select-only"];
+
+const fn word(name: &'static str, title: &'static str, about: &'static str, words: &'static [&'static str]) -> Choice {
+    Choice { name, title, about, kind: Kind::Word(words), default: words[0] }
+}
+
+/// Rows of the accounts table for each unit of scale, and of the tellers'.
+/// Source: PostgreSQL's manual, "pgbench", section "Initialization Options".
+pub const ACCOUNTS: u64 = 100_000;
+/// See [`ACCOUNTS`].
+pub const TELLERS: u64 = 10;
+
+/// The database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A server with processes of its own.
+    PostgreSql,
+    /// A library within the program.
+    Sqlite,
+}
+
+/// What a transaction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transaction {
+    /// Changes an account, a teller and a branch, and adds to the history.
+    TpcbLike,
+    /// Changes an account and adds to the history.
+    SimpleUpdate,
+    /// Reads the balance of an account.
+    SelectOnly,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// After so long.
+    Runtime(Nanos),
+    /// When each client has done so many.
+    Transactions(u64),
+}
+
+/// What the database goes through before its balances are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// It is ended in an orderly way, and started again.
+    Restart,
+    /// It is ended as by a crash, and recovers.
+    Crash,
+    /// It is not looked at.
+    No,
+}
+
+/// What a trial was told, besides texts that are passed on.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'c> {
+    /// The database.
+    pub engine: Engine,
+    /// What a transaction does.
+    pub transaction: Transaction,
+    /// The size of the database.
+    pub scale: u64,
+    /// How many ask at the same time.
+    pub clients: u64,
+    /// When it ends.
+    pub length: Length,
+    /// What the database goes through afterwards.
+    pub verify: Verify,
+    /// Everything as it was told.
+    pub choices: &'c Choices,
+}
+
+impl<'c> Terms<'c> {
+    /// What these say.
+    pub fn of(choices: &'c Choices) -> Self {
+        let engine = if choices.text("engine") == "sqlite" { Engine::Sqlite } else { Engine::PostgreSql };
+        let transaction = match choices.text("transaction") {
+            "simple-update" => Transaction::SimpleUpdate,
+            "select-only" => Transaction::SelectOnly,
+            _ => Transaction::TpcbLike,
+        };
+        let length = match choices.count("transactions") {
+            0 => Length::Runtime(choices.time("runtime")),
+            count => Length::Transactions(count),
+        };
+        let verify = match choices.text("verify") {
+            "crash" => Verify::Crash,
+            "no" => Verify::No,
+            _ => Verify::Restart,
+        };
+        let [scale, clients] = ["scale", "clients"].map(|name| choices.count(name));
+        Self { engine, transaction, scale, clients, length, verify, choices }
+    }
+
+    /// The lines of the settings.
+    pub fn settings(&self) -> impl Iterator<Item = &'c str> + use<'c> {
+        self.choices.text("settings").split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty())
+    }
+
+    /// The words of the options for pgbench.
+    pub fn options(&self) -> impl Iterator<Item = &'c str> + use<'c> {
+        self.choices.text("options").split_whitespace()
+    }
+
+    /// The limit of memory; none if there is none.
+    pub fn memory(&self) -> Option<Bytes> {
+        Some(self.choices.bytes("memory")).filter(|memory| *memory > Bytes::ZERO)
+    }
+
+    /// About how large the database is: a row of an account takes about 130 bytes and its index 22.
+    pub fn size(&self) -> Bytes {
+        Bytes::new(self.scale * ACCOUNTS * 155)
+    }
+}
+
+/// What makes no sense of what was told; none if all does.
+pub fn nonsense(choices: &Choices) -> Option<String> {
+    let terms = Terms::of(choices);
+    let foreign: &[&str] = match terms.engine {
+        Engine::PostgreSql => &["journal", "synchronous"],
+        Engine::Sqlite => &["threads", "options", "shared-buffers", "memory", "checksums"],
+    };
+    let (engine, other) = match terms.engine {
+        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` does for it what it can"),
+        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and its like tell it what it can be told"),
+    };
+    if let Some(name) = foreign.iter().find(|name| choices.is_told(name)) {
+        return Some(format!("`{name}` means nothing to {engine}; leave it out: {other}"));
+    }
+    if choices.count("transactions") > 0 && choices.is_told("runtime") {
+        return Some(
+            "both `transactions` and `runtime` say when to end; leave one out, or set transactions = 0".into(),
+        );
+    }
+    if matches!(terms.length, Length::Runtime(time) if time < Nanos::from_secs(1)) {
+        return Some(format!("`runtime = \"{}\"` is too short; give at least 1s", choices.text("runtime")));
+    }
+    if let Some(word) = terms.options().find(|word| is_owned(word)) {
+        return Some(format!("`options` has {word}, which assay gives itself; tell it by another key of the step"));
+    }
+    if terms.memory().is_some_and(|memory| memory < choices.bytes("shared-buffers") + Bytes::from_mib(128)) {
+        let least = choices.bytes("shared-buffers") + Bytes::from_mib(128);
+        return Some(format!("`memory` does not do for the shared buffers and the processes; give at least {least}"));
+    }
+    None
+}
+
+/// Whether an option of pgbench would undo what other choices, or assay, say.
+fn is_owned(word: &str) -> bool {
+    let short = ["-b", "-c", "-d", "-f", "-h", "-i", "-I", "-j", "-l", "-N", "-p", "-s", "-S", "-t", "-T", "-U"];
+    let long = [
+        "--aggregate",
+        "--builtin",
+        "--client",
+        "--debug",
+        "--file",
+        "--host",
+        "--init",
+        "--jobs",
+        "--log",
+        "--port",
+        "--random",
+        "--sampling",
+        "--scale",
+        "--select",
+        "--skip",
+        "--time",
+        "--transactions",
+        "--username",
+    ];
+    let is_long = word.starts_with("--");
+    if is_long { long.iter().any(|long| word.starts_with(long)) } else { short.iter().any(|one| word.starts_with(one)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(pairs: &[(&str, &str)]) -> Choices {
+        let mut choices = Choices::of(CHOICES);
+        pairs.iter().for_each(|(name, text)| choices.tell(name, text).unwrap());
+        choices
+    }
+
+    #[test]
+    fn every_default_is_a_value_of_its_choice_and_they_make_sense_together() {
+        for choice in CHOICES {
+            choice.check(choice.default).unwrap();
+        }
+        assert_eq!(nonsense(&told(&[])), None);
+        assert_eq!(nonsense(&told(&[("engine", "sqlite")])), None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_with_what_would() {
+        let table: [(&[(&str, &str)], &str); 7] = [
+            (&[("synchronous", "off")], "synchronous_commit"),
+            (&[("engine", "sqlite"), ("shared-buffers", "1MiB")], "cache_size"),
+            (&[("transactions", "10"), ("runtime", "2s")], "leave one out"),
+            (&[("runtime", "200ms")], "at least 1s"),
+            (&[("options", "-n -c 5")], "-c, which assay gives itself"),
+            (&[("options", "--log-prefix=x")], "assay gives itself"),
+            (&[("memory", "100MiB")], "give at least 256 MiB"),
+        ];
+        for (pairs, said) in table {
+            let found = nonsense(&told(pairs)).unwrap();
+            assert!(found.contains(said), "{pairs:?}: {found}");
+        }
+        assert_eq!(nonsense(&told(&[("transactions", "10"), ("options", "-n -v -M prepared")])), None);
+    }
+
+    #[test]
+    fn settings_are_lines_or_apart_by_semicolons() {
+        let choices = told(&[("settings", "fsync = on; work_mem = '1MB'\nwal_level = minimal\n")]);
+        let lines: Vec<&str> = Terms::of(&choices).settings().collect();
+        assert_eq!(lines, ["fsync = on", "work_mem = '1MB'", "wal_level = minimal"]);
+    }
+}
