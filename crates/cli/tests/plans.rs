@@ -23,8 +23,20 @@ const TELLS: [(&str, &str); 5] = [
     ("access-time", "Mean of all"),
 ];
 
-fn plans() -> impl Iterator<Item = (&'static str, Plan)> + Send {
-    catalog::builtin().iter().map(|(name, text)| (*name, parse(text, Length::Full).expect("it is a plan")))
+/// The plans that try what stands above a drive, or the others.
+fn plans(with_trials: bool) -> impl Iterator<Item = (&'static str, Plan)> + Send {
+    let read = |(name, text): &(&'static str, &str)| (*name, parse(text, Length::Full).expect("it is a plan"));
+    catalog::builtin().iter().map(read).filter(move |(_, plan)| plan.has_trials() == with_trials)
+}
+
+/// What this machine lacks for a plan's trials.
+fn lacks(plan: &Plan) -> Option<String> {
+    let of = |action: &Action| match action {
+        Action::Trial(trials) => trials.points.iter().find_map(|point| trials.experiment.lacks(&point.choices)),
+        _ => None,
+    };
+    let needed = ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| !std::path::Path::new(path).exists());
+    needed.map(|path| format!("there is no {path}")).or_else(|| plan.steps.iter().find_map(|step| of(&step.action)))
 }
 
 /// Whether it varies parts of the drive, or of what is around it.
@@ -61,12 +73,18 @@ fn has_figures(outcome: &Outcome) {
             let (rate, latency) = (figure(Metric::Iops), figure(Metric::LatencyMean));
             assert!(rate > 0.0 && latency > 0.0, "{plan}: {name}: {:?}: {rate} IOPS, {latency} µs", cell.point);
         }
+        for trial in &step.trials {
+            let key = trial.point.key();
+            let first = trial.repeats.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} was not tried"));
+            let figure = first.figures.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} gave no figure"));
+            assert!(figure.value > 0.0, "{plan}: {name}: {key}: {figure:?}");
+        }
     }
 }
 
 /// Does the same with each plan that is built in, a few side by side.
 fn each(work: impl Fn(&'static str, &Plan) + Sync) {
-    let left = Mutex::new(plans());
+    let left = Mutex::new(plans(false));
     let next = || left.lock().expect("no work is done while it is held").next();
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -85,6 +103,26 @@ fn every_plan_gives_its_figures_on_a_simulated_drive() {
         let target = if sweeps(plan, "rig") { ARRAY } else { DRIVE };
         has_figures(&review(name, &[target]));
     });
+}
+
+/// Does the same with each plan that tries things and can be carried out here, one after another: they share the kernel.
+fn each_with_trials(work: impl Fn(&'static str)) {
+    for (name, plan) in plans(true) {
+        match lacks(&plan) {
+            Some(lacking) => println!("skipped: {name}: {lacking}"),
+            None => work(name),
+        }
+    }
+}
+
+#[test]
+fn every_plan_with_trials_gives_their_figures_on_an_attached_drive() {
+    each_with_trials(|name| has_figures(&review(name, &[DRIVE])));
+}
+
+#[test]
+fn every_plan_with_trials_gives_their_figures_on_a_file() {
+    each_with_trials(|name| has_figures(&review(name, &["./new.bin", "--size", "1g"])));
 }
 
 #[test]
