@@ -43,14 +43,15 @@ impl Scheduler {
         let written = fs::write(setting, wanted);
         let now = offered()?;
         if written.is_err() || current(&now) != Some(wanted) {
-            return Err(TrialError::Lacks(format!(
-                "the kernel does not offer the scheduler {wanted} for {}; choose one of {}",
-                device.display(),
-                names(&found).collect::<Vec<&str>>().join(", ")
-            )));
+            return Err(not_offered(wanted, &found, device));
         }
         Ok(Self { words: format!("{wanted}, where {before} was found"), _restore: Some(restore) })
     }
+}
+
+fn not_offered(wanted: &str, setting: &str, device: &Path) -> TrialError {
+    let (device, offered) = (device.display(), names(setting).collect::<Vec<&str>>().join(", "));
+    TrialError::Lacks(format!("the kernel does not offer the scheduler {wanted} for {device}; choose one of {offered}"))
 }
 
 /// The names in a setting such as `none [mq-deadline] bfq`.
@@ -73,5 +74,16 @@ mod tests {
         assert_eq!(current("none [mq-deadline] kyber bfq\n"), Some("mq-deadline"));
         assert_eq!(current("none\n"), Some("none"));
         assert_eq!(names("none [mq-deadline]\n").collect::<Vec<&str>>(), ["none", "mq-deadline"]);
+    }
+
+    #[test]
+    fn a_scheduler_that_the_kernel_does_not_take_is_told_with_those_that_it_offers() {
+        let folder = tempfile::tempdir().unwrap();
+        let aftermath = Aftermath::within(folder.path()).unwrap();
+        // What is written there is not there afterwards, as with a word that the kernel does not take.
+        let refused = Scheduler::at(Path::new("/dev/null"), "bfq", &aftermath, Path::new("/dev/x"));
+        assert!(refused.is_err());
+        let said = not_offered("bfq", "none [mq-deadline]\n", Path::new("/dev/x")).to_string();
+        assert!(said.contains("bfq for /dev/x; choose one of none, mq-deadline"), "{said}");
     }
 }

@@ -65,6 +65,13 @@ impl Stage {
         Some(whole.join("queue")).filter(|queue| queue.is_dir())
     }
 
+    /// How many requests the device takes from the kernel at once, in one of its queues: what is more waits where a
+    /// scheduler can choose. None where the kernel does not say.
+    pub fn tags(&self) -> Option<u32> {
+        let of_queue = self.queue()?.parent()?.join("mq/0/nr_tags");
+        std::fs::read_to_string(of_queue).ok()?.trim().parse().ok()
+    }
+
     /// What is set when the user, or the system, asks for an end, for those that look at it themselves.
     pub fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)

@@ -187,7 +187,24 @@ impl<'s> Cluster<'s> {
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<(crate::Ended, String), TrialError> {
         let task = Task::start(self.aftermath, command, &self.socket.display().to_string())?;
         let line = self.programs.without_user(task.line());
-        Ok((task.finish(self.stage, limit)?, line))
+        match task.finish(self.stage, limit) {
+            Ok(ended) => Ok((ended, line)),
+            Err(TrialError::Failed { said, .. }) => {
+                let said = [Some(said), self.misfortune()].into_iter().flatten().collect::<Vec<String>>().join("; ");
+                Err(TrialError::Failed { command: line, said })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What befell the server first, by its log, where something did: what its clients say of it is that it is gone.
+    fn misfortune(&self) -> Option<String> {
+        let text = fs::read_to_string(&self.log).unwrap_or_default();
+        let line = text.lines().find(|line| line.contains("PANIC: ") || line.contains("was terminated by signal"))?;
+        let said = line.split_once("] ").map_or(line, |(_, said)| said);
+        let killed = said.contains("signal 9") && self.confinement.is_some();
+        let advice = if killed { "; it may have needed more than `memory` allows: give more" } else { "" };
+        Some(format!("{said}{advice}"))
     }
 
     /// Lets the server's user, as whom its programs run as well, write to a folder.

@@ -46,7 +46,7 @@ pub(super) fn mount(device: &Path, fs: &str, options: &[String], folder: &Path) 
         attempt(device, fs, &kept.collect::<Vec<String>>()).is_ok()
     };
     let refused = (0..options.len()).find(|&at| without(at)).map(|at| options[at].as_str());
-    let options = refused.map_or_else(|| options.join(","), |option| format!("…{option}"));
+    let options = refused.map_or_else(|| options.join(","), |option| format!("…,{option}"));
     let said = match refusal.said.as_str() {
         "" => format!("the kernel refuses it ({}); `dmesg` may say more", refusal.errno),
         said => said.to_owned(),
