@@ -125,7 +125,7 @@ impl Task {
         if status.success() {
             return Ok(ended);
         }
-        Err(TrialError::Failed { command: self.line.clone(), said: ended.last_words() })
+        Err(TrialError::Failed { command: self.line.clone(), said: complaint(&ended) })
     }
 }
 
@@ -147,6 +147,12 @@ pub fn line(command: &Command) -> String {
         if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
     };
     words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// What a program that failed complained of first, for what follows from that follows it; its last words if of nothing.
+fn complaint(ended: &Ended) -> String {
+    let complains = |line: &&str| ["error:", "fatal:"].iter().any(|word| line.to_lowercase().contains(word));
+    ended.stderr.lines().find(complains).map_or_else(|| ended.last_words(), |line| line.trim().to_owned())
 }
 
 fn gather(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
@@ -190,6 +196,10 @@ mod tests {
         let task = Task::start(&aftermath, shell.args(["-c", "echo no >&2; exit 1"]), "echo no").unwrap();
         let said = task.finish(&stage, LONG).unwrap_err().to_string();
         assert_eq!(said, "`sh -c 'echo no >&2; exit 1'` failed: no");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo 'x: error: full' >&2; echo 'x: error: given up' >&2; echo hint >&2; exit 1"]);
+        let said = Task::start(&aftermath, &mut shell, "full").unwrap().finish(&stage, LONG).unwrap_err().to_string();
+        assert!(said.ends_with("failed: x: error: full"), "{said}");
     }
 
     #[test]

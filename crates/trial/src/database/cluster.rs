@@ -111,7 +111,9 @@ impl<'s> Cluster<'s> {
         command.arg("-D").arg(&self.data);
         let socket = format!("unix_socket_directories={}", self.socket.display());
         let closed = "unix_socket_permissions=0700";
-        for setting in ["listen_addresses=", &socket, closed, "port=5432", "logging_collector=off"] {
+        // Its namespace has all of its shared memory if that is System V's.
+        let memory = "dynamic_shared_memory_type=sysv";
+        for setting in ["listen_addresses=", &socket, closed, "port=5432", "logging_collector=off", memory] {
             command.args(["-c", setting]);
         }
         let mut command = match self.confinement {
@@ -187,7 +189,26 @@ impl<'s> Cluster<'s> {
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<(crate::Ended, String), TrialError> {
         let task = Task::start(self.aftermath, command, &self.socket.display().to_string())?;
         let line = self.programs.without_user(task.line());
-        Ok((task.finish(self.stage, limit)?, line))
+        match task.finish(self.stage, limit) {
+            Ok(ended) => Ok((ended, line)),
+            Err(TrialError::Failed { said, .. }) => {
+                let said = [Some(said), self.misfortune()].into_iter().flatten().collect::<Vec<String>>().join("; ");
+                Err(TrialError::Failed { command: line, said })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What befell the server, where something did: all that its clients say of it is that it is gone.
+    fn misfortune(&self) -> Option<String> {
+        let killed = self.confinement.map_or(0, Confinement::killed);
+        if killed > 0 {
+            let words = "processes of the server were ended for needing more than `memory` allows; give more";
+            return Some(format!("{killed} {words}"));
+        }
+        let text = fs::read_to_string(&self.log).ok()?;
+        let line = text.lines().find(|line| line.contains("PANIC: ") || line.contains("was terminated by signal"))?;
+        Some(line.split_once("] ").map_or(line, |(_, said)| said).to_owned())
     }
 
     /// Lets the server's user, as whom its programs run as well, write to a folder.
@@ -245,7 +266,7 @@ impl<'s> Cluster<'s> {
 
 impl Drop for Cluster<'_> {
     fn drop(&mut self) {
-        // At once, but so that it takes its shared memory with it; if it does not, its task ends it.
+        // At once, but so that its other processes end first; if it does not, its task ends it.
         if let Some(server) = &mut self.server {
             server.signal(Signal::QUIT);
             let began = Instant::now();

@@ -46,6 +46,14 @@ impl Confinement {
         Ok(Self { folder, _promise: promise })
     }
 
+    /// How many of its processes the kernel has ended for want of memory.
+    /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `memory.events`; cgroup-v1/memory.rst, section 10.
+    pub fn killed(&self) -> u64 {
+        let texts = ["memory.events", "memory.oom_control"].map(|name| fs::read_to_string(self.folder.join(name)));
+        let lines = texts.iter().flatten().flat_map(|text| text.lines());
+        lines.filter_map(|line| line.strip_prefix("oom_kill ")?.parse::<u64>().ok()).sum()
+    }
+
     /// The same command in the group.
     pub fn around(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");

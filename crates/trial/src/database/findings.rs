@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn each_other_doubt_is_told() {
-        let changes: [(fn(&mut Measured), &str); 5] = [
+        type Change = fn(&mut Measured);
+        let changes: [(Change, &str); 5] = [
             (|measured| measured.failed = 3, "3 transactions failed"),
             (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
             (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),

@@ -40,8 +40,8 @@ impl Programs {
         let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
         let user = USERS.iter().find_map(|name| user(&users, name));
         let (user, uid, gid) = user.ok_or("there is neither a user postgres nor nobody for PostgreSQL to run as")?;
-        if !Tools::of_system().has("setpriv") {
-            return Err("`setpriv` is not installed; it is in Debian's package util-linux".into());
+        if let Some(program) = ["setpriv", "unshare"].into_iter().find(|program| !Tools::of_system().has(program)) {
+            return Err(format!("`{program}` is not installed; it is in Debian's package util-linux"));
         }
         Ok(Self { folder, user, uid, gid })
     }
@@ -56,10 +56,13 @@ impl Programs {
     }
 
     /// A command of one of these programs as this user, that ends if the thread that started it does.
+    ///
+    /// Its shared memory of System V is in a namespace that ends with its processes: a server that is killed would leave
+    /// it.
     pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("setpriv");
-        command.args(self.words());
-        // A server that is killed would leave its shared memory; this is its immediate shutdown.
+        let mut command = Command::new("unshare");
+        command.args(["--ipc", "setpriv"]).args(self.words());
+        // A server that ends by this is through with its file system when its first process has ended.
         command.arg(format!("--pdeathsig={}", if program == "postgres" { "QUIT" } else { "KILL" }));
         command.arg(self.folder.join(program)).current_dir("/");
         // What whoever calls has set for a server of theirs is not for this one.
@@ -135,7 +138,7 @@ mod tests {
         let programs = Programs { folder: "/usr/lib/postgresql/15/bin".into(), user: "x".into(), uid: 1, gid: 2 };
         let mut command = programs.command("pgbench");
         let line = crate::task::line(command.args(["-c", "4"]));
-        assert!(line.starts_with("setpriv --reuid=1 "), "{line}");
+        assert!(line.starts_with("unshare --ipc setpriv --reuid=1 "), "{line}");
         assert_eq!(programs.without_user(&line), "pgbench -c 4");
     }
 }

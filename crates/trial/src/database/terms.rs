@@ -118,6 +118,12 @@ pub const ACCOUNTS: u64 = 100_000;
 /// See [`ACCOUNTS`].
 pub const TELLERS: u64 = 10;
 
+/// Memory that a server takes beside shared buffers, and for each client, whose process is killed where there is no more:
+/// 100 clients did not go into 256 MiB with 128 MiB of shared buffers, 128 went into 512 MiB (PostgreSQL 15, 64 bits).
+const MEMORY_SPARE: Bytes = Bytes::from_mib(64);
+/// See [`MEMORY_SPARE`].
+const MEMORY_EACH: Bytes = Bytes::from_mib(2);
+
 /// The database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -245,9 +251,10 @@ pub fn nonsense(choices: &Choices) -> Option<String> {
     if let Some(word) = terms.options().find(|word| is_owned(word)) {
         return Some(format!("`options` has {word}, which assay gives itself; tell it by another key of the step"));
     }
-    if terms.memory().is_some_and(|memory| memory < choices.bytes("shared-buffers") + Bytes::from_mib(128)) {
-        let least = choices.bytes("shared-buffers") + Bytes::from_mib(128);
-        return Some(format!("`memory` does not do for the shared buffers and the processes; give at least {least}"));
+    let least = choices.bytes("shared-buffers") + MEMORY_SPARE + MEMORY_EACH.times(terms.clients);
+    if terms.memory().is_some_and(|memory| memory < least) {
+        let clients = terms.clients;
+        return Some(format!("`memory` does not do for shared buffers and {clients} clients; give at least {least}"));
     }
     None
 }
@@ -307,7 +314,7 @@ mod tests {
             (&[("runtime", "200ms")], "at least 1s"),
             (&[("options", "-n -c 5")], "-c, which assay gives itself"),
             (&[("options", "--log-prefix=x")], "assay gives itself"),
-            (&[("memory", "100MiB")], "give at least 256 MiB"),
+            (&[("memory", "100MiB"), ("clients", "4")], "give at least 200 MiB"),
         ];
         for (pairs, said) in table {
             let found = nonsense(&told(pairs)).unwrap();
