@@ -34,6 +34,23 @@ fn every_example_of_the_page_on_method_runs() {
     run_all(include_str!("../../../docs/method.md"), "method.md");
 }
 
+#[test]
+fn every_step_in_the_pages_on_trials_can_be_read() {
+    let pages = [
+        ("file-systems.md", include_str!("../../../docs/file-systems.md")),
+        ("database.md", include_str!("../../../docs/database.md")),
+    ];
+    for (name, page) in pages {
+        let steps = blocks(page, "toml");
+        assert!(!steps.is_empty(), "docs/{name} has an example");
+        for (line, steps) in steps {
+            let text = if steps.contains("\nname") && !steps.starts_with("[[") { steps } else { format!("name = \"p\"\n{steps}") };
+            let read = lab::plan::parse(&text, lab::plan::Length::Full);
+            assert!(read.is_ok(), "docs/{name}:{line}: {}", lab::plan::render(&read.unwrap_err(), name, &text, false));
+        }
+    }
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();
