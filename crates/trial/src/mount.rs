@@ -48,7 +48,7 @@ impl Mounted {
         aftermath: &Aftermath,
     ) -> Result<Self, TrialError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let made = format::make(&Tools::of_system(), fs, mkfs, stage.path())?;
+        let made = format::make(fs, mkfs, stage, aftermath)?;
         let mut options: Vec<String> = options::split(mount).map(str::to_owned).collect();
         if fs == "ext4" && !options.iter().any(|option| option.contains("init_itable")) {
             options.push("noinit_itable".to_owned());

@@ -134,7 +134,8 @@ impl Experiment for CrossCheck {
         let mut papers = Vec::new();
         let (us, fio, dd) = (task.by_us()?, task.by_fio(&mut papers)?, task.by_dd(&mut papers)?);
         let (bonnie, rest) = task.by_bonnie(&mut papers)?;
-        let mut trial = compare(&[us, fio, dd, bonnie], choices.count("bound") as f64 / 100.0);
+        let others = place.others().map(|others| format!("{others}, which alone can explain it."));
+        let mut trial = compare(&[us, fio, dd, bonnie], choices.count("bound") as f64 / 100.0, others.as_deref());
         let own =
             [("bonnie++: read, changed and written back", "B/s", rest.rewrite), ("bonnie++: seeks", "1/s", rest.seeks)];
         let own = own.into_iter().filter_map(|(name, unit, value)| Some(Figure::more(name, unit, value?)));
@@ -225,7 +226,11 @@ impl Task<'_> {
     fn other(&self, program: &str, words: &str, arguments: &[String]) -> Result<crate::Ended, TrialError> {
         (self.go.tell)(&format!("{words}, {program}"));
         let tools = Tools::of_system();
-        tools.run_on(self.place.stage(), &self.place.aftermath, (program, arguments), PATIENCE)
+        let ended = tools.run_on(self.place.stage(), &self.place.aftermath, (program, arguments), PATIENCE)?;
+        if ended.code == Some(0) {
+            return Ok(ended);
+        }
+        Err(TrialError::Failed { command: format!("{program} {}", arguments.join(" ")), said: ended.last_words() })
     }
 
     /// Removes a file, so that the next finds the room that this one found.
@@ -240,8 +245,9 @@ fn paper(name: &str, media: &str, text: &str) -> Paper {
     Paper { name: name.to_owned(), media: media.to_owned(), text: text.to_owned() }
 }
 
-/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come first.
-fn compare(witnesses: &[Witness], bound: f64) -> Trial {
+/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come first,
+/// and `others` what may explain it besides.
+fn compare(witnesses: &[Witness], bound: f64, others: Option<&str>) -> Trial {
     let random = |of: fn(Said) -> Option<f64>| move |witness: &Witness| witness.random.and_then(of);
     let jobs: [(&str, &str, Look); 5] = [
         ("Write", "B/s", &|witness| witness.write),
@@ -262,13 +268,12 @@ fn compare(witnesses: &[Witness], bound: f64) -> Trial {
             // The tail of a short measurement is not what is checked.
             let is_checked = !job.ends_with("99 %");
             let differs = ratio.filter(|ratio| is_checked && ratio.max(ratio.recip()) > 1.0 + bound);
+            let why = others.unwrap_or("The device was not the same for both, or one of them measures something else.");
             trial.findings.extend(differs.map(|ratio| {
+                let (percent, bound) = (100.0 * ratio, 100.0 * bound);
                 format!(
-                    "{job}: {} says {:.0} % of what assay does, beyond the bound of {:.0} % either way: either the device \
-                     was not the same for both, or one of them measures something else.",
-                    witness.name,
-                    100.0 * ratio,
-                    100.0 * bound
+                    "{job}: {} says {percent:.0} % of what assay does, beyond the bound of {bound:.0} %. {why}",
+                    witness.name
                 )
             }));
         }
@@ -288,11 +293,11 @@ mod tests {
     fn another_that_differs_by_more_than_the_bound_is_named() {
         let said = |name, write, read| Witness { name, write, read, random: None };
         let witnesses = [said("assay", Some(100.0), Some(100.0)), said("dd", Some(115.0), Some(79.0))];
-        let trial = compare(&witnesses, 0.2);
+        let trial = compare(&witnesses, 0.2, None);
         assert_eq!(trial.figure("Write, dd"), Some(115.0));
         assert_eq!(trial.findings.len(), 1, "{:?}", trial.findings);
         assert!(trial.findings[0].starts_with("Read: dd says 79 %"), "{:?}", trial.findings);
         let quick = [said("assay", Some(1.0), Some(1.0)), said("bonnie++", None, Some(1.0))];
-        assert!(compare(&quick, 0.2).findings[0].contains("choose a larger size"));
+        assert!(compare(&quick, 0.2, None).findings[0].contains("choose a larger size"));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use block::Bytes;
 
-use crate::{Ended, ProgramError, Tools, TrialError};
+use crate::{Aftermath, Ended, Stage, Tools, TrialError};
 
 /// How long a file system may take to be made: on a slow drive that is large much is discarded and written.
 const LIMIT: Duration = Duration::from_secs(1800);
@@ -39,19 +39,21 @@ pub(crate) fn block_option(fs: &str, block: Bytes) -> String {
     }
 }
 
-/// Makes a file system on `device`; what was there is gone.
+/// Makes a file system on the stage; what was there is gone.
 ///
 /// # Errors
 /// If its program refuses: with the option that it refuses, where leaving that out would help.
-pub(super) fn make(tools: &Tools, fs: &str, options: &str, device: &Path) -> Result<Made, TrialError> {
-    let program = program(fs).0;
+pub(super) fn make(fs: &str, options: &str, stage: &Stage, aftermath: &Aftermath) -> Result<Made, TrialError> {
+    let (tools, program, device) = (Tools::of_system(), program(fs).0, stage.path());
     let options: Vec<&str> = options.split_whitespace().collect();
-    let run = |options: &[&str], rehearse: bool| run(tools, fs, options, rehearse, device);
+    let run = |options: &[&str], rehearse: bool| {
+        tools.run_on(stage, aftermath, (&program, &words(fs, options, rehearse, device)), LIMIT)
+    };
     let ended = run(&options, false)?;
     if ended.code == Some(0) {
         let command = [program.as_str(), force(fs)].into_iter().chain(options.iter().copied());
         let command = command.chain(device.to_str()).collect::<Vec<&str>>().join(" ");
-        return Ok(Made { command, version: version(tools, &program)? });
+        return Ok(Made { command, version: version(&tools, &program)? });
     }
     let refused = refused(&options, |rest| run(rest, true).is_ok_and(|ended| ended.code == Some(0)));
     let command = match refused {
@@ -61,17 +63,15 @@ pub(super) fn make(tools: &Tools, fs: &str, options: &str, device: &Path) -> Res
     Err(TrialError::Failed { command, said: complaint(&ended) })
 }
 
-/// Runs the program; only for what it would say where it can tell that without doing it.
-fn run(tools: &Tools, fs: &str, options: &[&str], rehearse: bool, device: &Path) -> Result<Ended, ProgramError> {
+/// What the program is told; only for what it would say where it can tell that without doing it.
+fn words(fs: &str, options: &[&str], rehearse: bool, device: &Path) -> Vec<String> {
     let dry = match fs {
         "xfs" => Some("-N"),
         "btrfs" => None,
         _ => Some("-n"),
     };
-    let device = device.to_string_lossy();
-    let words = [force(fs)].into_iter().chain(dry.filter(|_| rehearse)).chain(options.iter().copied());
-    let words: Vec<&str> = words.chain([device.as_ref()]).collect();
-    tools.run(&program(fs).0, &words, LIMIT)
+    let told = [force(fs)].into_iter().chain(dry.filter(|_| rehearse)).chain(options.iter().copied());
+    told.map(str::to_owned).chain([device.to_string_lossy().into_owned()]).collect()
 }
 
 /// The option by which a program overwrites what it finds.
