@@ -36,7 +36,7 @@ fn what_makes_no_sense_is_told_with_what_would() {
         ("flood", "runtime=0s", "give a `runtime`"),
         ("flood", "write-size=64k writers=2", "`write-size` of 64 KiB is less than a request for each"),
         ("cross-check", "bs=48k", "a power of two"),
-        ("cross-check", "size=1MiB", "give 16 MiB at least"),
+        ("cross-check", "size=1MiB", "give 64 MiB at least"),
     ];
     for (name, told, words) in cases {
         let said = wrong(name, told);
