@@ -177,7 +177,7 @@ impl Task<'_> {
             data.open(self.place, opening)?.measure(&workload, self.go.seed.split(words))
         };
         let (writing, reading) =
-            (Opening { sparse: true, ..Opening::LAYOUT }, Opening { writes: false, ..Opening::LAYOUT });
+            (Opening { sparse: true, ..Opening::WRITE }, Opening { writes: false, ..Opening::WRITE });
         let write = measure("write", writing, whole(Pattern::Write, self.block))?;
         let time = write.elapsed + self.place.flush()?;
         let read = measure("read", reading, whole(Pattern::Read, self.block))?;

@@ -186,7 +186,7 @@ impl Experiment for Files {
         let place = Place::prepare(choices, stage, go)?;
         place.check_room(task.data.size())?;
         if task.lays_out {
-            task.data.lay_out(&place, &task.workload, go)?;
+            task.data.lay_out(&place, &task.workload, choices.text("cache") == "bypass", go)?;
         }
         let mut trial = task.measure(&place, go)?;
         if stage.is_stopped() {
