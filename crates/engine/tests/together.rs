@@ -1,8 +1,8 @@
 //! Several jobs side by side on one drive: each has figures of its own, and what it takes the others lack.
 
 use assay_engine::{
-    Access, Job, Measurement, Progress, RealError, Target, VirtualError, run_real_together, run_virtual,
-    run_virtual_together,
+    Access, Job, Measurement, Progress, RealError, Target, VirtualError, run_real_apart, run_real_together,
+    run_virtual, run_virtual_together,
 };
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
@@ -206,4 +206,32 @@ fn a_job_that_cannot_run_on_a_file_is_told_by_name_and_nothing_begins() {
     let RealError::OfJob { error, .. } = error else { panic!("{error}") };
     assert!(matches!(*error, RealError::Invalid(Invalid::OffsetBeyond { .. })), "{error}");
     assert_eq!(seen.into_inner().unwrap(), 0);
+}
+
+#[test]
+fn jobs_on_a_file_each_move_what_was_asked_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |name: &str, sparse: bool| {
+        let access = Access { size: Some(Bytes::from_mib(1)), writes: true, sparse, ..Access::default() };
+        Target::open(&folder.path().join(name), &access).unwrap()
+    };
+    let (reserved, sparse) = (open("reserved", false), open("sparse", true));
+    let blocks = |name: &str| {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(folder.path().join(name)).unwrap().blocks()
+    };
+    assert!(blocks("reserved") >= 2048 && blocks("sparse") == 0, "space is found as it is written");
+    let write = |mib: u64| Workload {
+        pattern: Pattern::Write,
+        block: Bytes::from_kib(64),
+        stop: Stop::after_bytes(Bytes::from_mib(mib)),
+        ..Workload::default()
+    };
+    let (once, thrice) = (write(1), write(3));
+    let both = run_real_apart(&[&reserved, &sparse], &jobs(&[thrice, once]), &|_| {}).unwrap();
+    assert_eq!([both[0].write.bytes, both[1].write.bytes], [Bytes::from_mib(3), Bytes::from_mib(1)]);
+    assert!(blocks("sparse") >= 2048 && !sparse.has_holes((Bytes::ZERO, Bytes::from_mib(1))));
+    let wrong = [write(1), Workload { offset: Bytes::from_mib(2), ..write(1) }];
+    let error = run_real_apart(&[&reserved, &sparse], &jobs(&wrong), &|_| {}).unwrap_err();
+    assert!(matches!(error.itself(), RealError::Invalid(Invalid::OffsetBeyond { .. })), "{error}");
 }

@@ -1,4 +1,4 @@
-//! A limit to the memory of this process, its part of the page cache included.
+//! A limit to the memory of a process, its part of the page cache included.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,10 @@ use block::Bytes;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 
-/// This process in a memory control group of its own, until this is dropped.
+/// A memory control group, until this is dropped: who is in it then goes back to where this process was.
 #[derive(Debug)]
 pub(crate) struct MemoryLimit {
+    group: PathBuf,
     _leave: Promise,
 }
 
@@ -26,27 +27,32 @@ struct Groups {
 }
 
 impl MemoryLimit {
-    /// Limits the memory that this process takes from now on; what it has already does not count.
+    /// A group that nobody is in yet.
     ///
     /// # Errors
-    /// If this machine has no memory control groups that this process could be put into.
-    pub(crate) fn set(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    /// If this machine has no memory control groups that a process could be put into.
+    pub(crate) fn make(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let groups = Groups::find().map_err(TrialError::Lacks)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let group = groups.parent.join(format!("assay-{}-{number}", std::process::id()));
         let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home })?;
-        let enter = || -> std::io::Result<()> {
-            fs::create_dir(&group)?;
-            fs::write(group.join(groups.limit), limit.get().to_string())?;
-            fs::write(group.join("cgroup.procs"), std::process::id().to_string())
-        };
-        enter().map_err(TrialError::at(&group))?;
-        Ok(Self { _leave: leave })
+        let made = fs::create_dir(&group).and_then(|()| fs::write(group.join(groups.limit), limit.get().to_string()));
+        made.map_err(TrialError::at(&group))?;
+        Ok(Self { group, _leave: leave })
+    }
+
+    /// Limits the memory that a process takes from now on; what it has already does not count.
+    ///
+    /// # Errors
+    /// If it cannot be put into the group.
+    pub(crate) fn bind(&self, pid: u32) -> Result<(), TrialError> {
+        let inside = self.group.join("cgroup.procs");
+        fs::write(&inside, pid.to_string()).map_err(TrialError::at(inside))
     }
 }
 
-/// What this machine lacks to limit the memory of this process; none if nothing.
+/// What this machine lacks to limit the memory of a process; none if nothing.
 pub(crate) fn lacks() -> Option<String> {
     Groups::find().err()
 }
@@ -93,7 +99,7 @@ impl Groups {
 }
 
 fn without(reason: &str) -> String {
-    format!("memory cannot be limited here: {reason}; choose cache = \"bypass\" or \"drop\"")
+    format!("memory cannot be limited here: {reason}")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::memory::MemoryLimit;
 use crate::{Aftermath, Stage, TrialError, Undo};
 
 /// How often a program is asked whether it has ended.
@@ -96,7 +97,8 @@ impl Tools {
         Running::start(command.args(arguments), program, limit)?.end(limit, &|| false)
     }
 
-    /// The same of a program that works on the stage: it is ended where the trial is stopped, also by force.
+    /// The same of a program that works on the stage, in limited memory if that is given: it is ended where the trial is
+    /// stopped, also by force.
     ///
     /// # Errors
     /// As those of [`Tools::run`], and if the stage is stopped.
@@ -105,12 +107,14 @@ impl Tools {
         stage: &Stage,
         aftermath: &Aftermath,
         (program, arguments): (&str, &[S]),
+        memory: Option<&MemoryLimit>,
         limit: Duration,
     ) -> Result<Ended, TrialError> {
         let mut command = self.command(program)?;
         // It leads a group, with which those that it starts are ended too.
         let running = Running::start(command.args(arguments).process_group(0), program, limit)?;
         let promise = aftermath.promise(Undo::End { pid: running.child.id(), command: program.to_owned() })?;
+        memory.map_or(Ok(()), |memory| memory.bind(running.child.id()))?;
         let ended = running.end(limit, &|| stage.is_stopped());
         promise.keep()?;
         if stage.is_stopped() {

@@ -36,7 +36,7 @@ fn what_makes_no_sense_is_told_with_what_would() {
         ("flood", "runtime=0s", "give a `runtime`"),
         ("flood", "write-size=64k writers=2", "`write-size` of 64 KiB is less than a request for each"),
         ("cross-check", "bs=48k", "a power of two"),
-        ("cross-check", "size=1MiB", "give 16 MiB at least"),
+        ("cross-check", "size=1MiB", "give 64 MiB at least"),
     ];
     for (name, told, words) in cases {
         let said = wrong(name, told);
@@ -90,6 +90,7 @@ fn every_access_is_measured_around_the_cache_and_through_it() {
     let table = [
         "fs=xfs rw=rewrite",
         "fs=xfs rw=read cache=drop",
+        "fs=ext4 rw=read cache=drop mount=data=journal",
         "fs=ext2 rw=randread bs=4k runtime=300ms",
         "fs=ext4 rw=randwrite bs=4k runtime=300ms fsync=8",
         "fs=ext4 rw=write cache=drop",
@@ -149,6 +150,8 @@ fn an_option_that_is_refused_is_named_with_the_tools_own_words() {
         ("fs=xfs mount=noatime,nobarrier", "…,nobarrier /dev/loop"),
         ("fs=xfs mount=logbufs=99,noatime", "…,logbufs=99 /dev/loop"),
         ("fs=ext4 mount=noatime,data=everything", "…,data=everything /dev/loop"),
+        ("fs=ext4 mount=data=journal", "choose others, or cache = \"drop\""),
+        ("fs=ext2 fs-block=64k", "or how the file system was made"),
         ("fs=ext2 size=1GiB", "choose a smaller size"),
     ];
     for (told, words) in cases {

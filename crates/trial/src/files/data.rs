@@ -1,7 +1,7 @@
 //! The data that is measured: files of a file system, or parts of a raw device, in equal pieces.
 
 use block::{Bytes, Seed};
-use engine::{Access, Cpu, Job, Measurement, Target, run_real_apart};
+use engine::{Access, Cpu, Job, Measurement, Target, TargetError, run_real_apart};
 use workload::{Pattern, Stop, Workload};
 
 use super::place::Place;
@@ -37,8 +37,8 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Past the page cache, to write what is there already, or will be, once.
-    pub(super) const LAYOUT: Self = Self { direct: true, writes: true, sparse: false };
+    /// Past the page cache, to write.
+    pub(super) const WRITE: Self = Self { direct: true, writes: true, sparse: false };
 }
 
 /// Data that is open.
@@ -69,7 +69,7 @@ impl Data {
         let Opening { direct, writes, sparse } = opening;
         let access = Access { direct, writes, sparse, ..Access::default() };
         let open = |name: &str, access: Access| -> Result<Target, TrialError> {
-            let mut target = Target::open(&place.path(name), &access)?;
+            let mut target = Target::open(&place.path(name), &access).map_err(refused)?;
             target.stop_when(place.stage().stop());
             Ok(target)
         };
@@ -87,11 +87,12 @@ impl Data {
         Ok(Open { targets, data: self.clone() })
     }
 
-    /// Writes all of it once, past the page cache, and forgets what the kernel holds of it.
+    /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel holds of
+    /// it.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn lay_out(&self, place: &Place, like: &Workload, go: &Go) -> Result<(), TrialError> {
+    pub(super) fn lay_out(&self, place: &Place, like: &Workload, direct: bool, go: &Go) -> Result<(), TrialError> {
         (go.tell)(&format!("lay out {}", self.size()));
         let block = if self.each >= LAYOUT { LAYOUT.max(like.block) } else { like.block };
         let depth = (64 / self.pieces).clamp(1, LAYOUT_DEPTH);
@@ -103,7 +104,7 @@ impl Data {
             compressible: like.compressible,
             ..Workload::default()
         };
-        let open = self.open(place, Opening::LAYOUT)?;
+        let open = self.open(place, Opening { direct, ..Opening::WRITE })?;
         open.measure(&workload, go.seed.split("layout"))?;
         drop(open);
         place.empty_cache()?;
@@ -135,6 +136,18 @@ impl Open {
     pub(super) fn measure(&self, workload: &Workload, seed: Seed) -> Result<Measurement, TrialError> {
         let measured = run(&self.jobs(workload, seed))?;
         Ok(together(measured))
+    }
+}
+
+/// Why data cannot be opened, in the words of these trials.
+fn refused(error: TargetError) -> TrialError {
+    match error {
+        TargetError::NoDirect { .. } => TrialError::Lacks(
+            "the file system does not let the page cache be bypassed with these options; choose others, or cache = \"drop\" \
+             or \"limit\" where there is such a choice"
+                .to_owned(),
+        ),
+        error => error.into(),
     }
 }
 

@@ -152,8 +152,8 @@ impl Experiment for Flood {
         }
         let place = Place::prepare(choices, stage, go)?;
         place.check_room(task.size())?;
-        task.read.lay_out(&place, &task.reads, go)?;
-        task.write.lay_out(&place, &task.writes, go)?;
+        task.read.lay_out(&place, &task.reads, true, go)?;
+        task.write.lay_out(&place, &task.writes, true, go)?;
         let mut trial = task.measure(&place, go)?;
         if stage.is_stopped() {
             return Err(TrialError::Interrupted);
@@ -206,7 +206,7 @@ impl Task {
     }
 
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
-        let opening = |writes| Opening { writes, ..Opening::LAYOUT };
+        let opening = |writes| Opening { writes, ..Opening::WRITE };
         // A device is claimed by whoever writes to it: reads and writes go by one handle then.
         let handle = self.read.open(place, opening(place.folder().is_none()))?;
         (go.tell)("reads without the flood");

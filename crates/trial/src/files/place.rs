@@ -21,6 +21,8 @@ pub(super) struct Place<'s> {
     stage: &'s Stage,
     mounted: Option<Mounted>,
     scheduler: Scheduler,
+    /// How many processes ran or waited for a device in the minute before; none where the kernel does not say.
+    load: Option<f64>,
     /// What is promised is written down here.
     pub aftermath: Aftermath,
 }
@@ -31,6 +33,8 @@ impl<'s> Place<'s> {
     /// # Errors
     /// If the kernel or `mkfs` refuses something.
     pub(super) fn prepare(choices: &Choices, stage: &'s Stage, go: &Go) -> Result<Self, TrialError> {
+        let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let load = told.split(' ').next().and_then(|load| load.parse().ok());
         let aftermath = Aftermath::begin()?;
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
         let mounted = match choices.text("fs") {
@@ -40,11 +44,8 @@ impl<'s> Place<'s> {
                 Some(Mounted::make(stage, fs, &mkfs_options(choices), choices.text("mount"), &aftermath)?)
             }
         };
-        if stage.is_stopped() {
-            Err(TrialError::Interrupted)
-        } else {
-            Ok(Self { stage, mounted, scheduler, aftermath })
-        }
+        let place = Self { stage, mounted, scheduler, load, aftermath };
+        if stage.is_stopped() { Err(TrialError::Interrupted) } else { Ok(place) }
     }
 
     /// The stage.
@@ -125,11 +126,19 @@ impl<'s> Place<'s> {
         let kernel = format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy());
         conditions.push(("scheduler".to_owned(), self.scheduler.words.clone()));
         conditions.push(("kernel".to_owned(), kernel));
+        conditions.extend(self.load.map(|load| ("load before".to_owned(), format!("{load:.2}"))));
         if self.stage.live().is_some() {
             let words = "includes that of the simulated drive, which is part of the same process";
             conditions.push(("processor time".to_owned(), words.to_owned()));
         }
         conditions
+    }
+
+    /// What the machine had to do besides, if that was more than its processors can.
+    pub(super) fn others(&self) -> Option<String> {
+        let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
+        let load = self.load.filter(|load| *load > cores as f64)?;
+        Some(format!("The machine had a load of {load:.1} on {cores} processors before"))
     }
 
     /// Unmounts, and says if that fails; the rest is restored.

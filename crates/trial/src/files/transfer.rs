@@ -153,7 +153,8 @@ impl Experiment for Files {
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
-        lacks(choices).or_else(|| (choices.text("cache") == "limit").then(memory::lacks).flatten())
+        let limit = (choices.text("cache") == "limit").then(memory::lacks).flatten();
+        lacks(choices).or_else(|| limit.map(|reason| format!("{reason}; choose cache = \"bypass\" or \"drop\"")))
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
@@ -185,7 +186,7 @@ impl Experiment for Files {
         let place = Place::prepare(choices, stage, go)?;
         place.check_room(task.data.size())?;
         if task.lays_out {
-            task.data.lay_out(&place, &task.workload, go)?;
+            task.data.lay_out(&place, &task.workload, choices.text("cache") == "bypass", go)?;
         }
         let mut trial = task.measure(&place, go)?;
         if stage.is_stopped() {
@@ -255,7 +256,8 @@ impl<'c> Task<'c> {
 
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
-        let limit = self.memory().map(|limit| MemoryLimit::set(limit, &place.aftermath)).transpose()?;
+        let limit = self.memory().map(|limit| MemoryLimit::make(limit, &place.aftermath)).transpose()?;
+        limit.iter().try_for_each(|limit| limit.bind(std::process::id()))?;
         let opening = Opening {
             direct,
             writes: workload.changes_data(),

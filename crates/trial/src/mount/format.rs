@@ -47,7 +47,7 @@ pub(super) fn make(fs: &str, options: &str, stage: &Stage, aftermath: &Aftermath
     let (tools, program, device) = (Tools::of_system(), program(fs).0, stage.path());
     let options: Vec<&str> = options.split_whitespace().collect();
     let run = |options: &[&str], rehearse: bool| {
-        tools.run_on(stage, aftermath, (&program, &words(fs, options, rehearse, device)), LIMIT)
+        tools.run_on(stage, aftermath, (&program, &words(fs, options, rehearse, device)), None, LIMIT)
     };
     let ended = run(&options, false)?;
     if ended.code == Some(0) {

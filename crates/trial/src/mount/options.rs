@@ -47,11 +47,15 @@ pub(super) fn mount(device: &Path, fs: &str, options: &[String], folder: &Path) 
     };
     let refused = (0..options.len()).find(|&at| without(at)).map(|at| options[at].as_str());
     let options = refused.map_or_else(|| options.join(","), |option| format!("…,{option}"));
+    let options = if options.is_empty() { options } else { format!("-o {options} ") };
     let said = match refusal.said.as_str() {
-        "" => format!("the kernel refuses it ({}); `dmesg` may say more", refusal.errno),
+        "" => format!(
+            "the kernel refuses that, or how the file system was made ({}); `dmesg` may say more",
+            refusal.errno
+        ),
         said => said.to_owned(),
     };
-    Err(TrialError::Failed { command: format!("mount -t {fs} -o {options} {}", device.display()), said })
+    Err(TrialError::Failed { command: format!("mount -t {fs} {options}{}", device.display()), said })
 }
 
 /// A mount that is nowhere yet, and ends with its handle.
