@@ -32,6 +32,11 @@
     }
     return Plotly.react(element, data, layout, config);
   };
+  // A click on a point leads to its row in the tables of its step.
+  const lead = (element) => element.on("plotly_click", ({ points }) => {
+    const place = `${element.closest("section").id}:${points[0].customdata}`;
+    if (document.getElementById(place)) location.hash = place;
+  });
   const drawAll = () => charts.forEach(draw);
 
   let width = root.clientWidth;
@@ -49,6 +54,7 @@
   const next = (place) => {
     if (place < charts.length) {
       draw(charts[place]);
+      lead(charts[place].element);
       setTimeout(next, 0, place + 1);
     }
   };

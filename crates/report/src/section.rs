@@ -10,7 +10,7 @@ use crate::axis;
 use crate::chart::{self, Panel};
 use crate::energy;
 use crate::figure::Reading;
-use crate::number::{count, latency, three};
+use crate::number::{count, kept, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::replay;
@@ -127,7 +127,7 @@ fn measured(parts: &[Part], index: usize) -> Markup {
         @match (base, &sweep) {
             (Some(base), Some(sweep)) => {
                 (table::comparison(base, part, sweep.metric()))
-                details { summary { "All figures of this step" } (table::figures(part)) }
+                details { summary { "All figures of this step" } (table::figures_again(part)) }
             }
             (Some(base), None) => (table::comparison_by_figure(base, part)),
             (None, _) => (table::figures(part)),
@@ -168,16 +168,15 @@ fn table_of_rounds(part: &Part, timeline: &Timeline) -> Markup {
             thead { tr {
                 th scope="col" { "Round" } th.number scope="col" { "Ends after, " span.unit { "s" } }
                 th.number scope="col" { "IOPS" }
-                th.number scope="col" { "Mean latency" } th.number scope="col" { "99 %" }
-                th.number scope="col" { "Longest" }
+                @for head in ["Mean latency", "99 %", "Longest"] { th.number scope="col" data-head={ (head) ", µs" } { (head) } }
             } }
             tbody { @for (i, span) in timeline.rounds.iter().enumerate() { tr {
                 th scope="row" { (i + 1) }
                 td.number { (axis::plain(span.start + span.length)) }
-                td.number { (three(span.iops())) }
-                td.number { @if let Some(mean) = span.latency_mean() { (latency(mean)) } @else { "–" } }
-                td.number { @if let Some(p99) = span.percentile(99.0) { (latency(p99)) } @else { "–" } }
-                td.number { (latency(span.latency_max)) }
+                td.number data-v=(kept(span.iops())) { (three(span.iops())) }
+                @for micros in [span.latency_mean(), span.percentile(99.0), Some(span.latency_max)] {
+                    td.number data-v=[micros.map(kept)] { (micros.map_or_else(|| "–".to_owned(), latency)) }
+                }
             } } }
         }
     };
@@ -192,7 +191,9 @@ pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
                 @for panel in panels {
                     div.panel {
                         p.panel-title { (panel.title) }
-                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." } {}
+                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." }
+                            data-x=(panel.heads.x) data-y=(panel.heads.y) data-z=[panel.heads.z]
+                            data-along=(panel.heads.along.name()) {}
                         script type="application/json" { (PreEscaped(&panel.json)) }
                     }
                 }
@@ -208,7 +209,7 @@ fn own_findings(part: &Part, findings: &[Finding]) -> Markup {
         @if !own.is_empty() {
             aside.findings aria-label="Findings about this step" {
                 ul { @for finding in own { li {
-                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { code { (cell) } " " }
+                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { a href={ "#" (part.place_of(cell)) } { code { (cell) } } " " }
                     (finding.text)
                 } } }
             }

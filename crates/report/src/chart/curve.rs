@@ -6,7 +6,7 @@ use plotly::layout::AxisType;
 use stats::Histogram;
 use workload::Pattern;
 
-use super::{COLORS, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use super::{Along, COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::pattern;
 use crate::number::latency;
 use crate::part::{Part, names};
@@ -64,7 +64,8 @@ fn panel(curves: &[Curve], by_rank: bool) -> Vec<Panel> {
         };
         plot.add_trace(trace(curve, &look));
     }
-    vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), &plot)]
+    let heads = Heads::new("Percentile (%)", "Latency (µs)").along(Along::Rarities);
+    vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), heads, &plot)]
 }
 
 fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {

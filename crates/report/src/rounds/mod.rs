@@ -18,11 +18,11 @@ pub(crate) use overview::{overview, rows};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
-use crate::number::{bound, count, three};
+use crate::number::{bound, count, kept, three};
 use crate::part::Part;
 use crate::section::figure;
 use crate::sweep::Sweep;
-use crate::table;
+use crate::table::{self, Rows};
 
 /// The most lines in a chart that its legend leaves readable.
 const TRACKS_MAX: usize = 8;
@@ -48,7 +48,7 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
             (figure(&part.step.title, &windows(course), WINDOW_CAPTION))
             (determination::table(part, course))
         }
-        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures(part)) } }
+        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures_again(part)) } }
         @if course.done > 1 {
             details { summary { (count(course.done, "round")) } (all_rounds(part, course, &groups)) }
         }
@@ -100,9 +100,9 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
     };
     html! {
         @if let Some(grid) = Grid::of(part) {
-            (matrix(&grid, &of_window(by), by, &|reading| reading.figure(by)))
+            (matrix(&grid, Rows::Linked, &of_window(by), by, &|reading| reading.figure(by)))
             @if by == Metric::LatencyMean {
-                (matrix(&grid, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
+                (matrix(&grid, Rows::Plain, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
             }
         }
         (figure(&part.step.title, &panels, &caption))
@@ -233,7 +233,7 @@ fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
                     th scope="row" { (round) @if course.rounds.steady.is_some() && round >= first { span.hidden { ", in the window" } } }
                     @for (place, _) in &group.cells {
                         @let value = part.readings[*place].cell.rounds().nth(round - 1).and_then(|one| by.of(one));
-                        td.number { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
+                        td.number data-v=[value.map(kept)] { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
                     }
                 } } }
             }
