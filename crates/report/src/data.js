@@ -46,10 +46,10 @@
     return [heads, ...rows];
   };
 
-  // A row for every place of a map that something stands at.
-  const ofField = (trace, heads) => {
-    const rows = trace.y.flatMap((up, j) => trace.x.map((at, i) => [at, up, trace.z[j][i]]));
-    return [heads, ...rows.filter((row) => row[2] !== null)];
+  // A row for every field of a map that something stands in, with its edges.
+  const ofField = ({ x, y, z }, [across, up, share]) => {
+    const fields = z.flatMap((row, j) => row.map((value, i) => [x[i], x[i + 1], y[j], y[j + 1], value]));
+    return [[`${across}, from`, `${across}, to`, `${up}, from`, `${up}, to`, share], ...fields.filter((row) => row[4] !== null)];
   };
 
   const text = (cell) => {

@@ -10,7 +10,7 @@ use crate::axis;
 use crate::chart::{self, Panel};
 use crate::energy;
 use crate::figure::Reading;
-use crate::number::{count, kept, latency, three};
+use crate::number::{bound, count, kept, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::replay;
@@ -132,7 +132,42 @@ fn measured(parts: &[Part], index: usize) -> Markup {
             (Some(base), None) => (table::comparison_by_figure(base, part)),
             (None, _) => (table::figures(part)),
         }
+        @if let Some(sweep) = &sweep { (percentiles(part, sweep)) }
+        (over_time(part))
     }
+}
+
+/// How the latencies of every cell of a sweep are spread, for who wants to know.
+fn percentiles(part: &Part, sweep: &Sweep) -> Markup {
+    let panels = chart::curves_of(sweep);
+    html! {
+        @if !panels.is_empty() {
+            details { summary { "Latency by percentile" } (figure(&part.step.title, &panels, prose::CURVE_CAPTION)) }
+        }
+    }
+}
+
+/// The heading of maps of latencies.
+pub(crate) const HEAT_TITLE: &str = "Latency (µs) over time, by share of requests; lower is better";
+/// From so many seconds on what a cell did over time is shown.
+const LONG: usize = 20;
+/// A step of more cells shows none of them over time.
+const CELLS_OVER_TIME: usize = 4;
+
+/// What the cells of a step did over time in their first repeats, where those are long.
+fn over_time(part: &Part) -> Markup {
+    let is_long = |reading: &&Reading| reading.cell.repeats.first().is_some_and(|first| first.series.len() >= LONG);
+    let long: Vec<&Reading> = part.readings.iter().filter(is_long).collect();
+    if long.len() > CELLS_OVER_TIME {
+        return html! {};
+    }
+    let map = |reading: &&Reading| {
+        let name = table::cell_name(part, reading);
+        let title = if name.is_empty() { HEAT_TITLE.to_owned() } else { format!("{name}: {HEAT_TITLE}") };
+        chart::heat_over_time(title, &Timeline::whole(reading.cell.repeats.first()?).binned(chart::STRETCHES))
+    };
+    let maps: Vec<Panel> = long.iter().filter_map(map).collect();
+    html! { @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) } }
 }
 
 /// Chart, verdict and tables of a conditioning.
@@ -149,11 +184,15 @@ fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
     // What a drive gives for random writes depends on how much was written, not on how long that took.
     let is_saturation = measurement.workload.pattern == Pattern::RandWrite && spans.len() > 1;
     panels.extend(is_saturation.then(|| chart::written(&spans, capacity)));
+    let map = chart::heat_over_time(HEAT_TITLE.to_owned(), &timeline.binned(chart::STRETCHES));
+    let how = if map.is_some() { chart::HEAT_CAPTION } else { "" };
+    panels.extend(map);
+    let caption = format!("{} {how}", prose::series_caption(bin, timeline.rounds.len()));
     html! {
         @if part.condition().is_some() {
-            p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+            p.steadiness { (bound(&prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len()))) }
         }
-        (figure(&part.step.title, &panels, &prose::series_caption(bin, timeline.rounds.len())))
+        (figure(&part.step.title, &panels, caption.trim_end()))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {
             details { summary { (count(timeline.rounds.len(), "round")) } (table_of_rounds(part, &timeline)) }

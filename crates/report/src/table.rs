@@ -11,14 +11,16 @@ use crate::figure::{Figure, Reading};
 use crate::key::Scorecard;
 use crate::number::{count, kept, latency, significant, spread, three, with_unit};
 use crate::part::{Part, names};
+use crate::rated::{self, Sheet};
 
 /// A table that scrolls sideways by itself where the page is narrow.
 pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
     html! { div.scroll role="region" tabindex="0" aria-label=(about) { (table) } }
 }
 
-/// The key figures, a column for each state, with the change from the first to the last.
-pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
+/// The key figures, a column for each state, with what is promised and the change from the first to the last.
+pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>) -> Markup {
+    let sheet = sheet.filter(|sheet| sheet.is_wanted(scorecard));
     let has_change = scorecard.has_change();
     let table = html! {
         table.key {
@@ -27,6 +29,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
                 th scope="col" { "Key figure" }
                 th scope="col" { "Unit" }
                 @for state in &scorecard.states { th.number scope="col" { (state.title()) } }
+                @if sheet.is_some() { th.number scope="col" { "Rated" } }
                 @if has_change { th scope="col" { "Change" } }
             } }
             tbody { @for row in &scorecard.rows { tr {
@@ -43,11 +46,12 @@ pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
                         None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
                     }
                 }
+                @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
                 @if has_change { td.change { (changed(row.change())) } }
             } } }
         }
     };
-    framed("Key figures", &table)
+    html! { (framed("Key figures", &table)) @if let Some(sheet) = sheet { (sheet.note(scorecard)) } }
 }
 
 fn changed(change: Option<Change>) -> Markup {

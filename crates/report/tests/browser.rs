@@ -26,7 +26,8 @@ const WATCH: &str = r#"<script>
 /// Writes what was drawn into the page once every chart is there.
 const TELL: &str = r#"<script>
   const tell = (left) => {
-    const charts = [...document.querySelectorAll(".chart")].map((chart) => {
+    const unfolded = [...document.querySelectorAll(".chart")].filter((chart) => !chart.closest("details:not([open])"));
+    const charts = unfolded.map((chart) => {
       const box = chart.querySelector("svg.main-svg")?.getBoundingClientRect();
       const own = chart.getBoundingClientRect();
       return {
@@ -34,7 +35,7 @@ const TELL: &str = r#"<script>
         width: box ? box.width : 0,
         height: box ? box.height : 0,
         room: own.width,
-        marks: chart.querySelectorAll(".scatterlayer path").length,
+        marks: chart.querySelectorAll(".scatterlayer path, .heatmaplayer image").length,
         ink: chart._fullLayout ? chart._fullLayout.font.color : "",
       };
     });

@@ -132,6 +132,22 @@ fn each_chart_and_table_gives_its_figures_with_all_digits_units_and_intervals() 
     }
 }
 
+#[test]
+fn a_map_of_latencies_holds_every_request_of_each_stretch_of_time() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let page = report::html(&support::outcome());
+    let told: Told = telling(&chromium, &page, WATCH, TELL, &["--window-size=1280,2000"]);
+    let rows = told.rows("run-17-wear-latency-us-over-time-by-share-of-requests-lower-is-better.csv");
+    let number = |row: &Row, head: &str| row[head].parse::<f64>().unwrap_or_else(|_| panic!("{head} of {row:?}"));
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    for row in &rows {
+        assert!(number(row, "Latency (µs), from") < number(row, "Latency (µs), to"), "{row:?}");
+        *shares.entry(row["Time (min), from"].clone()).or_default() += number(row, "Share of requests (%)");
+    }
+    assert!((60..=120).contains(&shares.len()), "an hour in {} columns", shares.len());
+    assert!(shares.values().all(|all| (all - 100.0).abs() < 0.1), "{shares:?}");
+}
+
 /// Whether a line or a group is of what the cell does.
 fn is_like(name: &str, cell: &CellOutcome) -> bool {
     name.to_lowercase().contains(if cell.workload.reads() == 0 { "write" } else { "read" })

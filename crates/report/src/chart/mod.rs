@@ -7,6 +7,7 @@ mod beside;
 mod changes;
 mod curve;
 mod demand;
+mod heat;
 mod joined;
 mod lines;
 mod rounds;
@@ -15,8 +16,9 @@ mod written;
 
 pub(crate) use beside::{Point, beside};
 pub(crate) use changes::{Change, changes, changes_by_name};
-pub(crate) use curve::{curve, curve_across};
+pub(crate) use curve::{curve, curve_across, curves_of};
 pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
+pub(crate) use heat::{HEAT_CAPTION, STRETCHES, heat_by_round, heat_over_time};
 pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};

@@ -42,6 +42,8 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
         @if course.done > 1 {
             h3 { "From round to round" }
             (figure(&part.step.title, &tracked(part, course, &groups), &rounds_caption(part, course)))
+            @let maps = maps(part, course);
+            @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) }
         }
         @if !course.windows.is_empty() {
             h3 { "The measurement window" }
@@ -60,6 +62,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
     let part = &parts[index];
     let mut panels = tracked(part, course, groups);
     panels.extend(windows(course));
+    let maps = maps(part, course);
     let judged = if course.windows.is_empty() { "" } else { WINDOW_CAPTION };
     html! {
         p.steadiness { (bound(&course.said())) }
@@ -69,6 +72,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
             (demand::response(part))
         }
         @if !course.windows.is_empty() { (determination::table(part, course)) }
+        @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) }
         (figure(&part.step.title, &chart::curve(parts, index), crate::prose::CURVE_CAPTION))
         (table::figures(part))
         @if course.done > 1 {
@@ -180,6 +184,19 @@ fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
         chart::convergence(format!("{} by round{of}; {better}", head(by)), by, &tracks, window)
     };
     groups.iter().map(panel).collect()
+}
+
+/// How the latencies of the cells that decide were spread from round to round; of a lone cell always.
+fn maps(part: &Part, course: &Course) -> Vec<Panel> {
+    let decides = |place: &usize| part.readings.len() == 1 || course.rounds.watched.contains(place);
+    let map = |place: usize| {
+        let reading = &part.readings[place];
+        let name = table::cell_name(part, reading);
+        let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let rounds: Vec<stats::Histogram> = reading.cell.rounds().map(engine::Measurement::latency).collect();
+        chart::heat_by_round(format!("{of}latency (µs) by round, by share of requests; lower is better"), &rounds)
+    };
+    (0..part.readings.len()).filter(decides).take(PANELS_MAX).filter_map(map).collect()
 }
 
 /// What charts of rounds show.
