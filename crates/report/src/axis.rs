@@ -36,6 +36,16 @@ pub(crate) fn words(axis: &Axis, cell: &CellOutcome) -> String {
     }
 }
 
+/// The title of `axis` with the unit of its [`value`]s, as a column of data is headed: `Block size (B)`.
+pub(crate) fn head(axis: &Axis) -> String {
+    let unit = match axis.field() {
+        Some(Field::Bs | Field::Blockalign | Field::Size | Field::Offset | Field::IoSize) => " (B)",
+        Some(Field::Thinktime | Field::Runtime | Field::RampTime) => " (s)",
+        _ => "",
+    };
+    format!("{}{unit}", axis.title())
+}
+
 /// What the plan gives `axis` in this cell.
 fn written<'c>(axis: &Axis, cell: &'c CellOutcome) -> &'c str {
     cell.point.iter().find(|(other, _)| other == axis).map_or("", |(_, text)| text)

@@ -4,8 +4,10 @@
   const root = document.documentElement;
   const charts = [...document.querySelectorAll(".chart")].map((element) => ({
     element,
-    figure: JSON.parse(element.nextElementSibling.textContent),
+    get figure() { return JSON.parse(element.nextElementSibling.textContent); },
+    fold: element.closest("details"),
   }));
+  const isSeen = ({ fold }) => !fold || fold.open;
 
   // Puts the value of a CSS variable wherever a figure names one.
   const themed = (value, style) => {
@@ -13,7 +15,7 @@
       return value.startsWith("var(") ? style.getPropertyValue(value.slice(4, -1)).trim() : value;
     }
     if (Array.isArray(value)) {
-      return typeof value[0] === "number" ? value : value.map((item) => themed(item, style));
+      return typeof value.at(-1) === "number" ? value : value.map((item) => themed(item, style));
     }
     if (value && typeof value === "object") {
       return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, themed(item, style)]));
@@ -26,13 +28,23 @@
     // On a touch screen a drag scrolls the page; elsewhere it zooms, and a double click zooms out.
     layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     layout.width = element.clientWidth;
+    // Shares span factors of ten: so do their colours.
+    for (const trace of data.filter(({ type }) => type === "heatmap")) {
+      trace.customdata = trace.z;
+      trace.z = trace.z.map((row) => row.map((share) => (share === null ? null : Math.log10(share))));
+    }
     if ("paper" in root.dataset) {
       layout.height -= 80;
       layout.font.size = 10;
     }
     return Plotly.react(element, data, layout, config);
   };
-  const drawAll = () => charts.forEach(draw);
+  // A click on a point leads to its row in the tables of its step.
+  const lead = (element) => element.on("plotly_click", ({ points }) => {
+    const place = `${element.closest("section").id}:${points[0].customdata}`;
+    if (document.getElementById(place)) location.hash = place;
+  });
+  const drawAll = () => charts.filter(isSeen).forEach(draw);
 
   let width = root.clientWidth;
   addEventListener("resize", () => {
@@ -45,10 +57,20 @@
   addEventListener("beforeprint", () => { root.dataset.paper = ""; drawAll(); });
   addEventListener("afterprint", () => { delete root.dataset.paper; drawAll(); });
 
+  // What is folded away has no width: it is drawn when it is opened.
+  const begin = (chart) => {
+    if (isSeen(chart)) {
+      draw(chart);
+      lead(chart.element);
+    } else {
+      chart.fold.addEventListener("toggle", () => begin(chart), { once: true });
+    }
+  };
+
   // One chart at a time, so that the page answers while it is drawn.
   const next = (place) => {
     if (place < charts.length) {
-      draw(charts[place]);
+      begin(charts[place]);
       setTimeout(next, 0, place + 1);
     }
   };

@@ -11,7 +11,7 @@ use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
 use crate::health;
-use crate::part::{Part, anchor};
+use crate::part::Part;
 use crate::prose;
 use crate::setup;
 use crate::table;
@@ -68,7 +68,7 @@ fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
         @if outcome.findings.is_empty() {
             p { "Nothing was found that casts doubt on the measurements." }
         } @else {
-            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, found)) (found.text) } } }
+            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (found.text) } } }
         }
         @if let Some(precision) = prose::precision(parts) { p { (precision) } }
         (table::imprecise(parts))
@@ -76,13 +76,21 @@ fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
 }
 
 /// The step that a finding is about, as a link.
-fn subject(outcome: &Outcome, finding: &Finding) -> Markup {
+fn subject(outcome: &Outcome, parts: &[Part], finding: &Finding) -> Markup {
     let Some(name) = &finding.step else { return html! {} };
     let title =
         outcome.plan.steps.iter().find(|step| step.name == *name).map_or(name.as_str(), |step| step.title.as_str());
+    let cell = finding.cell.as_deref().filter(|cell| !cell.is_empty());
     html! {
-        a href={ "#" (anchor(name)) } { (title) }
-        @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { ", " code { (cell) } }
+        @match (parts.iter().find(|part| part.step.name == *name), cell) {
+            (Some(part), None) => a href={ "#" (part.anchor()) } { (title) },
+            (Some(part), Some(cell)) => {
+                a href={ "#" (part.anchor()) } { (title) } ", " a href={ "#" (part.place_of(cell)) } { code { (cell) } }
+            },
+            // What measured nothing has no section.
+            (None, None) => (title),
+            (None, Some(cell)) => { (title) ", " code { (cell) } },
+        }
         ": "
     }
 }

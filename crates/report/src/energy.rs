@@ -7,9 +7,9 @@ use maud::{Markup, html};
 use stats::Interval;
 
 use crate::figure::Reading;
-use crate::number::{spread, three};
+use crate::number::{kept, spread, three};
 use crate::part::Part;
-use crate::table::{axis_head, cell_name, framed, grouped};
+use crate::table::{Rows, axis_head, cell_name, framed, grouped};
 
 /// A summary for a terminal has so many rows of energy at most.
 const ROWS_MAX: usize = 24;
@@ -49,7 +49,7 @@ pub(crate) fn table(part: &Part) -> Markup {
                 @if rests { th.number scope="col" { "At rest, " span.unit { "W" } } }
                 @for quantity in &quantities { th.number scope="col" { (head(*quantity)) } }
             } }
-            (grouped(part, quantities.len() + 1 + usize::from(rests), |reading| html! {
+            (grouped(part, Rows::Plain, quantities.len() + 1 + usize::from(rests), |reading| html! {
                 @if rests { (cell(at_rest(reading).as_ref())) }
                 @for quantity in &quantities { (cell(reading.cell.amount(*quantity).as_ref())) }
             }))
@@ -73,7 +73,7 @@ fn head(quantity: Quantity) -> Markup {
 fn cell(interval: Option<&Interval>) -> Markup {
     match interval {
         Some(interval) => html! {
-            td.number { (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } } }
+            td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] { (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } } }
         },
         None => html! { td.number title="Not known; a finding says why" { span.dash { "–" } } },
     }

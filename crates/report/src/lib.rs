@@ -18,6 +18,7 @@ mod number;
 mod page;
 mod part;
 mod prose;
+mod rated;
 mod replay;
 pub mod replication;
 mod rounds;

@@ -39,6 +39,14 @@ pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
     }
 }
 
+/// A figure as it is kept behind a rounded one, for data that is taken away: `38912.4173`.
+pub(crate) fn kept(value: f64) -> String {
+    rounded(value, DIGITS).to_string()
+}
+
+/// More digits than any clock or count here can tell.
+pub(crate) const DIGITS: i32 = 9;
+
 /// Puts a comma before every three whole digits.
 fn separated(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));

@@ -8,6 +8,7 @@ use crate::key::Scorecard;
 use crate::number::{bound, count};
 use crate::part::{Part, parts};
 use crate::prose;
+use crate::rated;
 use crate::rounds;
 use crate::section::section;
 use crate::setup;
@@ -15,7 +16,8 @@ use crate::table;
 use crate::trials;
 
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("chart.js");
+const CHARTS: &str = include_str!("chart.js");
+const DATA: &str = include_str!("data.js");
 
 /// The report of a run: one self-contained HTML file that opens without a network.
 ///
@@ -32,15 +34,28 @@ pub fn html(outcome: &Outcome) -> String {
         @if setup::is_wanted(outcome) { (setup::setup(outcome)) }
         (back_matter(outcome, &parts))
     };
-    document(&format!("{} – {}", run.target_identity, outcome.plan.title), &run.version, &heading(outcome), &main)
+    let title = format!("{} – {}", run.target_identity, outcome.plan.title);
+    let about = About { title: &title, version: &run.version, name: &format!("run-{}", run.id) };
+    document(&about, &heading(outcome), &main)
 }
 
 /// What stands before the charts where they cannot be drawn.
 pub(crate) const NO_SCRIPT: PreEscaped<&str> =
     PreEscaped("<noscript><p class=\"missing\">Charts need JavaScript; the tables hold every figure.</p></noscript>");
 
+/// What a page is of.
+pub(crate) struct About<'a> {
+    /// What a browser calls it.
+    pub(crate) title: &'a str,
+    /// The version of the program.
+    pub(crate) version: &'a str,
+    /// What files with data from the page begin with: `run-3`.
+    pub(crate) name: &'a str,
+}
+
 /// A page with all that it needs inside.
-pub(crate) fn document(title: &str, version: &str, heading: &Markup, main: &Markup) -> String {
+pub(crate) fn document(about: &About, heading: &Markup, main: &Markup) -> String {
+    let &About { title, version, name } = about;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -52,12 +67,14 @@ pub(crate) fn document(title: &str, version: &str, heading: &Markup, main: &Mark
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
+            body data-name=(name) {
+                a.skip href="#content" { "Skip to the content" }
                 header { (heading) }
-                main { (main) }
+                main #content tabindex="-1" { (main) }
                 footer { p { "Made by assay " (version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
                 (PreEscaped(plotly_script()))
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(CHARTS)) }
+                script { (PreEscaped(DATA)) }
             }
         }
     };
@@ -94,7 +111,7 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @for part in parts { @if let Some(words) = trials::verdict(part) {
                 p.verdict { a href={ "#" (part.anchor()) } { (part.step.title) } ": " (bound(&words)) }
             } }
-            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard)) }
+            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref())) }
             (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }

@@ -91,6 +91,25 @@ impl<'a> Part<'a> {
         anchor(&self.step.name)
     }
 
+    /// The place in the page of a cell of it; none of a cell that is the whole step.
+    pub(crate) fn cell_anchor(&self, cell: &CellOutcome) -> Option<String> {
+        cell_anchor(&self.step.name, &key(cell))
+    }
+
+    /// The place in the page of what a finding calls `key`: that of the cell, where it has one.
+    pub(crate) fn place_of(&self, key: &str) -> String {
+        let found = cell_anchor(&self.step.name, key);
+        let is_there = |place: &String| {
+            let mut cells = self.readings.iter().filter_map(|reading| self.cell_anchor(reading.cell));
+            cells.any(|cell| cell == *place)
+                || self
+                    .trials
+                    .iter()
+                    .any(|trial| cell_anchor(&self.step.name, &trial.point.key()).as_ref() == Some(place))
+        };
+        found.filter(|place| self.is_measured() && is_there(place)).unwrap_or_else(|| self.anchor())
+    }
+
     /// The reading at the same point as `cell`, as another step measured it.
     pub(crate) fn counterpart(&self, cell: &CellOutcome) -> Option<&Reading<'a>> {
         let same = |reading: &&Reading| reading.cell.point == cell.point;
@@ -113,6 +132,22 @@ pub(crate) fn names(base: &Part, part: &Part) -> [String; 2] {
 pub(crate) fn anchor(step: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     format!("step-{}", step.chars().map(word).collect::<String>())
+}
+
+/// Where in the page a cell of a step is, by its key; none where the key is empty.
+pub(crate) fn cell_anchor(step: &str, key: &str) -> Option<String> {
+    let word = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    (!key.is_empty()).then(|| format!("{}:{}", anchor(step), key.chars().map(word).collect::<String>()))
+}
+
+/// What an anchor of a cell ends in, whatever its step is called; empty of a cell that is the whole step.
+pub(crate) fn cell_place(cell: &CellOutcome) -> String {
+    cell_anchor("", &key(cell)).map_or_else(String::new, |place| place[anchor("").len() + 1..].to_owned())
+}
+
+/// A cell by what is swept, as findings name it: `bs=4k iodepth=32`.
+fn key(cell: &CellOutcome) -> String {
+    cell.point.iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether two workloads ask for the same, however long.

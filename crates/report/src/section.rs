@@ -10,7 +10,7 @@ use crate::axis;
 use crate::chart::{self, Panel};
 use crate::energy;
 use crate::figure::Reading;
-use crate::number::{count, latency, three};
+use crate::number::{bound, count, kept, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::replay;
@@ -127,12 +127,47 @@ fn measured(parts: &[Part], index: usize) -> Markup {
         @match (base, &sweep) {
             (Some(base), Some(sweep)) => {
                 (table::comparison(base, part, sweep.metric()))
-                details { summary { "All figures of this step" } (table::figures(part)) }
+                details { summary { "All figures of this step" } (table::figures_again(part)) }
             }
             (Some(base), None) => (table::comparison_by_figure(base, part)),
             (None, _) => (table::figures(part)),
         }
+        @if let Some(sweep) = &sweep { (percentiles(part, sweep)) }
+        (over_time(part))
     }
+}
+
+/// How the latencies of every cell of a sweep are spread, for who wants to know.
+fn percentiles(part: &Part, sweep: &Sweep) -> Markup {
+    let panels = chart::curves_of(sweep);
+    html! {
+        @if !panels.is_empty() {
+            details { summary { "Latency by percentile" } (figure(&part.step.title, &panels, prose::CURVE_CAPTION)) }
+        }
+    }
+}
+
+/// The heading of maps of latencies.
+pub(crate) const HEAT_TITLE: &str = "Latency (µs) over time, by share of requests; lower is better";
+/// From so many seconds on what a cell did over time is shown.
+const LONG: usize = 20;
+/// A step of more cells shows none of them over time.
+const CELLS_OVER_TIME: usize = 4;
+
+/// What the cells of a step did over time in their first repeats, where those are long.
+fn over_time(part: &Part) -> Markup {
+    let is_long = |reading: &&Reading| reading.cell.repeats.first().is_some_and(|first| first.series.len() >= LONG);
+    let long: Vec<&Reading> = part.readings.iter().filter(is_long).collect();
+    if long.len() > CELLS_OVER_TIME {
+        return html! {};
+    }
+    let map = |reading: &&Reading| {
+        let name = table::cell_name(part, reading);
+        let title = if name.is_empty() { HEAT_TITLE.to_owned() } else { format!("{name}: {HEAT_TITLE}") };
+        chart::heat_over_time(title, &Timeline::whole(reading.cell.repeats.first()?).binned(chart::STRETCHES))
+    };
+    let maps: Vec<Panel> = long.iter().filter_map(map).collect();
+    html! { @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) } }
 }
 
 /// Chart, verdict and tables of a conditioning.
@@ -149,11 +184,15 @@ fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
     // What a drive gives for random writes depends on how much was written, not on how long that took.
     let is_saturation = measurement.workload.pattern == Pattern::RandWrite && spans.len() > 1;
     panels.extend(is_saturation.then(|| chart::written(&spans, capacity)));
+    let map = chart::heat_over_time(HEAT_TITLE.to_owned(), &timeline.binned(chart::STRETCHES));
+    let how = if map.is_some() { chart::HEAT_CAPTION } else { "" };
+    panels.extend(map);
+    let caption = format!("{} {how}", prose::series_caption(bin, timeline.rounds.len()));
     html! {
         @if part.condition().is_some() {
-            p.steadiness { (prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len())) }
+            p.steadiness { (bound(&prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len()))) }
         }
-        (figure(&part.step.title, &panels, &prose::series_caption(bin, timeline.rounds.len())))
+        (figure(&part.step.title, &panels, caption.trim_end()))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {
             details { summary { (count(timeline.rounds.len(), "round")) } (table_of_rounds(part, &timeline)) }
@@ -168,16 +207,15 @@ fn table_of_rounds(part: &Part, timeline: &Timeline) -> Markup {
             thead { tr {
                 th scope="col" { "Round" } th.number scope="col" { "Ends after, " span.unit { "s" } }
                 th.number scope="col" { "IOPS" }
-                th.number scope="col" { "Mean latency" } th.number scope="col" { "99 %" }
-                th.number scope="col" { "Longest" }
+                @for head in ["Mean latency", "99 %", "Longest"] { th.number scope="col" data-head={ (head) ", µs" } { (head) } }
             } }
             tbody { @for (i, span) in timeline.rounds.iter().enumerate() { tr {
                 th scope="row" { (i + 1) }
                 td.number { (axis::plain(span.start + span.length)) }
-                td.number { (three(span.iops())) }
-                td.number { @if let Some(mean) = span.latency_mean() { (latency(mean)) } @else { "–" } }
-                td.number { @if let Some(p99) = span.percentile(99.0) { (latency(p99)) } @else { "–" } }
-                td.number { (latency(span.latency_max)) }
+                td.number data-v=(kept(span.iops())) { (three(span.iops())) }
+                @for micros in [span.latency_mean(), span.percentile(99.0), Some(span.latency_max)] {
+                    td.number data-v=[micros.map(kept)] { (micros.map_or_else(|| "–".to_owned(), latency)) }
+                }
             } } }
         }
     };
@@ -192,7 +230,9 @@ pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
                 @for panel in panels {
                     div.panel {
                         p.panel-title { (panel.title) }
-                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." } {}
+                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." }
+                            data-x=(panel.heads.x) data-y=(panel.heads.y) data-z=[panel.heads.z]
+                            data-along=(panel.heads.along.name()) {}
                         script type="application/json" { (PreEscaped(&panel.json)) }
                     }
                 }
@@ -208,7 +248,7 @@ fn own_findings(part: &Part, findings: &[Finding]) -> Markup {
         @if !own.is_empty() {
             aside.findings aria-label="Findings about this step" {
                 ul { @for finding in own { li {
-                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { code { (cell) } " " }
+                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { a href={ "#" (part.place_of(cell)) } { code { (cell) } } " " }
                     (finding.text)
                 } } }
             }

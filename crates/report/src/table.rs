@@ -9,8 +9,9 @@ use crate::axis;
 use crate::change::Change;
 use crate::figure::{Figure, Reading};
 use crate::key::Scorecard;
-use crate::number::{count, latency, significant, spread, three, with_unit};
+use crate::number::{count, kept, latency, significant, spread, three, with_unit};
 use crate::part::{Part, names};
+use crate::rated::{self, Sheet};
 use crate::trials;
 
 /// A table that scrolls sideways by itself where the page is narrow.
@@ -18,8 +19,9 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
     html! { div.scroll role="region" tabindex="0" aria-label=(about) { (table) } }
 }
 
-/// The key figures, a column for each state, with the change from the first to the last.
-pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
+/// The key figures, a column for each state, with what is promised and the change from the first to the last.
+pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>) -> Markup {
+    let sheet = sheet.filter(|sheet| sheet.is_wanted(scorecard));
     let has_change = scorecard.has_change();
     let table = html! {
         table.key {
@@ -28,6 +30,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
                 th scope="col" { "Key figure" }
                 th scope="col" { "Unit" }
                 @for state in &scorecard.states { th.number scope="col" { (state.title()) } }
+                @if sheet.is_some() { th.number scope="col" { "Rated" } }
                 @if has_change { th scope="col" { "Change" } }
             } }
             tbody { @for row in &scorecard.rows { tr {
@@ -44,11 +47,12 @@ pub(crate) fn scorecard(scorecard: &Scorecard) -> Markup {
                         None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
                     }
                 }
+                @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
                 @if has_change { td.change { (changed(row.change())) } }
             } } }
         }
     };
-    framed("Key figures", &table)
+    html! { (framed("Key figures", &table)) @if let Some(sheet) = sheet { (sheet.note(scorecard)) } }
 }
 
 fn changed(change: Option<Change>) -> Markup {
@@ -72,7 +76,9 @@ fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
         Figure::TooFew => dash("Too few requests in a repeat to tell this percentile from the longest latency"),
         Figure::NotGiven => dash("Such a measurement does not give this figure"),
         Figure::Measured(interval) => html! {
-            td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, metric)) {
+            td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, metric))
+                data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
+            {
                 (three(interval.mean))
                 @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
                 @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }
@@ -88,8 +94,17 @@ pub(crate) fn exact(interval: &Interval, metric: Metric) -> String {
     format!("{mean}{half} {}, {}", metric.unit(), count(interval.repeats, "repeat"))
 }
 
-/// All figures of a step, a row for each cell.
+/// All figures of a step, a row for each cell, to which links lead.
 pub(crate) fn figures(part: &Part) -> Markup {
+    all_figures(part, Rows::Linked)
+}
+
+/// All figures of a step whose cells have their places elsewhere.
+pub(crate) fn figures_again(part: &Part) -> Markup {
+    all_figures(part, Rows::Plain)
+}
+
+fn all_figures(part: &Part, rows: Rows) -> Markup {
     let metrics = metrics(part);
     let with_max = part.axes().iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
@@ -106,16 +121,16 @@ pub(crate) fn figures(part: &Part) -> Markup {
                 @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
                 @if with_limit { th scope="col" { "Held up by" } }
             } }
-            (grouped(part, metrics.len() + 1 + more, |reading| html! {
+            (grouped(part, rows, metrics.len() + 1 + more, |reading| html! {
                 @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
-                @if let Some(scale) = &scale { td.number { (scale.times(reading).map_or_else(|| "–".to_owned(), three)) } }
+                @if let Some(scale) = &scale { td.number data-v=[scale.times(reading).map(kept)] { (scale.times(reading).map_or_else(|| "–".to_owned(), three)) } }
                 @if with_max { (longest(reading)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
             @if let [Axis::Field(Field::Offset)] = part.axes() {
                 tbody { tr.group {
                     th scope="row" { "Mean of all" }
-                    @for metric in &metrics { td.number { (mean_of_all(part, *metric).map_or_else(|| "–".to_owned(), three)) } }
+                    @for metric in &metrics { td.number data-v=[mean_of_all(part, *metric).map(kept)] { (mean_of_all(part, *metric).map_or_else(|| "–".to_owned(), three)) } }
                     @for _ in 0..more { td {} }
                 } }
             }
@@ -179,11 +194,11 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
             thead { tr {
                 (axis_head(part))
                 @for metric in metrics {
-                    @for state in [&before, &after] { th.number scope="col" { (head(metric)) span.of { (state) } } }
+                    @for state in [&before, &after] { th.number scope="col" { (head(metric)) " " span.of { (state) } } }
                     th scope="col" { "Change" }
                 }
             } }
-            (grouped(part, 1 + 3 * metrics.len(), |reading| html! {
+            (grouped(part, Rows::Linked, 1 + 3 * metrics.len(), |reading| html! {
                 @let other = base.counterpart(reading.cell);
                 @for metric in metrics {
                     @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
@@ -212,7 +227,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
                 @for state in [&before, &after] { th.number scope="col" { (state) } }
                 th scope="col" { "Change" }
             } }
-            @for reading in &part.readings { tbody {
+            @for reading in &part.readings { tbody id=[part.cell_anchor(reading.cell)] {
                 @if part.readings.len() > 1 {
                     tr.group { th scope="rowgroup" colspan="5" { (cell_name(part, reading)) } }
                 }
@@ -244,8 +259,17 @@ pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// Whether links lead to the rows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    Linked,
+    /// The cells have their places in another table.
+    Plain,
+}
+
 /// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
-pub(crate) fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
+pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
+    let place = |reading: &Reading| part.cell_anchor(reading.cell).filter(|_| rows == Rows::Linked);
     let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let group = |reading: &Reading| {
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
@@ -259,7 +283,7 @@ pub(crate) fn grouped(part: &Part, columns: usize, cells: impl Fn(&Reading) -> M
                 @if !outer.is_empty() {
                     tr.group { th.name[is_name] scope="rowgroup" colspan=(columns) { (group(&readings[0])) } }
                 }
-                @for reading in readings { tr {
+                @for reading in readings { tr id=[place(reading)] {
                     @let workload = &reading.cell.workload;
                     th scope="row" { (last.map_or_else(|| axis::kind(workload).to_owned(), |axis| axis::label(axis, reading.cell))) }
                     (cells(reading))
@@ -298,7 +322,7 @@ pub(crate) fn head(metric: Metric) -> Markup {
 fn longest(reading: &Reading) -> Markup {
     match reading.cell.repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
         Some(micros) => html! {
-            td.number title=(latency(micros)) {
+            td.number title=(latency(micros)) data-v=(kept(micros)) {
                 (three(micros))
                 // As wide as the interval that a mean would have: the digits stay below one another.
                 @if reading.cell.repeats.len() > 1 { " " span.spread {} }

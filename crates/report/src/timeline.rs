@@ -47,6 +47,11 @@ impl Span {
         Some(found.as_micros_f64().min(self.latency_max))
     }
 
+    /// How its latencies lie, each with how many requests took so long; none where that was not kept of all of them.
+    pub(crate) fn latencies(&self) -> Option<Vec<(Nanos, u64)>> {
+        (self.requests > 0 && self.latencies.count() == self.requests).then(|| self.latencies.bins())
+    }
+
     /// When it was half over, in seconds.
     pub(crate) fn middle(&self) -> f64 {
         self.start + self.length / 2.0

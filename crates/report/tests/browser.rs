@@ -4,7 +4,6 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 
 use assay_report as report;
@@ -14,6 +13,7 @@ use lab::plan::{Length, catalog, parse};
 use lab::{Environment, Outcome, Session, Simulated, Watch, recall};
 use serde::Deserialize;
 use store::{NewRun, Store};
+use support::browser::{browse, chromium, telling};
 
 /// Collects script errors from the first moment on.
 const WATCH: &str = r#"<script>
@@ -26,7 +26,8 @@ const WATCH: &str = r#"<script>
 /// Writes what was drawn into the page once every chart is there.
 const TELL: &str = r#"<script>
   const tell = (left) => {
-    const charts = [...document.querySelectorAll(".chart")].map((chart) => {
+    const unfolded = [...document.querySelectorAll(".chart")].filter((chart) => !chart.closest("details:not([open])"));
+    const charts = unfolded.map((chart) => {
       const box = chart.querySelector("svg.main-svg")?.getBoundingClientRect();
       const own = chart.getBoundingClientRect();
       return {
@@ -34,7 +35,7 @@ const TELL: &str = r#"<script>
         width: box ? box.width : 0,
         height: box ? box.height : 0,
         room: own.width,
-        marks: chart.querySelectorAll(".scatterlayer path").length,
+        marks: chart.querySelectorAll(".scatterlayer path, .heatmaplayer image").length,
         ink: chart._fullLayout ? chart._fullLayout.font.color : "",
       };
     });
@@ -67,59 +68,9 @@ struct Chart {
     ink: String,
 }
 
-/// The browser's program, if there is one.
-fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|program| program.is_file())
-}
-
-/// Runs the browser without a window and without a network; its standard output.
-fn browse(chromium: &Path, folder: &Path, options: &[&str], page: &Path) -> String {
-    let output = Command::new(chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--hide-scrollbars", "--virtual-time-budget=30000"])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .args(options)
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .expect("the browser starts");
-    assert!(output.status.success(), "the browser failed: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 /// What the page `html` tells when opened with `options`.
 fn told(chromium: &Path, html: &str, options: &[&str]) -> Told {
-    let folder = tempfile::tempdir().expect("a folder for the browser");
-    let page = folder.path().join("report.html");
-    let end = html.rfind("</body>").expect("the page has an end");
-    let watched = html.replacen("<head>", &format!("<head>{WATCH}"), 1);
-    let end = end + watched.len() - html.len();
-    std::fs::write(&page, format!("{}{TELL}{}", &watched[..end], &watched[end..])).expect("the page is written");
-    let mut all = vec!["--dump-dom"];
-    all.extend(options);
-    let dom = browse(chromium, folder.path(), &all, &page);
-    let start = dom.find("id=\"told\">").expect("the page told what it drew") + "id=\"told\">".len();
-    let end = start + dom[start..].find('<').expect("what it told ends");
-    serde_json::from_slice(&decoded(&dom[start..end])).expect("what it told is JSON")
-}
-
-/// Bytes from base 64.
-fn decoded(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits: Vec<u32> = text
-        .bytes()
-        .filter(|&byte| byte != b'=')
-        .map(|byte| DIGITS.iter().position(|&digit| digit == byte).expect("a digit of base 64") as u32)
-        .collect();
-    let group = |four: &[u32]| {
-        let bits = four.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - four.len()));
-        bits.to_be_bytes()[1..four.len()].to_vec()
-    };
-    digits.chunks(4).flat_map(group).collect()
+    telling(chromium, html, WATCH, TELL, options)
 }
 
 /// Checks that the report of `outcome` shows a chart for every step and that no script of it fails.

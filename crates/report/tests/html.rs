@@ -164,6 +164,26 @@ fn the_command_to_repeat_names_target_and_seed() {
 }
 
 #[test]
+fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_was_fitted() {
+    let summary = section(&COMPLETE, "summary");
+    assert!(summary.contains(">Rated</th>") && summary.contains("Source: Intel, X25-M product manual"), "{summary}");
+    let row = |name: &str| {
+        let start = summary.find(&format!(">{name}</a>")).unwrap_or_else(|| panic!("no {name} in {summary}"));
+        &summary[start..start + summary[start..].find("</tr>").expect("rows end")]
+    };
+    let written = row("Sequential write, 128 KiB, depth 1");
+    assert!(written.contains("data-v=\"70\"") && written.contains("†"), "fitted to it: {written}");
+    let random = row("Random write, 4 KiB, depth 32");
+    assert!(random.contains("data-v=\"3300\"") && !random.contains("†"), "foretold: {random}");
+    assert!(!row("Random read, 4 KiB, depth 1").contains("data-v=\"35000\""), "rated at depth 32");
+    for target in ["/dev/sdx", "sim:x25-m,nand.read=60us"] {
+        let mut outcome = support::outcome();
+        outcome.run.target = target.to_owned();
+        assert!(!section(&report::html(&outcome), "summary").contains(">Rated</th>"), "{target}");
+    }
+}
+
+#[test]
 fn one_outcome_gives_one_page() {
     assert!(report::html(&support::outcome()) == *COMPLETE, "two pages of one outcome differ");
 }

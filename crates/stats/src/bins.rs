@@ -83,6 +83,11 @@ impl Bins {
         found.map(|(bin, _)| Nanos::from_nanos(middle_of(bin)))
     }
 
+    /// The latency in the middle of every bin in use, ascending, with how many fell into it.
+    pub fn bins(&self) -> Vec<(Nanos, u64)> {
+        pairs(&self.packed()).map(|(bin, count)| (Nanos::from_nanos(middle_of(bin)), count)).collect()
+    }
+
     /// The bins in use as bytes, for the store.
     pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         self.packed()
@@ -269,6 +274,18 @@ mod tests {
             }
         }
         assert_eq!(Bins::default().percentile(50.0), None);
+    }
+
+    #[test]
+    fn every_latency_is_in_the_bin_nearest_to_it() {
+        let all = latencies(5, 1_000);
+        let bins = of(&all).bins();
+        assert_eq!(bins.iter().map(|(_, count)| count).sum::<u64>(), 1_000);
+        assert!(bins.is_sorted_by(|one, other| one.0 < other.0));
+        for latency in all {
+            let near = |(middle, _): &(Nanos, u64)| (middle.as_nanos() as f64 / latency.as_nanos() as f64 - 1.0).abs();
+            assert!(bins.iter().map(near).fold(1.0, f64::min) <= 0.016, "{latency}");
+        }
     }
 
     #[test]

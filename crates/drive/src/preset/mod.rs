@@ -69,12 +69,34 @@ pub struct Rated {
     pub random_read_iops: Option<u64>,
     /// Random writes of 4 KiB a second.
     pub random_write_iops: Option<u64>,
+    /// How many of those are in flight; none where nobody says.
+    #[serde(default)]
+    pub random_depth: Option<u32>,
+    /// The figures by which a parameter of the model was chosen: that it meets them says nothing for it.
+    #[serde(default)]
+    pub fitted: Vec<Promise>,
     /// How much the host may write in the drive's life.
     #[serde(default, deserialize_with = "some_endurance")]
     pub endurance: Option<Endurance>,
     /// Where that is from; empty where it is not known.
     #[serde(default)]
     pub endurance_source: String,
+}
+
+/// A figure that a maker promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Promise {
+    /// [`Rated::sequential_read`].
+    SequentialRead,
+    /// [`Rated::sequential_write`].
+    SequentialWrite,
+    /// [`Rated::read_latency`].
+    ReadLatency,
+    /// [`Rated::random_read_iops`].
+    RandomReadIops,
+    /// [`Rated::random_write_iops`].
+    RandomWriteIops,
 }
 
 /// Why a drive cannot be had.
@@ -358,6 +380,22 @@ mod tests {
             Some(Endurance::new(Bytes::new(300_000_000_000_000)))
         );
         assert!(rated.iter().filter(|rated| rated.endurance.is_some()).count() >= 7);
+    }
+
+    #[test]
+    fn what_a_model_was_fitted_to_is_a_figure_that_its_drive_has() {
+        for Preset { name, rated, .. } in Preset::all() {
+            let has = |promise: &Promise| match promise {
+                Promise::SequentialRead => rated.sequential_read.is_some(),
+                Promise::SequentialWrite => rated.sequential_write.is_some(),
+                Promise::ReadLatency => rated.read_latency.is_some(),
+                Promise::RandomReadIops => rated.random_read_iops.is_some(),
+                Promise::RandomWriteIops => rated.random_write_iops.is_some(),
+            };
+            assert!(rated.fitted.iter().all(has), "{name}: {:?}", rated.fitted);
+            let is_random = rated.random_read_iops.or(rated.random_write_iops).is_some();
+            assert!(!is_random || rated.random_depth.is_some(), "{name}: at which depth?");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use plotly::Scatter;
 use plotly::common::{DashType, Line, Marker, MarkerSymbol, Mode};
 
-use super::{COLORS, Panel, SILENT, TEXT_ONLY, axis, drawn, house, hover, logarithmic};
+use super::{COLORS, GUIDE, Heads, Panel, SILENT, TEXT_ONLY, axis, drawn, house, hover, logarithmic};
 
 /// A published number with what was measured.
 pub(crate) struct Point {
@@ -27,10 +27,12 @@ pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Pan
     let (least, most) = (least / 1.3, most * 1.3);
     let title = |what: &str| if unit.is_empty() { what.to_owned() } else { format!("{what} ({unit})") };
     let along = |what: &str| logarithmic(axis(&title(what)), least, most);
+    let heads = Heads::new(title("Published"), title("Measured"));
     let mut plot = house(along("Published"), along("Measured"), kinds.len());
     plot.add_trace(
         Scatter::new(vec![least, most], vec![least, most])
             .name("equal")
+            .meta(GUIDE)
             .mode(Mode::Lines)
             .line(Line::new().color("var(--quiet)").width(1.0).dash(DashType::Dash))
             .hover_info(SILENT),
@@ -51,5 +53,5 @@ pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Pan
                 .hover_template(TEXT_ONLY),
         );
     }
-    Some(Panel::new("Measured over published; equal on the dashed line".to_owned(), &plot))
+    Some(Panel::new("Measured over published; equal on the dashed line".to_owned(), heads, &plot))
 }

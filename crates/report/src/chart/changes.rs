@@ -7,12 +7,15 @@ use plotly::{Plot, Scatter};
 use stats::Ratio;
 
 use super::lines::{along, look, place};
-use super::{COLORS, Panel, TEXT_ONLY, axis, drawn, house, hover};
+use super::{Along, COLORS, Heads, Panel, TEXT_ONLY, axis, drawn, house, hover};
 use crate::figure::Reading;
 use crate::sweep::Sweep;
 
 /// At least so many percent are shown either side of no change, so that what is next to nothing looks so.
 const ROOM: f64 = 1.0;
+
+/// What is drawn, as a column of data is headed.
+const CHANGE: &str = "Change (%)";
 
 /// A change to be drawn.
 pub(crate) struct Change<'c> {
@@ -41,7 +44,7 @@ pub(crate) fn changes<'c>(
         let points = line.readings.iter().filter_map(point).collect();
         Series { name: line.name.clone(), color: look(sweep, line).color, points }
     });
-    panel(title, along(sweep), series.collect())
+    panel(title, (along(sweep), Heads::new(crate::axis::head(sweep.axis), CHANGE)), series.collect())
 }
 
 /// The panel of the changes of figures that lie along no axis, one beside the other under their names; each run has
@@ -63,11 +66,11 @@ pub(crate) fn changes_by_name(
         .tick_mode(TickMode::Array)
         .tick_values((0..names.len()).map(|at| at as f64).collect())
         .tick_text(names.to_vec());
-    panel(title, along, series.collect())
+    panel(title, (along, Heads::new("Figure", CHANGE).along(Along::Names)), series.collect())
 }
 
 /// The panel of `series`; none where there is no point.
-fn panel(title: String, along: Axis, mut series: Vec<Series>) -> Option<Panel> {
+fn panel(title: String, (along, heads): (Axis, Heads), mut series: Vec<Series>) -> Option<Panel> {
     series.retain(|series| !series.points.is_empty());
     if series.is_empty() {
         return None;
@@ -79,7 +82,7 @@ fn panel(title: String, along: Axis, mut series: Vec<Series>) -> Option<Panel> {
     let amounts = amounts.zero_line(true).zero_line_color("var(--quiet)");
     let mut plot = house(along.zero_line(false), amounts, series.len());
     series.into_iter().for_each(|series| draw(series, &mut plot));
-    Some(Panel::new(title, &plot))
+    Some(Panel::new(title, heads, &plot))
 }
 
 /// From what to what a change may reach, in percent.

@@ -6,13 +6,17 @@ use plotly::layout::AxisType;
 use stats::Histogram;
 use workload::Pattern;
 
-use super::{COLORS, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
-use crate::axis::pattern;
+use super::{Along, COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use crate::axis::{label, pattern};
+use crate::figure::Reading;
 use crate::number::latency;
 use crate::part::{Part, names};
+use crate::sweep::{Line, Sweep};
 
 /// Points for each factor of ten in rarity.
 const POINTS: u32 = 20;
+/// The same where there are as many curves as a sweep has cells.
+const POINTS_OF_MANY: u32 = 8;
 
 /// The latencies of all repeats of a cell for one kind of request.
 struct Curve {
@@ -62,9 +66,43 @@ fn panel(curves: &[Curve], by_rank: bool) -> Vec<Panel> {
             true => Look::ranked(COLORS[curve.rank % COLORS.len()], curve.rank),
             false => Look::of(curve.pattern, curve.place, by_pattern, curve.rank),
         };
-        plot.add_trace(trace(curve, &look));
+        let points = points(&curve.latency, POINTS);
+        let text = points.iter().map(|&(rarity, micros)| {
+            let percentile = 100.0 * (1.0 - 1.0 / rarity);
+            let decimals = (rarity.log10().ceil() as usize).saturating_sub(1);
+            hover(&[curve.name.clone(), format!("{percentile:.decimals$} % within {}", latency(micros))])
+        });
+        plot.add_trace(trace(curve, &points, &look).text_array(text.collect()).hover_template(TEXT_ONLY));
     }
-    vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), &plot)]
+    vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), heads(), &plot)]
+}
+
+fn heads() -> Heads {
+    Heads::new("Percentile (%)", "Latency (µs)").along(Along::Rarities)
+}
+
+/// A panel for each line of a step's own sweep, with a curve for each of its cells.
+pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
+    let own = sweep.lines.iter().map(|line| line.rank).max().unwrap_or(0);
+    let panel = |line: &Line| {
+        let curve = |(place, reading): (usize, &&Reading)| {
+            let mut latency = Histogram::new();
+            reading.cell.repeats.iter().for_each(|repeat| latency.merge(&repeat.latency()));
+            let (name, pattern) = (label(sweep.axis, reading.cell), line.pattern);
+            (!latency.is_empty()).then_some(Curve { name, pattern, place, rank: 0, latency })
+        };
+        let curves: Vec<Curve> = line.readings.iter().enumerate().filter_map(curve).collect();
+        let rarest = curves.iter().map(|curve| curve.latency.count()).max()? as f64;
+        let ends = |curve: &Curve| [curve.latency.min(), curve.latency.max()].map(|latency| latency.as_micros_f64());
+        let mut plot = house(nines(rarest), amounts(curves.iter().flat_map(ends)), curves.len());
+        for curve in &curves {
+            let look = Look::of(curve.pattern, curve.place, false, 0);
+            let said = "%{fullData.name}: %{y:,.3~r} µs<extra></extra>";
+            plot.add_trace(trace(curve, &points(&curve.latency, POINTS_OF_MANY), &look).hover_template(said));
+        }
+        Some(Panel::new(format!("{}: latency (µs) by percentile, less is better", line.name), heads(), &plot))
+    };
+    sweep.lines.iter().filter(|line| line.rank == own).filter_map(panel).collect()
 }
 
 fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {
@@ -111,21 +149,17 @@ fn nines(rarest: f64) -> plotly::layout::Axis {
     axis("Percentile").type_(AxisType::Log).tick_mode(TickMode::Array).tick_values(ticks).tick_text(text)
 }
 
-fn trace(curve: &Curve, look: &Look) -> Box<Scatter<f64, f64>> {
-    let count = curve.latency.count() as f64;
-    let steps = (count.log10() * f64::from(POINTS)).floor() as u32;
-    let rarities: Vec<f64> = (0..=steps).map(|i| 10_f64.powf(f64::from(i) / f64::from(POINTS))).collect();
-    let latencies: Vec<f64> =
-        rarities.iter().map(|rarity| curve.latency.percentile(100.0 * (1.0 - 1.0 / rarity)).as_micros_f64()).collect();
-    let text = rarities.iter().zip(&latencies).map(|(rarity, &micros)| {
-        let percentile = 100.0 * (1.0 - 1.0 / rarity);
-        let decimals = (rarity.log10().ceil() as usize).saturating_sub(1);
-        hover(&[curve.name.clone(), format!("{percentile:.decimals$} % within {}", latency(micros))])
-    });
-    Scatter::new(drawn(rarities.iter().copied()), drawn(latencies.iter().copied()))
+/// How rare a request is that takes longer, and what the others take at most, in microseconds.
+fn points(latency: &Histogram, each: u32) -> Vec<(f64, f64)> {
+    let steps = ((latency.count() as f64).log10() * f64::from(each)).floor() as u32;
+    let rarity = |step: u32| 10_f64.powf(f64::from(step) / f64::from(each));
+    let point = |rarity: f64| (rarity, latency.percentile(100.0 * (1.0 - 1.0 / rarity)).as_micros_f64());
+    (0..=steps).map(rarity).map(point).collect()
+}
+
+fn trace(curve: &Curve, points: &[(f64, f64)], look: &Look) -> Box<Scatter<f64, f64>> {
+    Scatter::new(drawn(points.iter().map(|point| point.0)), drawn(points.iter().map(|point| point.1)))
         .name(hover(std::slice::from_ref(&curve.name)))
         .mode(Mode::Lines)
         .line(look.line())
-        .text_array(text.collect())
-        .hover_template(TEXT_ONLY)
 }

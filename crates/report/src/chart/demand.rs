@@ -5,7 +5,7 @@ use plotly::layout::{Annotation, AxisType, Shape, ShapeLine, ShapeType};
 use plotly::{Plot, Scatter};
 use stats::Histogram;
 
-use super::{COLORS, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::axis::logarithmic_ticks;
 use crate::number::{latency, three};
 
@@ -55,7 +55,8 @@ pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
             .hover_template(TEXT_ONLY),
         );
     }
-    Panel::new("Mean latency (µs) by IOPS; right and down is better".to_owned(), &plot)
+    let heads = Heads::new("IOPS", "Mean latency (µs)");
+    Panel::new("Mean latency (µs) by IOPS; right and down is better".to_owned(), heads, &plot)
 }
 
 /// The latencies of one point.
@@ -74,7 +75,8 @@ pub(crate) fn responses(all: &[Response]) -> Vec<Panel> {
     let least = of(Histogram::min).fold(f64::MAX, f64::min).max(1e-3);
     let most = of(Histogram::max).fold(0.0, f64::max).max(least);
     let tallest = all.iter().flat_map(|one| binned(&one.latencies)).map(|(_, count)| count).max().unwrap_or(1);
-    all.iter().map(|one| Panel::new(one.title.clone(), &response(one, least, most, tallest))).collect()
+    let heads = || Heads::new("Latency from (µs)", "Requests");
+    all.iter().map(|one| Panel::new(one.title.clone(), heads(), &response(one, least, most, tallest))).collect()
 }
 
 fn response(one: &Response, least: f64, most: f64, tallest: u64) -> Plot {

@@ -4,7 +4,7 @@ use plotly::Scatter;
 use plotly::common::{Anchor, Font, Line, Marker, Mode};
 use plotly::layout::{Annotation, Axis, Margin};
 
-use super::{COLORS, Panel, TEXT_ONLY, amounts, clock, drawn, house, hover, time};
+use super::{COLORS, Heads, Panel, TEXT_ONLY, amounts, clock, drawn, house, hover, time};
 use crate::number::three;
 
 /// One of the steps.
@@ -50,7 +50,8 @@ pub(crate) fn joined(unit: &str, stretches: &[Stretch], end: f64) -> Panel {
         let layout = plot.layout().clone().margin(room).annotations(numbers(stretches, length));
         plot.set_layout(layout);
     }
-    Panel::new(format!("{unit} over the steps in a row, more is better"), &plot)
+    let heads = Heads::new(format!("Time ({name})"), unit);
+    Panel::new(format!("{unit} over the steps in a row, more is better"), heads, &plot)
 }
 
 /// The number of each stretch, above its middle.

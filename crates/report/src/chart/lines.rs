@@ -6,10 +6,11 @@ use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;
 
-use super::{COLORS, Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
-use crate::axis::{is_logarithmic, label, labelled, value};
+use super::{COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use crate::axis::{head, is_logarithmic, label, labelled, value};
 use crate::figure::{Figure, Reading};
 use crate::number::{count, spread, with_unit};
+use crate::part::cell_place;
 use crate::sweep::{Line, Sweep};
 
 /// The most labels along an axis that a narrow chart has room for.
@@ -34,7 +35,15 @@ pub(crate) fn lines_for(sweep: &Sweep, metric: Metric) -> Panel {
         plot.add_trace(repeats(line, sweep.axis, metric, &look));
         plot.add_trace(means_of(line, sweep.axis, metric, &look));
     }
-    Panel::new(title, &plot)
+    Panel::new(title, Heads::new(head(sweep.axis), metric_head(metric)), &plot)
+}
+
+/// A figure as a column of data is headed: `IOPS`, `Mean latency (µs)`.
+pub(super) fn metric_head(metric: Metric) -> String {
+    match metric {
+        Metric::Iops | Metric::Bandwidth => metric.unit().to_owned(),
+        _ => format!("{} ({})", metric.title(), metric.unit()),
+    }
 }
 
 /// How a line looks: coloured by its run where that tells lines apart, else by what it does, else by its place.
@@ -83,12 +92,13 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
         .line(look.line())
         .marker(look.marker())
         .text_array(text.collect())
+        .custom_data(line.readings.iter().map(|reading| cell_place(reading.cell)).collect())
         .hover_template(TEXT_ONLY);
     match halves.clone().any(|half| half.is_some()) {
         false => trace,
         true => trace.error_y(
             ErrorData::new(ErrorType::Data)
-                .array(drawn(halves.map(Option::unwrap_or_default)))
+                .array(drawn(halves.map(|half| half.unwrap_or(f64::NAN))))
                 .color(look.color)
                 .thickness(1.2)
                 .width(4),
@@ -108,6 +118,7 @@ fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatte
         .name(hover(std::slice::from_ref(&line.name)))
         .legend_group(&line.name)
         .show_legend(false)
+        .meta(REPEAT)
         .mode(Mode::Markers)
         .marker(look.dots())
         .hover_info(SILENT)

@@ -7,6 +7,7 @@ mod beside;
 mod changes;
 mod curve;
 mod demand;
+mod heat;
 mod joined;
 mod lines;
 mod rounds;
@@ -15,8 +16,9 @@ mod written;
 
 pub(crate) use beside::{Point, beside};
 pub(crate) use changes::{Change, changes, changes_by_name};
-pub(crate) use curve::{curve, curve_across};
+pub(crate) use curve::{curve, curve_across, curves_of};
 pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
+pub(crate) use heat::{HEAT_CAPTION, STRETCHES, heat_by_round, heat_over_time};
 pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
 use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
@@ -28,6 +30,7 @@ use workload::Pattern;
 pub(crate) use written::written;
 
 use crate::axis::{logarithmic_ticks, plain};
+use crate::number::{DIGITS, rounded};
 
 /// The ratio of the largest to the smallest value beyond which an axis is logarithmic.
 const WIDE: f64 = 20.0;
@@ -40,16 +43,68 @@ const MANY: usize = 6;
 pub(crate) struct Panel {
     /// What is drawn and which way is better: `IOPS, more is better`.
     pub(crate) title: String,
+    /// What its data is called where it is taken away as CSV.
+    pub(crate) heads: Heads,
     /// The figure as Plotly's JSON.
     pub(crate) json: String,
 }
 
 impl Panel {
-    pub(crate) fn new(title: String, plot: &Plot) -> Self {
+    pub(crate) fn new(title: String, heads: Heads, plot: &Plot) -> Self {
         // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
-        Self { title, json: plot.to_json().replace('<', "\\u003c") }
+        Self { title, heads, json: plot.to_json().replace('<', "\\u003c") }
     }
 }
+
+/// What the columns of a chart's data are called, with their units: the page's script makes CSV of what is drawn.
+pub(crate) struct Heads {
+    /// What lies along the horizontal axis: `Block size (B)`.
+    pub(crate) x: String,
+    /// What lies along the vertical axis: `IOPS`.
+    pub(crate) y: String,
+    /// What the colour stands for, where it stands for an amount.
+    pub(crate) z: Option<&'static str>,
+    /// How a place along the horizontal axis is told.
+    pub(crate) along: Along,
+}
+
+impl Heads {
+    pub(crate) fn new(x: impl Into<String>, y: impl Into<String>) -> Self {
+        Self { x: x.into(), y: y.into(), z: None, along: Along::Numbers }
+    }
+
+    /// The same where places along the axis are told in this way.
+    pub(crate) fn along(self, along: Along) -> Self {
+        Self { along, ..self }
+    }
+}
+
+/// How a place along the horizontal axis is told in data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// As the number that is drawn.
+    Numbers,
+    /// By the label that is nearest.
+    Names,
+    /// As the percentile of which one in so many is beyond.
+    Rarities,
+}
+
+impl Along {
+    /// As the script knows it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Numbers => "numbers",
+            Self::Names => "names",
+            Self::Rarities => "rarities",
+        }
+    }
+}
+
+/// The mark of traces that hold single repeats, in a column of their own where data is taken away.
+pub(crate) const REPEAT: &str = "single repeat";
+/// The mark of lines that only help the eye: no data.
+pub(crate) const GUIDE: &str = "guide";
 
 /// The look that lines of one place and state share.
 pub(crate) struct Look {
@@ -209,9 +264,9 @@ pub(crate) fn hover(lines: &[String]) -> String {
     lines.iter().map(safe).collect::<Vec<_>>().join("<br>")
 }
 
-/// Numbers for drawing, with no more digits than a screen can show.
+/// Numbers for drawing and for taking away, without the noise that arithmetic leaves behind their digits.
 pub(crate) fn drawn(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    values.map(|value| crate::number::rounded(value, 5)).collect()
+    values.map(|value| rounded(value, DIGITS)).collect()
 }
 
 /// A hover template that shows a point's text and nothing else.

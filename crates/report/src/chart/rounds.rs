@@ -5,7 +5,8 @@ use plotly::Scatter;
 use plotly::common::{DashType, Line, Marker, Mode};
 use plotly::layout::{Axis, Shape, ShapeLayer, ShapeLine, ShapeType};
 
-use super::{COLORS, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::lines::metric_head;
+use super::{COLORS, GUIDE, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::number::{percent, with_unit};
 use crate::rounds::Window;
 
@@ -50,7 +51,7 @@ pub(crate) fn convergence(title: String, metric: Metric, tracks: &[Track], windo
         let layout = plot.layout().clone().shapes(vec![band(first as f64 - 0.5, last as f64 + 0.5)]);
         plot.set_layout(layout);
     }
-    Panel::new(title, &plot)
+    Panel::new(title, Heads::new("Round", metric_head(metric)), &plot)
 }
 
 /// The panel of a window: the figure, its mean, the lines a spread's half from it, and the line fitted to it.
@@ -68,6 +69,7 @@ pub(crate) fn window(title: String, window: &Window) -> Panel {
         let said = hover(&[name.clone(), if from == to { with_unit(metric, from) } else { window.formula() }]);
         Scatter::new(ends.to_vec(), drawn([from, to].into_iter()))
             .name(name)
+            .meta(GUIDE)
             .show_legend(in_legend)
             .mode(Mode::Lines)
             .line(Line::new().color(color).width(1.5).dash(dash))
@@ -92,7 +94,7 @@ pub(crate) fn window(title: String, window: &Window) -> Panel {
             .text_array(text.collect())
             .hover_template(TEXT_ONLY),
     );
-    Panel::new(title, &plot)
+    Panel::new(title, Heads::new("Round", metric_head(metric)), &plot)
 }
 
 /// An axis of rounds with a tick for each where there is room.

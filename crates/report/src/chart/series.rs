@@ -3,7 +3,7 @@
 use plotly::Scatter;
 use plotly::common::{DashType, Line, Marker, MarkerSymbol, Mode};
 
-use super::{Panel, TEXT_ONLY, amounts, clock, drawn, house, hover, time};
+use super::{Heads, Panel, TEXT_ONLY, amounts, clock, drawn, house, hover, time};
 use crate::number::{latency, three};
 use crate::timeline::{Span, Timeline};
 
@@ -16,14 +16,21 @@ pub(crate) fn series(timeline: &Timeline) -> Vec<Panel> {
     if bins.is_empty() {
         return Vec::new();
     }
+    let (_, unit, _) = time(end(&bins));
+    let heads = |figure: &str| Heads::new(format!("Time ({unit})"), figure);
     vec![
-        Panel::new("IOPS, more is better".to_owned(), &throughput(timeline, &bins)),
-        Panel::new("Latency (µs), less is better".to_owned(), &latencies(&bins)),
+        Panel::new("IOPS, more is better".to_owned(), heads("IOPS"), &throughput(timeline, &bins)),
+        Panel::new("Latency (µs), less is better".to_owned(), heads("Latency (µs)"), &latencies(&bins)),
     ]
 }
 
+/// When the last of `bins` ends, in seconds.
+pub(super) fn end(bins: &[Span]) -> f64 {
+    bins.last().map_or(0.0, |span| span.start + span.length)
+}
+
 fn throughput(timeline: &Timeline, bins: &[Span]) -> plotly::Plot {
-    let end = bins.last().map_or(0.0, |span| span.start + span.length);
+    let end = end(bins);
     let (unit, name, x) = time(end);
     let mut plot = house(x, amounts(bins.iter().map(Span::iops)), 3);
     let at = |span: &Span| {
@@ -63,7 +70,7 @@ fn throughput(timeline: &Timeline, bins: &[Span]) -> plotly::Plot {
 
 /// The longest, the 99 % and the median of each bin; the mean in place of both where percentiles were not kept.
 fn latencies(bins: &[Span]) -> plotly::Plot {
-    let end = bins.last().map_or(0.0, |span| span.start + span.length);
+    let end = end(bins);
     let (unit, name, x) = time(end);
     let longest: Figure = ("longest", "var(--series-4)", |span| Some(span.latency_max));
     let is_known = bins.iter().any(|span| span.percentile(50.0).is_some());

@@ -5,7 +5,7 @@ use plotly::Scatter;
 use plotly::common::{Anchor, DashType, Line, Marker, Mode};
 use plotly::layout::{Annotation, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType};
 
-use super::{COLORS, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{COLORS, Heads, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::axis::plain;
 use crate::number::three;
 use crate::timeline::Span;
@@ -51,7 +51,7 @@ pub(crate) fn written(spans: &[Span], capacity: Option<Bytes>) -> Panel {
             .annotations(multiples.iter().map(|multiple| note(at(*multiple), *multiple)).collect()),
     );
     let lines = if multiples.is_empty() { "" } else { "; lines at multiples of the capacity" };
-    Panel::new(format!("IOPS by data written{lines}"), &plot)
+    Panel::new(format!("IOPS by data written{lines}"), Heads::new("Data written (GB)", "IOPS"), &plot)
 }
 
 fn line(at: f64) -> Shape {

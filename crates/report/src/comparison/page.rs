@@ -9,11 +9,11 @@ use super::{METHOD, change, interval, mark, name, reach, unshared, verdict};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::figure::Reading;
-use crate::number::{bound, count, significant, spread, three, with_unit};
-use crate::page::{NO_SCRIPT, document};
+use crate::number::{bound, count, kept, significant, spread, three, with_unit};
+use crate::page::{About, NO_SCRIPT, document};
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
-use crate::table::{axis_head, cell_name, framed, grouped};
+use crate::table::{Rows, axis_head, cell_name, framed, grouped};
 
 /// How many of the largest changes the summary lists.
 const LISTED: usize = 12;
@@ -45,7 +45,7 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
         @for step in &steps { (section(comparison, step, &names)) }
         (back_matter(comparison))
     };
-    document(&title, version, &heading, &main)
+    document(&About { title: &title, version, name: &file_name(comparison) }, &heading, &main)
 }
 
 /// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
@@ -56,6 +56,12 @@ fn quoting(text: &str) -> Markup {
             @if place % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
+}
+
+/// `runs-1-2`: what files with data from the page begin with.
+fn file_name(comparison: &Comparison) -> String {
+    let ids = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string());
+    format!("runs-{}", ids.collect::<Vec<_>>().join("-"))
 }
 
 fn title(comparison: &Comparison) -> String {
@@ -122,7 +128,7 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
             thead { tr {
                 th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
                 th.number scope="col" { "Before" } th.number scope="col" { "After" }
-                th.number scope="col" { "Change" } th scope="col" { "95 % interval" } th.number scope="col" { "p, corrected" }
+                th.number scope="col" data-head="Change, %" { "Change" } th scope="col" { "95 % interval" } th.number scope="col" { "p, corrected" }
             } }
             tbody { @for one in listed { (largest_row(comparison, steps, one)) } }
         }
@@ -142,7 +148,7 @@ fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Mar
         td.number { (with_unit(one.metric, one.after.interval.mean)) }
         (changed(one))
         td.unit { (bounds(one)) }
-        td.number { (one.test.map_or_else(String::new, |test| p_value(test.adjusted))) }
+        td.number data-v=[one.test.map(|test| kept(test.adjusted))] { (one.test.map_or_else(String::new, |test| p_value(test.adjusted))) }
     } }
 }
 
@@ -159,7 +165,9 @@ fn changed(one: &Contrast) -> Markup {
         format!("; p = {}, corrected {}", p_value(test.rank.p), p_value(test.adjusted))
     });
     html! {
-        td.number.change title={ (words) (p) } {
+        td.number.change title={ (words) (p) } data-v=(percent(one.ratio.ratio))
+            data-l=[one.ratio.bounds.map(|bounds| percent(bounds.0))] data-u=[one.ratio.bounds.map(|bounds| percent(bounds.1))]
+        {
             @match verdict {
                 Verdict::Worse => span.worse { (change(one.ratio.ratio)) },
                 Verdict::Better => span.better { (change(one.ratio.ratio)) },
@@ -168,6 +176,11 @@ fn changed(one: &Contrast) -> Markup {
             @if verdict.is_real() { span.sign role="img" aria-label=(words) { (mark(verdict)) } }
         }
     }
+}
+
+/// A ratio as a change in percent, for data that is taken away.
+fn percent(ratio: f64) -> String {
+    kept((ratio - 1.0) * 100.0)
 }
 
 /// The interval of a change; told where there is none.
@@ -230,7 +243,7 @@ fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
             h2 { (part.step.title) }
             (drawn(&part.step.title, &panels, &caption(comparison, sweep.is_some())))
             @for (place, aspect) in step.aspects().into_iter().enumerate() {
-                @let table = table(comparison, step, aspect, names);
+                @let table = table(comparison, step, (place, aspect), names);
                 @if place == 0 { (table) } @else { details { summary { (aspect.title()) } (table) } }
             }
         }
@@ -309,7 +322,7 @@ fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
 }
 
 /// One figure of a step in all runs.
-fn table(comparison: &Comparison, step: &Shared, aspect: Aspect, names: &[String]) -> Markup {
+fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect), names: &[String]) -> Markup {
     let part = step.base();
     let others = 1..comparison.outcomes.len();
     let unit = step.contrasts.iter().find(|one| one.aspect == aspect).map_or("", |one| one.metric.unit());
@@ -318,12 +331,13 @@ fn table(comparison: &Comparison, step: &Shared, aspect: Aspect, names: &[String
             caption { (aspect.title()) ", " (unit) ": means ± 95 % confidence; " (aspect.better()) }
             thead { tr {
                 (axis_head(part))
-                th.number scope="col" { (names[0]) }
+                th.number scope="col" data-head={ (names[0]) ", " (unit) } { (names[0]) }
                 @for other in others.clone() {
-                    th.number scope="col" { (names[other]) } th.number scope="col" { "Change" } th scope="col" { "95 % interval" }
+                    th.number scope="col" data-head={ (names[other]) ", " (unit) } { (names[other]) }
+                    th.number scope="col" data-head={ (names[other]) ", change, %" } { "Change" } th scope="col" { "95 % interval" }
                 }
             } }
-            (grouped(part, 2 + 3 * (names.len() - 1), |reading| html! {
+            (grouped(part, if place == 0 { Rows::Linked } else { Rows::Plain }, 2 + 3 * (names.len() - 1), |reading| html! {
                 @let first = others.clone().find_map(|other| step.find(reading, aspect, other));
                 (mean(first.map(|one| &one.before), aspect))
                 @for other in others.clone() {
@@ -347,7 +361,9 @@ fn mean(side: Option<&Side>, aspect: Aspect) -> Markup {
         outliers => format!("; {} apart from the others", count(outliers, "repeat")),
     };
     html! {
-        td.number title={ (aspect.title()) " of each repeat: " (listed.join(", ")) (apart) } {
+        td.number title={ (aspect.title()) " of each repeat: " (listed.join(", ")) (apart) }
+            data-v=(kept(side.interval.mean)) data-h=[side.interval.half_width.map(kept)]
+        {
             (three(side.interval.mean))
             @if let Some(spread) = spread(&side.interval) { " " span.spread { (spread) } }
             @if !side.outliers.is_empty() { span.flag role="img" aria-label="a repeat lies apart from the others" { "✱" } }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{error, is_missed, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
-use crate::page::{NO_SCRIPT, document};
+use crate::page::{About, NO_SCRIPT, document};
 use crate::section::figure as drawn;
 use crate::table::framed;
 
@@ -36,7 +36,7 @@ pub fn html(replications: &[Replication], version: &str) -> String {
             pre.command { code { (command(replications, seed)) } }
         }
     };
-    document("Published beside measured", version, &heading, &main)
+    document(&About { title: "Published beside measured", version, name: "replicate" }, &heading, &main)
 }
 
 fn command(replications: &[Replication], seed: u64) -> String {

@@ -8,10 +8,10 @@ use stats::{Histogram, Interval};
 use super::matrix::{Grid, longest, matrix};
 use crate::chart::{self, DemandLine, DemandPoint, Response};
 use crate::figure::{Figure, Reading};
-use crate::number::{count, latency, three, whole};
+use crate::number::{count, kept, latency, three, whole};
 use crate::part::Part;
 use crate::section::figure;
-use crate::table;
+use crate::table::{self, Rows};
 
 /// How many requests tell the latency that one in 100,000 exceeds from the longest of all.
 const FIVE_NINES_NEEDED: u64 = 100_000;
@@ -33,11 +33,11 @@ pub(super) fn figures(part: &Part) -> Markup {
     let chosen = chosen(part);
     html! {
         @if let Some(grid) = Grid::of(part) {
-            @for metric in [Metric::Iops, Metric::LatencyMean] {
-                (matrix(&grid, &super::of_window(metric), metric, &|reading| reading.figure(metric)))
+            @for (metric, rows) in [(Metric::Iops, Rows::Linked), (Metric::LatencyMean, Rows::Plain)] {
+                (matrix(&grid, rows, &super::of_window(metric), metric, &|reading| reading.figure(metric)))
             }
             @if part.readings.iter().any(|reading| five_nines(reading).interval().is_some()) {
-                (matrix(&grid, FIVE_NINES_CAPTION, Metric::LatencyMean, &five_nines))
+                (matrix(&grid, Rows::Plain, FIVE_NINES_CAPTION, Metric::LatencyMean, &five_nines))
             } @else {
                 p.missing {
                     "No point made the " (whole(FIVE_NINES_NEEDED)) " requests in the window that it takes to tell the "
@@ -159,28 +159,26 @@ const ONE_CAPTION: &str = "How many of all requests took how long, both axes by 
 
 /// What the histograms hold, in numbers.
 fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
-    let longest =
-        |reading: &Reading| longest(reading).interval().map_or_else(|| "–".to_owned(), |figure| latency(figure.mean));
-    let nines = |reading: &Reading| match five_nines(reading) {
-        Figure::Measured(figure) => latency(figure.mean),
-        _ => "–".to_owned(),
-    };
+    let mean = |figure: &Figure| figure.interval().map(|interval| interval.mean);
     let table = html! {
         table {
             caption { "Response times of all requests in the measurement window" }
             thead { tr {
                 th scope="col" { "Point" } th.number scope="col" { "Workers" } th.number scope="col" { "Depth" }
-                th.number scope="col" { "IOPS" } th.number scope="col" { "Requests" } th.number scope="col" { "Mean" }
-                th.number scope="col" { "99.999 %" } th.number scope="col" { "Longest" }
+                th.number scope="col" { "IOPS" } th.number scope="col" { "Requests" }
+                @for head in ["Mean", "99.999 %", "Longest"] { th.number scope="col" data-head={ (head) ", µs" } { (head) } }
             } }
             tbody { @for (name, reading) in chosen {
                 @let all = latencies(reading);
                 tr {
                     th scope="row" { (name) }
                     td.number { (reading.cell.workload.workers) } td.number { (reading.cell.workload.queue_depth) }
-                    td.number { (reading.figure(Metric::Iops).interval().map_or_else(String::new, |figure| three(figure.mean))) }
-                    td.number { (whole(all.count())) } td.number { (latency(all.mean() / 1e3)) }
-                    td.number { (nines(reading)) } td.number { (longest(reading)) }
+                    @let iops = reading.figure(Metric::Iops).interval().map(|figure| figure.mean);
+                    td.number data-v=[iops.map(kept)] { (iops.map_or_else(String::new, three)) }
+                    td.number { (whole(all.count())) }
+                    @for micros in [Some(all.mean() / 1e3), mean(&five_nines(reading)), mean(&longest(reading))] {
+                        td.number data-v=[micros.map(kept)] { (micros.map_or_else(|| "–".to_owned(), latency)) }
+                    }
                 }
             } }
         }

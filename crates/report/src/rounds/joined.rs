@@ -7,7 +7,7 @@ use lab::plan::Action;
 use maud::{Markup, html};
 
 use crate::chart::{self, SERIES_POINTS, Stretch};
-use crate::number::three;
+use crate::number::{kept, three};
 use crate::part::Part;
 use crate::section::figure;
 use crate::table::framed;
@@ -60,20 +60,21 @@ fn drawn(legs: &[Leg]) -> Markup {
     let title = legs.iter().map(|leg| leg.part.step.title.as_str()).collect::<Vec<_>>().join(", then ");
     let panel = chart::joined(unit, &legs.iter().zip(&names).map(stretch).collect::<Vec<_>>(), end);
     let seconds = |seconds: f64| Nanos::from_millis((seconds * 1e3).round() as u64).to_string();
-    let rate = |point: Option<&(f64, [f64; 2])>| point.map_or_else(|| "–".to_owned(), |(_, rates)| three(rates[which]));
-    let mean =
-        |leg: &Leg| three(leg.points.iter().map(|(_, rates)| rates[which]).sum::<f64>() / leg.points.len() as f64);
+    let rate = |point: Option<&(f64, [f64; 2])>| point.map(|(_, rates)| rates[which]);
+    let mean = |leg: &Leg| leg.points.iter().map(|(_, rates)| rates[which]).sum::<f64>() / leg.points.len() as f64;
     let table = html! {
         table {
             caption { "The steps in a row, " (unit) }
             thead { tr {
-                th scope="col" { "Step" } th.number scope="col" { "Begins after" } th.number scope="col" { "Lasts" }
-                th.number scope="col" { "At first" } th.number scope="col" { "Mean" } th.number scope="col" { "In the end" }
+                th scope="col" { "Step" } @for head in ["Begins after", "Lasts"] { th.number scope="col" data-head={ (head) ", s" } { (head) } }
+                @for head in ["At first", "Mean", "In the end"] { th.number scope="col" data-head={ (head) ", " (unit) } { (head) } }
             } }
             tbody { @for (place, leg) in legs.iter().enumerate() { tr {
                 th scope="row" { (place + 1) ". " a href={ "#" (leg.part.anchor()) } { (leg.part.step.title) } }
-                td.number { (seconds(leg.start)) } td.number { (seconds(leg.length)) }
-                td.number { (rate(leg.points.first())) } td.number { (mean(leg)) } td.number { (rate(leg.points.last())) }
+                @for length in [leg.start, leg.length] { td.number data-v=(kept(length)) { (seconds(length)) } }
+                @for found in [rate(leg.points.first()), Some(mean(leg)), rate(leg.points.last())] {
+                    td.number data-v=[found.map(kept)] { (found.map_or_else(|| "–".to_owned(), three)) }
+                }
             } } }
         }
     };

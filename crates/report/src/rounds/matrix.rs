@@ -7,9 +7,9 @@ use stats::Interval;
 
 use crate::axis;
 use crate::figure::{Figure, Reading};
-use crate::number::{spread, three};
+use crate::number::{kept, spread, three};
 use crate::part::Part;
-use crate::table::framed;
+use crate::table::{Rows, exact, framed};
 
 /// The most columns that a page has room for.
 const COLUMNS_MAX: usize = 10;
@@ -18,7 +18,7 @@ const DEEPEST: f64 = 38.0;
 
 /// The cells of a sweep over two axes.
 pub(crate) struct Grid<'p> {
-    title: &'p str,
+    part: &'p Part<'p>,
     /// What differs from row to row, and from column to column.
     axes: [&'p Axis; 2],
     columns: Vec<String>,
@@ -51,7 +51,7 @@ impl<'p> Grid<'p> {
             (row, cells)
         });
         let rows = rows.collect();
-        Some(Self { title: &part.step.title, axes, columns, rows })
+        Some(Self { part, axes, columns, rows })
     }
 }
 
@@ -71,7 +71,14 @@ fn title(axis: &Axis) -> &str {
 }
 
 /// The table of one figure of `grid`, in the unit of `metric`.
-pub(crate) fn matrix(grid: &Grid, caption: &str, metric: Metric, of: &dyn Fn(&Reading) -> Figure) -> Markup {
+pub(crate) fn matrix(
+    grid: &Grid,
+    rows: Rows,
+    caption: &str,
+    metric: Metric,
+    of: &dyn Fn(&Reading) -> Figure,
+) -> Markup {
+    let place = |reading: &Reading| grid.part.cell_anchor(reading.cell).filter(|_| rows == Rows::Linked);
     let figures = || grid.rows.iter().flat_map(|(_, cells)| cells).flatten().map(|reading| of(reading));
     let means =
         || figures().filter_map(|figure| figure.interval().map(|interval| interval.mean)).filter(|mean| *mean > 0.0);
@@ -90,29 +97,29 @@ pub(crate) fn matrix(grid: &Grid, caption: &str, metric: Metric, of: &dyn Fn(&Re
                 th scope="row" { (row) }
                 @for cell in cells {
                     @match cell {
-                        Some(reading) => (shaded(&of(reading), metric, least, most)),
+                        Some(reading) => (shaded(place(reading), &of(reading), metric, least, most)),
                         None => td.number { span.dash { "–" } },
                     }
                 }
             } } }
         }
     };
-    framed(&format!("{}: {caption}", grid.title), &table)
+    framed(&format!("{}: {caption}", grid.part.step.title), &table)
 }
 
 /// A figure on a ground as deep as it is large among the others.
-fn shaded(figure: &Figure, metric: Metric, least: f64, most: f64) -> Markup {
+fn shaded(id: Option<String>, figure: &Figure, metric: Metric, least: f64, most: f64) -> Markup {
     match figure {
         Figure::Measured(interval) => html! {
-            td.number.heat style={ "--heat:" (depth(interval.mean, least, most)) "%" }
-                title={ (crate::table::exact(interval, metric)) }
+            td.number.heat id=[id] style={ "--heat:" (depth(interval.mean, least, most)) "%" }
+                title=(exact(interval, metric)) data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
                 (three(interval.mean))
                 @if let Some(spread) = spread(interval) { span.spread { (spread) } }
             }
         },
-        Figure::TooFew => html! { td.number title="Too few requests to tell" { span.dash { "–" } } },
-        Figure::NotGiven | Figure::NotMeasured => html! { td.number { span.absent { "not measured" } } },
+        Figure::TooFew => html! { td.number id=[id] title="Too few requests to tell" { span.dash { "–" } } },
+        Figure::NotGiven | Figure::NotMeasured => html! { td.number id=[id] { span.absent { "not measured" } } },
     }
 }
 

@@ -18,11 +18,11 @@ pub(crate) use overview::{overview, rows};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
-use crate::number::{bound, count, three};
+use crate::number::{bound, count, kept, three};
 use crate::part::Part;
 use crate::section::figure;
 use crate::sweep::Sweep;
-use crate::table;
+use crate::table::{self, Rows};
 
 /// The most lines in a chart that its legend leaves readable.
 const TRACKS_MAX: usize = 8;
@@ -42,13 +42,15 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
         @if course.done > 1 {
             h3 { "From round to round" }
             (figure(&part.step.title, &tracked(part, course, &groups), &rounds_caption(part, course)))
+            @let maps = maps(part, course);
+            @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) }
         }
         @if !course.windows.is_empty() {
             h3 { "The measurement window" }
             (figure(&part.step.title, &windows(course), WINDOW_CAPTION))
             (determination::table(part, course))
         }
-        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures(part)) } }
+        @if has_matrix(part) { details { summary { "All figures of this step" } (table::figures_again(part)) } }
         @if course.done > 1 {
             details { summary { (count(course.done, "round")) } (all_rounds(part, course, &groups)) }
         }
@@ -60,6 +62,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
     let part = &parts[index];
     let mut panels = tracked(part, course, groups);
     panels.extend(windows(course));
+    let maps = maps(part, course);
     let judged = if course.windows.is_empty() { "" } else { WINDOW_CAPTION };
     html! {
         p.steadiness { (bound(&course.said())) }
@@ -69,6 +72,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
             (demand::response(part))
         }
         @if !course.windows.is_empty() { (determination::table(part, course)) }
+        @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) }
         (figure(&part.step.title, &chart::curve(parts, index), crate::prose::CURVE_CAPTION))
         (table::figures(part))
         @if course.done > 1 {
@@ -100,9 +104,9 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
     };
     html! {
         @if let Some(grid) = Grid::of(part) {
-            (matrix(&grid, &of_window(by), by, &|reading| reading.figure(by)))
+            (matrix(&grid, Rows::Linked, &of_window(by), by, &|reading| reading.figure(by)))
             @if by == Metric::LatencyMean {
-                (matrix(&grid, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
+                (matrix(&grid, Rows::Plain, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
             }
         }
         (figure(&part.step.title, &panels, &caption))
@@ -182,6 +186,19 @@ fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
     groups.iter().map(panel).collect()
 }
 
+/// How the latencies of the cells that decide were spread from round to round; of a lone cell always.
+fn maps(part: &Part, course: &Course) -> Vec<Panel> {
+    let decides = |place: &usize| part.readings.len() == 1 || course.rounds.watched.contains(place);
+    let map = |place: usize| {
+        let reading = &part.readings[place];
+        let name = table::cell_name(part, reading);
+        let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let rounds: Vec<stats::Histogram> = reading.cell.rounds().map(engine::Measurement::latency).collect();
+        chart::heat_by_round(format!("{of}latency (µs) by round, by share of requests; lower is better"), &rounds)
+    };
+    (0..part.readings.len()).filter(decides).take(PANELS_MAX).filter_map(map).collect()
+}
+
 /// What charts of rounds show.
 fn rounds_caption(part: &Part, course: &Course) -> String {
     let is_many = part.readings.len() > 1 && !course.windows.is_empty();
@@ -233,7 +250,7 @@ fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
                     th scope="row" { (round) @if course.rounds.steady.is_some() && round >= first { span.hidden { ", in the window" } } }
                     @for (place, _) in &group.cells {
                         @let value = part.readings[*place].cell.rounds().nth(round - 1).and_then(|one| by.of(one));
-                        td.number { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
+                        td.number data-v=[value.map(kept)] { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
                     }
                 } } }
             }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::course::Course;
 use crate::figure::Figure;
-use crate::number::{spread, three};
+use crate::number::{kept, spread, three};
 use crate::part::Part;
 use crate::table::framed;
 
@@ -65,7 +65,7 @@ pub(crate) fn overview(parts: &[Part]) -> Markup {
                 @else { th scope="row" { a href={ "#" (row.anchor) } { (row.name) } } }
                 td { (row.steady) }
                 @match &row.figure {
-                    Some((Figure::Measured(interval), _)) => td.number {
+                    Some((Figure::Measured(interval), _)) => td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] {
                         (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
                     },
                     Some(_) => td.number { span.absent { "not measured" } },

@@ -5,7 +5,9 @@ use plotly::layout::AxisType;
 use plotly::{Bar, Scatter};
 
 use super::sheet::{Row, Sheet};
-use crate::chart::{COLORS, Look, Panel, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, time};
+use crate::chart::{
+    Along, COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, time,
+};
 use crate::number::{count, spread};
 
 /// The ratio of the largest to the smallest value beyond which an axis is logarithmic.
@@ -54,6 +56,8 @@ fn lines(sheet: &Sheet, column: usize, along: usize) -> Panel {
         plot.add_trace(
             Scatter::new(samples.iter().map(|dot| dot.0).collect(), drawn(samples.iter().map(|dot| dot.1)))
                 .show_legend(false)
+                .meta(REPEAT)
+                .name(hover(std::slice::from_ref(name)))
                 .legend_group(name)
                 .mode(Mode::Markers)
                 .marker(look.dots())
@@ -70,14 +74,15 @@ fn lines(sheet: &Sheet, column: usize, along: usize) -> Panel {
                 .hover_template(TEXT_ONLY)
                 .error_y(
                     ErrorData::new(ErrorType::Data)
-                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or_default())))
+                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
                         .color(look.color())
                         .thickness(1.2)
                         .width(4),
                 ),
         );
     }
-    Panel::new(sheet.columns[column].title(), &plot)
+    let heads = Heads::new(sheet.head(along), sheet.columns[column].head());
+    Panel::new(sheet.columns[column].title(), heads, &plot)
 }
 
 /// The figures of single goes, where there are several.
@@ -109,13 +114,14 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
             .width(0.6)
             .error_y(
                 ErrorData::new(ErrorType::Data)
-                    .array(drawn(figures().map(|figure| figure.half_width.unwrap_or_default())))
+                    .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
                     .color("var(--ink)")
                     .thickness(1.2)
                     .width(4),
             ),
     );
-    Panel::new(sheet.columns[column].title(), &plot)
+    let heads = Heads::new("Point", sheet.columns[column].head()).along(Along::Names);
+    Panel::new(sheet.columns[column].title(), heads, &plot)
 }
 
 /// What happened over time in the first go at each point, where somebody kept it.
@@ -130,7 +136,7 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
         (format!("{} ({})", first.name, first.unit), 1.0)
     };
     let points = || courses.iter().flat_map(|(_, course)| &course.points);
-    let (unit, _, x) = time(points().fold(0.0, |end, point| end.max(point.0)));
+    let (unit, clock, x) = time(points().fold(0.0, |end, point| end.max(point.0)));
     let mut plot = house(x, amounts(points().map(|point| point.1 * by)), courses.len());
     for (place, (name, course)) in courses.iter().enumerate() {
         let look = Look::ranked(COLORS[place % COLORS.len()], 0);
@@ -143,7 +149,8 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
                 .hover_info(SILENT),
         );
     }
-    Some(Panel::new(format!("{title}, over time"), &plot))
+    let heads = Heads::new(format!("Time ({clock})"), title.clone());
+    Some(Panel::new(format!("{title}, over time"), heads, &plot))
 }
 
 /// What is said of a point when it is hovered over.

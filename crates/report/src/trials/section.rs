@@ -10,8 +10,8 @@ use trial::Paper;
 use super::chart::{courses, panels};
 use super::sheet::{Column, Row, Sheet, shown};
 use super::text::verdict;
-use crate::number::{count, significant, spread, three};
-use crate::part::Part;
+use crate::number::{count, kept, significant, spread, three};
+use crate::part::{Part, cell_anchor};
 use crate::section::figure;
 use crate::table::framed;
 
@@ -28,7 +28,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
     html! {
         @if let Some(words) = verdict(part) { p { (words) } }
         (figure(title, &charts, "Means over repeats with 95 % intervals; single repeats as dots. The first repeat is shown over time."))
-        (framed(&format!("{title}: figures"), &table(&sheet, title)))
+        (framed(&format!("{title}: figures"), &table(&sheet, &part.step.name, title)))
         @if !common.is_empty() {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }
         }
@@ -39,7 +39,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
     }
 }
 
-fn table(sheet: &Sheet, title: &str) -> Markup {
+fn table(sheet: &Sheet, step: &str, title: &str) -> Markup {
     html! {
         table {
             caption { (title) ", " (count(repeats(sheet), "repeat")) " each" }
@@ -47,7 +47,7 @@ fn table(sheet: &Sheet, title: &str) -> Markup {
                 @for axis in sheet.axes { th scope="col" { (axis.title) } }
                 @for column in &sheet.columns { th.number scope="col" { (head(column)) } }
             } }
-            tbody { @for row in &sheet.rows { tr {
+            tbody { @for row in &sheet.rows { tr id=[cell_anchor(step, &row.outcome.point.key())] {
                 @for place in 0..sheet.axes.len() { th scope="row" { (shown(row.value(place))) } }
                 @for (column, found) in sheet.columns.iter().zip(&row.figures) { (cell(column, found.as_ref())) }
             } } }
@@ -71,7 +71,8 @@ fn cell(column: &Column, found: Option<&Interval>) -> Markup {
     let exact =
         format!("{}{half} {}, {}", significant(interval.mean, 6), column.unit, count(interval.repeats, "repeat"));
     html! {
-        td.number.imprecise[interval.is_imprecise()] title=(exact) {
+        td.number.imprecise[interval.is_imprecise()] title=(exact) data-v=(kept(interval.mean))
+            data-h=[interval.half_width.map(kept)] {
             (three(interval.mean))
             @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
             @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }

@@ -63,6 +63,16 @@ impl<'a> Sheet<'a> {
         leading
     }
 
+    /// What is swept at `place`, with the unit of its numbers.
+    pub(crate) fn head(&self, place: usize) -> String {
+        let unit = match self.axes[place].kind {
+            trial::Kind::Bytes => " (B)",
+            trial::Kind::Time => " (s)",
+            _ => "",
+        };
+        format!("{}{unit}", self.axes[place].title)
+    }
+
     /// The place of the axis along which figures are drawn: the last that is made of numbers.
     pub(crate) fn along(&self) -> Option<usize> {
         let is_number = |place: &usize| self.rows.iter().all(|row| row.number(*place).is_some());
@@ -124,15 +134,19 @@ impl Column {
         Some(Interval { mean: found.mean * self.scale, half_width, ..found })
     }
 
+    /// What is measured, with its unit: `Transactions (1/s)`.
+    pub(crate) fn head(&self) -> String {
+        if self.unit.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.unit) }
+    }
+
     /// The heading of a panel: `Transactions (1/s), more is better`.
     pub(crate) fn title(&self) -> String {
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" ({})", self.unit) };
         let way = match self.better {
             Better::More => ", more is better",
             Better::Less => ", less is better",
             Better::Neither => "",
         };
-        format!("{}{unit}{way}", self.name)
+        self.head() + way
     }
 
     /// `12,300 1/s`.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod browser;
+
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use engine::{Clock, Measurement};

@@ -1,0 +1,87 @@
+//! What a simulated drive's maker promises, beside what was measured.
+
+use block::Bytes;
+use drive::preset::{Preset, Promise, Rated};
+use lab::{Metric, Outcome};
+use maud::{Markup, html};
+use workload::Pattern;
+
+use crate::key::{KeyFigure, Scorecard};
+use crate::number::{kept, three};
+
+/// The promises of the drive that a run is of.
+pub(crate) struct Sheet {
+    rated: Rated,
+}
+
+/// A promise for the very request of a key figure.
+pub(crate) struct Promised {
+    /// In the unit of the key figure.
+    pub(crate) value: f64,
+    /// Whether a parameter of the model was chosen by it.
+    is_fitted: bool,
+    /// What was measured first over what is promised.
+    ratio: Option<f64>,
+}
+
+impl Sheet {
+    /// Of a drive that comes with the program, as it is; none of a real one, and none of one with other parts.
+    pub(crate) fn of(outcome: &Outcome) -> Option<Self> {
+        let name = outcome.run.target.strip_prefix("sim:")?;
+        let preset = Preset::all().find(|preset| preset.name == name)?;
+        Some(Self { rated: preset.rated }).filter(|sheet| !sheet.rated.source.is_empty())
+    }
+
+    /// What is promised for `row`: as data sheets have it 128 KiB and more in order, 4 KiB at random at the depth that
+    /// the drive's file names, or deeper.
+    pub(crate) fn promised(&self, row: &KeyFigure) -> Option<Promised> {
+        let (request, rated) = (&row.request, &self.rated);
+        let is_streamed = row.metric == Metric::Bandwidth && request.block >= Bytes::from_kib(128);
+        let is_deep = rated.random_depth.is_some_and(|depth| request.in_flight() >= depth);
+        let is_scattered =
+            row.metric == Metric::Iops && request.block == Bytes::from_kib(4) && is_deep && !row.is_sustained;
+        let rate = |rate: Option<block::Rate>| Some(rate?.get() as f64 / 1e6);
+        let count = |count: Option<u64>| Some(count? as f64);
+        let (value, promise) = match request.pattern {
+            Pattern::Read if is_streamed => (rate(rated.sequential_read), Promise::SequentialRead),
+            Pattern::Write if is_streamed => (rate(rated.sequential_write), Promise::SequentialWrite),
+            Pattern::RandRead if is_scattered => (count(rated.random_read_iops), Promise::RandomReadIops),
+            Pattern::RandWrite if is_scattered => (count(rated.random_write_iops), Promise::RandomWriteIops),
+            _ => return None,
+        };
+        let value = value?;
+        let ratio = row.base().map(|measured| measured.mean / value);
+        Some(Promised { value, is_fitted: rated.fitted.contains(&promise), ratio })
+    }
+
+    /// Whether anything in the scorecard is promised.
+    pub(crate) fn is_wanted(&self, scorecard: &Scorecard) -> bool {
+        scorecard.rows.iter().any(|row| self.promised(row).is_some())
+    }
+
+    /// Where the promises are from, and what the column means.
+    pub(crate) fn note(&self, scorecard: &Scorecard) -> Markup {
+        let is_fitted = scorecard.rows.iter().filter_map(|row| self.promised(row)).any(|promised| promised.is_fitted);
+        html! {
+            p.trust #rated {
+                "Rated: what the maker promises for the same request, with the first figure of the row as a share of it. "
+                @if is_fitted {
+                    "† The simulated drive was fitted to this figure: that it meets it is no evidence. "
+                }
+                "Source: " (self.rated.source) "."
+            }
+        }
+    }
+}
+
+/// A promise as a cell of the scorecard; empty where there is none.
+pub(crate) fn cell(promised: Option<Promised>) -> Markup {
+    let Some(Promised { value, is_fitted, ratio }) = promised else { return html! { td.rated data-state="Rated" {} } };
+    html! {
+        td.number.rated data-state="Rated" data-v=(kept(value)) {
+            (three(value))
+            @if is_fitted { a href="#rated" aria-label="fitted: the model was made to meet it" { "†" } }
+            @if let Some(ratio) = ratio { " " span.spread { (format!("{:.0} %", ratio * 100.0)) } }
+        }
+    }
+}
