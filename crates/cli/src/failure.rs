@@ -9,10 +9,12 @@ use lab::plan::catalog::CatalogError;
 use lab::plan::{Diagnostic, render};
 use store::StoreError;
 
-/// Why a command did not do what was asked: the words, and the exit code.
+use crate::exit::Exit;
+
+/// Why a command did not do what was asked: the words, and how the program ends for it.
 #[derive(Debug)]
 pub struct Failure {
-    code: u8,
+    exit: Exit,
     kind: Kind,
 }
 
@@ -22,37 +24,33 @@ enum Kind {
     Plan { file_name: String, text: String, mistakes: Vec<Diagnostic> },
 }
 
-/// Something was measured or tried and failed.
-const FAILED: u8 = 1;
-/// What was asked makes no sense, or is refused; nothing was changed.
-const USAGE: u8 = 2;
-/// Ctrl-C, by the shells' convention: 128 and the number of the signal.
-pub const INTERRUPTED: u8 = 130;
-
 impl Failure {
     /// What was asked makes no sense or is refused.
     pub fn usage(sentence: impl Display) -> Self {
-        Self { code: USAGE, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Refused, kind: Kind::Sentence(sentence.to_string()) }
     }
 
     /// What was asked was tried and failed.
     pub fn failed(sentence: impl Display) -> Self {
-        Self { code: FAILED, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Failed, kind: Kind::Sentence(sentence.to_string()) }
     }
 
     /// The user, or the system, asked for an end.
     pub fn interrupted(sentence: impl Display) -> Self {
-        Self { code: INTERRUPTED, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Interrupted, kind: Kind::Sentence(sentence.to_string()) }
     }
 
     /// Whether somebody asked for an end.
     pub fn is_interruption(&self) -> bool {
-        self.code == INTERRUPTED
+        self.exit == Exit::Interrupted
     }
 
     /// A plan has mistakes.
     pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
-        Self { code: USAGE, kind: Kind::Plan { file_name: file_name.to_owned(), text: text.to_owned(), mistakes } }
+        Self {
+            exit: Exit::Refused,
+            kind: Kind::Plan { file_name: file_name.to_owned(), text: text.to_owned(), mistakes },
+        }
     }
 
     /// The words, with a place in the file where there is one.
@@ -66,6 +64,7 @@ impl Failure {
     /// Prints the words to standard error.
     pub fn tell(&self, color: bool) -> ExitCode {
         match &self.kind {
+            Kind::Sentence(sentence) if color => eprintln!("\x1b[1;31merror\x1b[0m: {sentence}"),
             Kind::Sentence(sentence) => eprintln!("error: {sentence}"),
             Kind::Plan { .. } => eprintln!("{}", self.words(color).trim_end()),
         }
@@ -74,7 +73,7 @@ impl Failure {
 
     /// The code that the program ends with.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.code)
+        self.exit.into()
     }
 }
 

@@ -1,95 +1,45 @@
 //! assay puts a storage drive to the proof.
 
+mod command_line;
 mod commands;
+mod completion;
+mod examples;
+mod exit;
 mod failure;
 mod fingerprint;
 mod job_file;
+mod manual;
 mod power;
 mod progress;
 mod recorder;
 mod target;
+mod terminal;
 mod undertaking;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::FromArgMatches;
+use command_line::{Cli, Command};
 use commands::{
-    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run,
+    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, next, replicate, review, run,
+    shell,
 };
+use exit::Exit;
 use failure::Failure;
 use store::Store;
-
-/// Puts a storage drive to the proof: one command runs the whole method of a drive review on a real
-/// drive, a file or a simulated drive, and writes a report that anyone can repeat.
-#[derive(Parser)]
-#[command(name = "assay", version, arg_required_else_help = true, after_help = EXAMPLES)]
-struct Cli {
-    /// Where results are kept [default: assay/results.sqlite in the user's data directory]
-    #[arg(long, global = true, env = "ASSAY_STORE", value_name = "FILE")]
-    store: Option<PathBuf>,
-
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXAMPLES: &str = "Examples:
-  assay review                                    a simulated drive, in under a minute
-  assay review ./scratch.bin --size 2GiB --quick  a file on this machine's disk
-  assay run sim:x25-m --rw=randread --iodepth=32 --runtime=10s
-  assay show last                                 the figures of the latest run";
-
-#[derive(Subcommand)]
-enum Command {
-    /// Run a whole review and write its report
-    Review(review::Arguments),
-    /// Run one workload, with options named as fio's are, or a fio job file
-    Run(Box<run::Arguments>),
-    /// Turn a fio job file into a plan
-    Import(import::Arguments),
-    /// Repeat published reviews on simulated drives, figure beside figure
-    Replicate(replicate::Arguments),
-    /// Fit a simulated drive's parameters to published figures
-    Calibrate(calibrate::Arguments),
-    /// List the simulated drives, or describe one
-    Drives(catalogue::Drives),
-    /// List the plans, or show one
-    Plans(catalogue::Plans),
-    /// List the access profiles
-    Profiles,
-    /// List the runs in the store
-    Runs,
-    /// Show the figures of a run
-    Show(history::Show),
-    /// Hold runs against each other: what differs, by how much, and whether it is more than chance
-    Compare(compare::Arguments),
-    /// Show what a drive says of its health: now, or before and after a run
-    Health(health::Arguments),
-    /// Write a run's report again
-    Report(history::Report),
-    /// Make a simulated drive a block device that answers as the drive would
-    Attach(attach::Arguments),
-    /// List the attached drives with what they are doing
-    Attached,
-    /// Take an attached drive away
-    Detach(attach::Detach),
-    /// Wait for the end of standard input and undo what a process that was killed has left
-    #[command(hide = true)]
-    Aftermath {
-        /// The file of its promises
-        promises: PathBuf,
-    },
-    /// Have an attached drive do something wrong: bad sectors, delays, no writes, no drive
-    Fault(attach::Order),
-    /// Say what this machine can do, and how to get what is missing
-    Doctor(doctor::Arguments),
-}
+use terminal::color;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|refusal| refuse(&refusal));
-    let done = match cli.command {
+    completion::answer(command_line::command);
+    let typed = command_line::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = typed.unwrap_or_else(|refusal| refuse(&refusal));
+    let Some(command) = cli.command else { return end(place(cli.store).and_then(|path| next::run(&path))) };
+    end(match command {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::manual(&arguments),
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Attached => attach::attached(),
         Command::Detach(arguments) => attach::detach(&arguments),
@@ -109,9 +59,13 @@ fn main() -> ExitCode {
         Command::Health(arguments) => health::run(&arguments, || open(cli.store)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
-    };
+    })
+}
+
+/// How the program ends once a command is through.
+fn end(done: Result<(), Failure>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => Exit::Done.into(),
         Err(failure) => failure.tell(color(std::io::stderr().is_terminal())),
     }
 }
@@ -134,15 +88,14 @@ fn refuse(refusal: &clap::Error) -> ! {
 
 /// Opens the store that was asked for, or the user's own.
 fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
-    let path = asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
+    Ok(Store::open(&place(asked_for)?)?)
+}
+
+/// Where the store is that was asked for, or the user's own.
+fn place(asked_for: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
         Failure::usage(
             "there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE",
         )
-    })?;
-    Ok(Store::open(&path)?)
-}
-
-/// Whether to colour what goes to a terminal or to something else. See no-color.org.
-fn color(is_terminal: bool) -> bool {
-    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    })
 }

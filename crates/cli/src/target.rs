@@ -15,7 +15,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use trial::Aftermath;
 
-use crate::failure::{Failure, INTERRUPTED};
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// The highest number of a processor that the kernel's sets hold.
 const CPU_MAX: usize = 1023;
@@ -249,7 +250,7 @@ pub fn preset(name: &str) -> Result<Preset, Failure> {
 fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&stop))
+        flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
             .map_err(|error| Failure::failed(format!("Ctrl-C cannot be watched for: {error}")))?;
     }

@@ -44,7 +44,11 @@ fn every_step_in_the_pages_on_trials_can_be_read() {
         let steps = blocks(page, "toml");
         assert!(!steps.is_empty(), "docs/{name} has an example");
         for (line, steps) in steps {
-            let text = if steps.contains("\nname") && !steps.starts_with("[[") { steps } else { format!("name = \"p\"\n{steps}") };
+            let text = if steps.contains("\nname") && !steps.starts_with("[[") {
+                steps
+            } else {
+                format!("name = \"p\"\n{steps}")
+            };
             let read = lab::plan::parse(&text, lab::plan::Length::Full);
             assert!(read.is_ok(), "docs/{name}:{line}: {}", lab::plan::render(&read.unwrap_err(), name, &text, false));
         }

@@ -3,56 +3,11 @@
 mod support;
 
 use serde_json::Value;
-use support::Place;
-
-const FIGURES: &str = r#"
-review = "small"
-title = "A small review"
-source = "made up for this test"
-method = "small-method.toml"
-
-[[group]]
-title = "Reads"
-tolerance = "30%"
-
-[[group.series]]
-title = "Random reads"
-unit = "IOPS"
-figures = [
-    { id = "small/4k", use = "fit", value = 5500 },
-    { id = "small/64k", use = "check", value = 2500 },
-]
-"#;
-
-const METHOD: &str = r#"
-name = "small"
-
-[[part]]
-name = "flash"
-target = "x25-m"
-
-[part.workload]
-size = "64m"
-
-[[part.step]]
-name = "fill"
-rw = "write"
-bs = "1m"
-io_size = "64m"
-
-[[part.step]]
-name = "read"
-rw = "randread"
-number_ios = 200
-sweep.bs = ["4k", "64k"]
-yields.iops = "small/{bs}"
-"#;
+use support::{FIGURES, METHOD, Place};
 
 fn place() -> (Place, String) {
     let place = Place::new();
-    std::fs::write(place.path("small.toml"), FIGURES).unwrap();
-    std::fs::write(place.path("small-method.toml"), METHOD).unwrap();
-    let figures = place.path("small.toml").display().to_string();
+    let figures = place.small_review();
     (place, figures)
 }
 

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, value_name = "REVIEW|FILE")]
     figures: String,
 
-    /// What may be changed, within which bounds: `nand.read=20us..80us,controller.command=5us..60us` [default: every
+    /// What may be changed, within which bounds: `nand.read=20us..80us`, several apart by commas [default: every
     /// duration in the drive's file, from half to twice]
     #[arg(long, value_name = "LIST", value_parser = parameters)]
     parameters: Option<List>,

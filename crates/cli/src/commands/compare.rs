@@ -14,16 +14,12 @@ use crate::color;
 use crate::failure::Failure;
 
 const AFTER_HELP: &str = "\
-A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all
-figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 tests. Fewer
+A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all \
+figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 tests. Fewer \
 figures (--step, --metric) take fewer repeats. Mean latency that is throughput turned over shares its test.
 
-Exit codes: 0 compared, and with --fail-if-worse nothing is really worse by more; 1 something is;
-2 the runs cannot be compared, or so few repeats could never fail the guard.
-
-Examples:
-  assay compare 1 2
-  assay compare 1 last --fail-if-worse 5% --step depth-read --metric throughput --format json";
+Exit codes: 0 compared, and with --fail-if-worse nothing is really worse by more; 1 something is; \
+2 the runs cannot be compared, or so few repeats could never fail the guard.";
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]

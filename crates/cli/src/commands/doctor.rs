@@ -8,6 +8,8 @@ use clap::ValueEnum;
 use lab::doctor::{Check, Purpose, Status, examine, summary};
 use serde::Serialize;
 
+use crate::exit::Exit;
+
 /// The longest line for people, in characters.
 const LINE: usize = 80;
 /// Where a check's words begin: after `  missing  PostgreSQL  `.
@@ -44,9 +46,9 @@ pub fn run(arguments: Arguments, color: bool) -> ExitCode {
     match io::stdout().lock().write_all(document.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             eprintln!("error: the findings could not be written: {error}");
-            ExitCode::FAILURE
+            Exit::Failed.into()
         }
-        _ => ExitCode::SUCCESS,
+        _ => Exit::Done.into(),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
 
 /// The name of the plan of a single workload, which `assay run` makes.
-const SINGLE: &str = "run";
+pub const SINGLE: &str = "run";
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]

@@ -16,6 +16,7 @@ use super::history::say;
 use super::jobs::{self, Asked};
 use super::specification::{Specification, Traces, of};
 use crate::color;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
 use crate::power::PowerOptions;
@@ -139,7 +140,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
         None => measure(arguments, store),
     });
     let failure = match measured.and_then(|(document, judged)| say(&document).map(|()| judged)) {
-        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Ok(())) => return Exit::Done.into(),
         // The document tells it too, so that there is no other.
         Ok(Err(failure)) => return failure.tell(color(std::io::stderr().is_terminal())),
         Err(failure) => failure,

@@ -59,6 +59,13 @@ impl Place {
         said.stderr
     }
 
+    /// Writes a published review that takes a moment to repeat, and gives its path.
+    pub fn small_review(&self) -> String {
+        std::fs::write(self.path("small.toml"), FIGURES).expect("the folder can be written");
+        std::fs::write(self.path("small-method.toml"), METHOD).expect("the folder can be written");
+        self.path("small.toml").display().to_string()
+    }
+
     /// Writes a plan that takes about a second, and gives its path.
     pub fn short_plan(&self) -> String {
         let path = self.path("short.toml");
@@ -66,6 +73,51 @@ impl Place {
         path.display().to_string()
     }
 }
+
+/// A published review of one drive.
+pub const FIGURES: &str = r#"
+review = "small"
+title = "A small review"
+source = "made up for this test"
+method = "small-method.toml"
+
+[[group]]
+title = "Reads"
+tolerance = "30%"
+
+[[group.series]]
+title = "Random reads"
+unit = "IOPS"
+figures = [
+    { id = "small/4k", use = "fit", value = 5500 },
+    { id = "small/64k", use = "check", value = 2500 },
+]
+"#;
+
+/// How it is repeated.
+pub const METHOD: &str = r#"
+name = "small"
+
+[[part]]
+name = "flash"
+target = "x25-m"
+
+[part.workload]
+size = "64m"
+
+[[part.step]]
+name = "fill"
+rw = "write"
+bs = "1m"
+io_size = "64m"
+
+[[part.step]]
+name = "read"
+rw = "randread"
+number_ios = 200
+sweep.bs = ["4k", "64k"]
+yields.iops = "small/{bs}"
+"#;
 
 /// Every kind of step, each as short as can be.
 const SHORT_PLAN: &str = r#"

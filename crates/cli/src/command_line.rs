@@ -1,0 +1,117 @@
+//! What can be typed: the commands, their options, and the help on them.
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::commands::{
+    attach, calibrate, catalogue, compare, doctor, health, history, import, replicate, review, run, shell,
+};
+use crate::examples;
+use crate::exit::Exit;
+
+/// The widest that help is laid out, in columns.
+const WIDTH: usize = 80;
+
+/// Puts a storage drive to the proof: one command runs the whole method of a drive review on a real
+/// drive, a file or a simulated drive, and writes a report that anyone can repeat.
+#[derive(Parser)]
+#[command(name = "assay", version)]
+pub struct Cli {
+    /// Where results are kept [default: assay/results.sqlite in the user's data directory]
+    #[arg(long, global = true, env = "ASSAY_STORE", hide_env_values = true, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+
+    /// What to do; without it the program says what could be done next.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What the program can be told to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a whole review and write its report
+    Review(Box<review::Arguments>),
+    /// Run one workload, with options named as fio's are, or a fio job file
+    Run(Box<run::Arguments>),
+    /// Turn a fio job file into a plan
+    Import(import::Arguments),
+    /// Repeat published reviews on simulated drives, figure beside figure
+    Replicate(replicate::Arguments),
+    /// Fit a simulated drive's parameters to published figures
+    Calibrate(calibrate::Arguments),
+    /// List the simulated drives, or describe one
+    Drives(catalogue::Drives),
+    /// List the plans, or show one
+    Plans(catalogue::Plans),
+    /// List the access profiles
+    Profiles,
+    /// List the runs in the store
+    Runs,
+    /// Show the figures of a run
+    Show(history::Show),
+    /// Hold runs against each other: what differs, by how much, and whether it is more than chance
+    Compare(compare::Arguments),
+    /// Show what a drive says of its health: now, or before and after a run
+    Health(health::Arguments),
+    /// Write a run's report again
+    Report(history::Report),
+    /// Make a simulated drive a block device that answers as the drive would
+    Attach(attach::Arguments),
+    /// List the attached drives with what they are doing
+    Attached,
+    /// Take an attached drive away
+    Detach(attach::Detach),
+    /// Have an attached drive do something wrong: bad sectors, delays, no writes, no drive
+    Fault(attach::Order),
+    /// Wait for the end of standard input and undo what a process that was killed has left
+    #[command(hide = true)]
+    Aftermath {
+        /// The file of its promises
+        promises: PathBuf,
+    },
+    /// Say what this machine can do, and how to get what is missing
+    Doctor(doctor::Arguments),
+    /// Print what makes a shell complete commands, options and names
+    Completions(shell::Completions),
+    /// Write the manual pages into a folder
+    Man(shell::Manual),
+}
+
+/// All that can be typed, each command with its examples.
+pub fn command() -> clap::Command {
+    let told = |command: clap::Command, name: &str| {
+        let before = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+        let more = if examples::of(name).is_empty() { String::new() } else { examples::text(name) };
+        command.after_help(format!("{before}{more}"))
+    };
+    let mut whole = told(Cli::command(), "").max_term_width(WIDTH);
+    let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    for name in names {
+        whole = whole.mut_subcommand(&name, |command| told(command, &name));
+    }
+    let help = whole.get_after_help().expect("the whole has examples").to_string();
+    whole.after_help(format!("{help}\n\n{}", Exit::line()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_typed_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_names_it() {
+        for command in command().get_subcommands() {
+            let name = command.get_name();
+            let examples = examples::of(name);
+            assert!(!examples.is_empty(), "{name} has no example");
+            for (typed, _) in examples {
+                assert!(typed.starts_with(&format!("assay {name}")), "{typed} is no example of {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `assay completions` and `assay man`: what a shell and a reader of manuals get.
+
+use std::path::PathBuf;
+
+use super::history::say;
+use crate::completion::Shell;
+use crate::failure::Failure;
+use crate::manual;
+
+/// Which shell is meant.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "The script asks assay itself, so it is up to date as long as assay is found by the shell.")]
+pub struct Completions {
+    /// The shell that is to complete
+    shell: Shell,
+}
+
+/// Where manual pages go.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Manual {
+    /// The folder, made if it is not there
+    folder: PathBuf,
+}
+
+/// Prints a shell's script.
+pub fn completions(arguments: &Completions) -> Result<(), Failure> {
+    say(&arguments.shell.script())
+}
+
+/// Writes the manual pages.
+pub fn manual(arguments: &Manual) -> Result<(), Failure> {
+    let folder = arguments.folder.display();
+    let count = manual::write(&arguments.folder)
+        .map_err(|error| Failure::failed(format!("manual pages cannot be written to {folder}: {error}")))?;
+    say(&format!("{count} manual pages are in {folder}; `man -l {folder}/assay.1` shows the first.\n"))
+}

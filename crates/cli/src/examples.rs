@@ -1,0 +1,74 @@
+//! Examples of each command, as its help and its manual page show them. A test runs every one.
+
+/// What to type, and what that does.
+type Example = (&'static str, &'static str);
+
+/// The examples of the command of this name; those of the whole program for an empty one.
+pub fn of(command: &str) -> &'static [Example] {
+    match command {
+        "" => &[
+            ("assay review", "a simulated drive, in a minute"),
+            ("assay review ./scratch.bin --size 2GiB --quick", "a file on this machine's disk"),
+            ("assay run sim:x25-m --rw=randread --iodepth=32 --runtime=10s", "one workload"),
+            ("assay show last", "the figures of the latest run"),
+        ],
+        "review" => &[
+            ("assay review sim:x25-m --quick", "a simulated drive, shortened"),
+            ("assay review ./scratch.bin --size 1GiB --dry-run", "what it would write and take"),
+            ("assay review sim:x25-m --plan access-time", "another method"),
+            ("assay review --resume", "go on with what was cut off"),
+        ],
+        "run" => &[
+            ("assay run sim:x25-m --rw=randread --bs=4k --iodepth=32 --runtime=10s", "random reads"),
+            ("assay run ./scratch.bin --size=1g --profile file-server --runtime=5", "an access profile"),
+            ("assay run job.fio sim:x25-m", "a job file of fio's"),
+        ],
+        "import" => &[("assay import job.fio --output plan.toml", "a plan of a job file")],
+        "replicate" => &[("assay replicate ocaholic-x25m", "one published review again")],
+        "calibrate" => {
+            &[("assay calibrate x25-m --figures small.toml --parameters nand.read=20us..80us", "fit one parameter")]
+        }
+        "drives" => &[
+            ("assay drives", "all simulated drives"),
+            ("assay drives show x25-m", "what one is made of, with sources"),
+        ],
+        "plans" => &[("assay plans show review", "what a review does, step by step")],
+        "profiles" => &[("assay profiles", "all access profiles")],
+        "runs" => &[("assay runs", "all runs in the store")],
+        "show" => &[
+            ("assay show last", "the latest run, for people"),
+            ("assay show 1 --format csv", "every measurement, for spreadsheets"),
+        ],
+        "compare" => &[
+            ("assay compare 1 2", "the second held against the first"),
+            ("assay compare 1 2 --fail-if-worse 5% --step depth-read --format json", "a guard in CI"),
+        ],
+        "health" => {
+            &[("assay health last", "before and after the latest run"), ("assay health sim:x25-m", "of a drive, now")]
+        }
+        "report" => &[("assay report last --out reports", "the page of the latest run, again")],
+        "attach" => &[("assay attach x25-m --daemon", "a block device, printed as /dev/loopN")],
+        "attached" => &[("assay attached", "what is attached, and what it does")],
+        "detach" => &[("assay detach /dev/loop0", "take it away")],
+        "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "each thousandth request late")],
+        "doctor" => &[("assay doctor", "what this machine can do")],
+        "completions" => &[
+            ("assay completions bash > ~/.local/share/bash-completion/completions/assay", "bash"),
+            ("assay completions zsh > ~/.zfunc/_assay", "zsh, with ~/.zfunc in fpath"),
+            ("assay completions fish > ~/.config/fish/completions/assay.fish", "fish"),
+        ],
+        "man" => &[("assay man ~/.local/share/man/man1", "then `man assay` shows the first")],
+        _ => &[],
+    }
+}
+
+/// The examples as help shows them, within 80 columns: the words behind the commands where all have room, else above.
+pub fn text(command: &str) -> String {
+    let column = of(command).iter().map(|(typed, _)| typed.len()).max().unwrap_or_default();
+    let beside = of(command).iter().all(|(_, does)| column + does.len() + 4 <= 80);
+    let lines = of(command).iter().map(|(typed, does)| match beside {
+        true => format!("  {typed:<column$}  {does}"),
+        false => format!("  # {does}\n  {typed}"),
+    });
+    lines.fold("Examples:".to_owned(), |text, line| format!("{text}\n{line}"))
+}
