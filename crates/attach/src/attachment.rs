@@ -20,13 +20,15 @@ use crate::power::{Power, Switch};
 use crate::process::Process;
 use crate::registry::{Entry, Registry};
 use crate::temporary::Temporary;
-use crate::{AttachError, floor};
+use crate::{AttachError, floor, partitions};
 
 /// How a drive is attached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// The file that holds the data, which is kept; without it, one that goes with the drive.
     pub content: Option<PathBuf>,
+    /// An image that is read where nothing was written, and stays as it is; none for an empty drive.
+    pub image: Option<PathBuf>,
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// Whether to look for requests instead of sleeping.
@@ -44,7 +46,16 @@ pub struct Terms {
 impl Default for Terms {
     fn default() -> Self {
         let (busy, partitions, held) = (false, false, false);
-        Self { content: None, speed: 1.0, busy, partitions, power_cut_after: None, faults: Vec::new(), held }
+        Self {
+            content: None,
+            image: None,
+            speed: 1.0,
+            busy,
+            partitions,
+            power_cut_after: None,
+            faults: Vec::new(),
+            held,
+        }
     }
 }
 
@@ -106,6 +117,10 @@ impl Attachment {
         let data = terms.content.as_deref().or(scratch.as_ref().map(Temporary::path)).expect("it is one of them");
         let data = std::path::absolute(data).map_err(failed(data))?;
         let content = Content::open(&data, shape.capacity)?;
+        let content = match &terms.image {
+            Some(image) => content.over(image)?,
+            None => content,
+        };
         let files = (Temporary::new(mount.clone()).map_err(failed(&mount))?, scratch);
         let channel = Channel::mount(&mount)?;
         let shared = Arc::new(Shared::default());
@@ -142,12 +157,20 @@ impl Attachment {
         let device = Some(device);
         let mut this = Self { listing: None, device, stop, switch: Some(switch), server, shared, floor, _files: files };
         this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);
+        if terms.partitions {
+            partitions::make(this.device())?;
+        }
         Ok(this)
     }
 
     /// The block device.
     pub fn device(&self) -> &Path {
         self.device.as_ref().expect("it is there until it is detached").path()
+    }
+
+    /// The devices of the partitions of what is on it, where [`Terms::partitions`] asked for them.
+    pub fn partitions(&self) -> Vec<PathBuf> {
+        partitions::of(self.device())
     }
 
     /// What the way to the drive costs.

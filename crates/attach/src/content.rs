@@ -1,5 +1,6 @@
 //! What was written to an attached drive.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -9,11 +10,14 @@ use block::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::AttachError;
+use crate::overlay::Image;
 
 /// The data of a drive: a sparse file, in which what was never written takes no room.
 #[derive(Debug)]
 pub struct Content {
     file: File,
+    /// What is read where nothing was written.
+    image: Option<RefCell<Image>>,
 }
 
 impl Content {
@@ -30,7 +34,16 @@ impl Content {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, words)));
         }
         file.set_len(length.get()).map_err(failed)?;
-        Ok(Self { file })
+        Ok(Self { file, image: None })
+    }
+
+    /// This data on top of an image, which stays as it is.
+    ///
+    /// # Errors
+    /// If the image cannot be read.
+    pub fn over(self, path: &Path) -> Result<Self, AttachError> {
+        let image = Image::open(path).map_err(|cause| AttachError::Content { path: path.to_owned(), cause })?;
+        Ok(Self { image: Some(RefCell::new(image)), ..self })
     }
 
     /// Reads what is at `offset` into all of `data`.
@@ -38,7 +51,10 @@ impl Content {
     /// # Errors
     /// If the file cannot be read.
     pub fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(data, offset)
+        match &self.image {
+            Some(image) => image.borrow().read(&self.file, offset, data),
+            None => self.file.read_exact_at(data, offset),
+        }
     }
 
     /// Writes all of `data` at `offset`.
@@ -46,6 +62,7 @@ impl Content {
     /// # Errors
     /// If the file cannot be written, for one because its disk is full.
     pub fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.take(offset, data.len() as u64)?;
         self.file.write_all_at(data, offset)
     }
 
@@ -54,7 +71,13 @@ impl Content {
     /// # Errors
     /// If the file system cannot.
     pub fn forget(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.take(offset, length)?;
         Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length)?)
+    }
+
+    /// Has it be this file's and no longer the image's.
+    fn take(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.image.as_ref().map_or(Ok(()), |image| image.borrow_mut().take(&self.file, offset, length))
     }
 }
 
@@ -76,5 +99,28 @@ mod tests {
         assert_eq!(data, [0; 4]);
         let said = Content::open(&path, Bytes::from_mib(1)).unwrap_err().to_string();
         assert!(said.contains("holds 2 MiB, more than the drive's 1 MiB"), "{said}");
+    }
+
+    #[test]
+    fn what_is_written_over_an_image_is_read_and_the_image_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (image, path) = (folder.path().join("image"), folder.path().join("data"));
+        let mut expected: Vec<u8> = (0..40_960 + 512).map(|byte: u32| (byte % 251) as u8).collect();
+        std::fs::write(&image, &expected).unwrap();
+        let original = expected.clone();
+        let content = Content::open(&path, Bytes::new(expected.len() as u64)).unwrap().over(&image).unwrap();
+        let end = expected.len();
+        for (from, until) in [(512, 1024), (4096, 12_288), (13_824, 21_504), (end - 512, end)] {
+            expected[from..until].fill(7);
+            content.write(from as u64, &expected[from..until]).unwrap();
+        }
+        expected[5120..24_576].fill(0);
+        content.forget(5120, 24_576 - 5120).unwrap();
+        for (from, until) in [(0, end), (512, 5632), (20_480, 25_088), (end - 512, end)] {
+            let mut found = vec![1; until - from];
+            content.read(from as u64, &mut found).unwrap();
+            assert!(found == expected[from..until], "{from} to {until}");
+        }
+        assert!(std::fs::read(&image).unwrap() == original);
     }
 }

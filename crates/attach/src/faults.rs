@@ -12,11 +12,14 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     kind: Kind,
-    /// The first sector of 512 bytes that it concerns and the one after the last; all without.
-    range: Option<(Lba, Lba)>,
+    /// The sectors that it concerns; all without.
+    range: Option<Sectors>,
     /// It strikes each request of so many that it concerns.
     every: u64,
 }
+
+/// The first sector of 512 bytes and the one after the last.
+type Sectors = (Lba, Lba);
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +112,7 @@ impl FromStr for Fault {
 }
 
 /// What is before an `@`, and the sectors behind it: `2048`, or `2048-4095` with the last one in it.
-fn sectors(part: &str) -> Result<(&str, Option<(Lba, Lba)>), String> {
+fn sectors(part: &str) -> Result<(&str, Option<Sectors>), String> {
     let Some((what, range)) = part.split_once('@') else { return Ok((part, None)) };
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let sector = |text: &str| {

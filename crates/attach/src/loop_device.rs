@@ -80,7 +80,7 @@ pub fn backing(device: &Path) -> Option<PathBuf> {
 }
 
 /// Runs a program that must succeed; what it said, without the end of the line.
-fn run(command: &mut Command) -> Result<String, AttachError> {
+pub(crate) fn run(command: &mut Command) -> Result<String, AttachError> {
     let line = format!("{command:?}").replace('"', "");
     let failed = |said: String| AttachError::Program { command: line.clone(), said };
     let output = command.output().map_err(|error| failed(error.to_string()))?;

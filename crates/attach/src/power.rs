@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cut {
     /// Requests that had been answered.
     pub answered: u64,
-    /// Sectors of 512 bytes that the drive had taken and that are what they were before.
+    /// Sectors of 512 bytes that the drive had taken and that are what they were before, or zero.
     pub sectors: u64,
     /// Requests that were answered with an error in place of the drive.
     pub unanswered: usize,
@@ -23,7 +23,7 @@ impl Cut {
     /// A cut after so many answers, with so many requests in flight.
     pub fn new(answered: u64, lost: &Lost, unanswered: usize) -> Self {
         let length = |&(from, until): &(Lba, Lba)| until.get() - from.get();
-        Self { answered, sectors: lost.sectors.iter().map(length).sum(), unanswered }
+        Self { answered, sectors: lost.sectors.iter().chain(&lost.gone).map(length).sum(), unanswered }
     }
 }
 

@@ -46,6 +46,11 @@ impl<T> Agenda<T> {
         self.due.pop_front_if(|(at, _)| *at <= until)
     }
 
+    /// How much will happen.
+    pub fn count(&self) -> u32 {
+        self.due.len() as u32
+    }
+
     /// Whether nothing will happen.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty()

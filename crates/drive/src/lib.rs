@@ -83,7 +83,7 @@ pub trait Drive {
 
     /// Cuts the drive's power at `now` and switches it on again at once. No command in flight is ever answered,
     /// and the next waits until the drive has started. A drive that keeps nothing in volatile memory loses
-    /// nothing.
+    /// nothing of its data.
     ///
     /// # Panics
     /// If `now` is before a time already reached.
@@ -91,7 +91,8 @@ pub trait Drive {
         Lost::default()
     }
 
-    /// The sectors that a power cut at `now` would lose, in the form of [`Lost::sectors`].
+    /// The sectors of answered writes that a power cut at `now` would lose, in the form of [`Lost::sectors`]; of writes that
+    /// were not answered, any. Where these have not reached the drives yet that are put together, it may be more.
     fn unsaved(&self, _now: Nanos) -> Vec<(Lba, Lba)> {
         Vec::new()
     }

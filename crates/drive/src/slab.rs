@@ -44,6 +44,11 @@ impl<T> Slab<T> {
         self.free.push(place);
     }
 
+    /// How many places are not free.
+    pub fn in_use(&self) -> u32 {
+        (self.places.len() - self.free.len()) as u32
+    }
+
     /// Whether all places are free.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.places.len()

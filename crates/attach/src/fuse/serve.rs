@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, Lba, Nanos, Op, Request};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 use drive::{Device, Drive};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -235,6 +235,9 @@ impl Server {
     fn cut_power(&mut self) -> Result<(), AttachError> {
         let (lost, unanswered) = self.paced.cut_power(now());
         let restored = self.undo.restore(&lost.sectors, &self.content);
+        let bytes = |lba: Lba| lba.get() * SECTOR.get();
+        let mut gone = lost.gone.iter().map(|&(from, until)| (bytes(from), bytes(until) - bytes(from)));
+        let restored = restored.and_then(|()| gone.try_for_each(|(from, length)| self.content.forget(from, length)));
         self.power.note(Cut::new(self.count.requests(), &lost, unanswered.len() + self.late.len()));
         self.refuse(unanswered)?;
         Ok(restored?)

@@ -2,9 +2,10 @@
 
 mod attached;
 mod headroom;
+mod image;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +32,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The options of `assay attach`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive, by a name of `assay drives`, with or without sim: before it
-    drive: String,
+    /// The drive, by a name of `assay drives`, with or without sim: before it [default with --image: x25-m]
+    #[arg(required_unless_present = "image")]
+    drive: Option<String>,
+
+    /// A disk image, as it is written to a drive: the drive becomes as large as it, and holds it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "backing")]
+    image: Option<PathBuf>,
+
+    /// Leave the image as it is: what is written goes with the drive
+    #[arg(long, requires = "image")]
+    snapshot: bool,
 
     /// The file that holds the data, made if it is not there [default: one that is removed afterwards]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -82,8 +92,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.daemon {
         return in_background(arguments);
     }
-    let name = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
-    let preset = Preset::find(name)?;
+    let asked = arguments.drive.as_deref().unwrap_or("x25-m");
+    let name = asked.strip_prefix("sim:").unwrap_or(asked);
+    let preset = match &arguments.image {
+        Some(path) => image::drive_for(path, name)?,
+        None => Preset::find(name)?,
+    };
     let state = arguments.state.as_deref().map(StateFile::at);
     let state = state.or_else(|| arguments.backing.as_deref().map(StateFile::beside));
     let (drive, from) = begun(&preset, state.as_ref(), arguments)?;
@@ -93,7 +107,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let quickest = Quickest::of(&drive)?;
     let terms = Terms {
-        content: arguments.backing.clone(),
+        content: kept(arguments).map(Path::to_owned),
+        image: arguments.image.clone().filter(|_| arguments.snapshot),
         speed: arguments.speed,
         busy: arguments.busy,
         partitions: arguments.partitions,
@@ -102,6 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         held: false,
     };
     let mut attachment = Attachment::new(&Registry::open()?, name, drive, &terms)?;
+    let found = image::told(&attachment.partitions());
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
@@ -111,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::io::stdout().flush().ok();
     let floor = attachment.floor();
     tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {from}{}",
+        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {found}{from}{}",
         device.display(),
         floor.read,
         floor.write,
@@ -120,25 +136,32 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     serve(&attachment, &stop);
     let mut drive = attachment.detach()?;
     match state {
-        Some(state) => state.save(&preset.name, &mut drive, arguments.backing.as_deref()).map_err(Failure::failed),
+        Some(state) => state.save(&preset.name, &mut drive, kept(arguments)).map_err(Failure::failed),
         None => Ok(()),
     }
 }
 
+/// The file whose data is still there when the drive is detached, if there is one.
+fn kept(arguments: &Arguments) -> Option<&Path> {
+    let image = arguments.image.as_deref().filter(|_| !arguments.snapshot);
+    image.or(arguments.backing.as_deref())
+}
+
 /// The drive as it begins, and from where it goes on, in words.
 fn begun(preset: &Preset, state: Option<&StateFile>, arguments: &Arguments) -> Result<(Device, String), Failure> {
-    let Some(state) = state else { return Ok((prepared(preset, arguments.worn)?, String::new())) };
+    let fresh = || Ok((prepared(preset, arguments.image.is_some() || arguments.worn, arguments.worn)?, String::new()));
+    let Some(state) = state else { return fresh() };
     state.prepare().map_err(Failure::usage)?;
     let path = state.path().display();
     if !state.exists() {
-        return Ok((prepared(preset, arguments.worn)?, String::new()));
+        return fresh();
     }
     if arguments.worn {
         return Err(Failure::usage(format!(
             "the drive goes on from {path}, and --worn makes another: leave out --worn, remove {path}, or give another --state"
         )));
     }
-    let Resumed { drive, is_behind } = state.resume(preset, arguments.backing.as_deref()).map_err(Failure::usage)?;
+    let Resumed { drive, is_behind } = state.resume(preset, kept(arguments)).map_err(Failure::usage)?;
     let written = drive.counters().host_written;
     let behind = if is_behind {
         " The data was written after that was saved, as when a server is killed: of this the drive does not know."
@@ -176,16 +199,14 @@ fn serve(attachment: &Attachment, stop: &AtomicBool) {
     }
 }
 
-/// The drive as new, or written once in order and then as much again at random.
-fn prepared(preset: &Preset, worn: bool) -> Result<Device, Failure> {
+/// The drive as new, or written once in order, and then as much again at random.
+fn prepared(preset: &Preset, filled: bool, worn: bool) -> Result<Device, Failure> {
     let mut drive = preset.build();
     let capacity = drive.shape().capacity;
     let block = Bytes::from_mib(1).min(capacity);
-    let (fill, wear) = (
-        Workload { pattern: Pattern::Write, block, ..Workload::default() },
-        Workload { pattern: Pattern::RandWrite, ..Workload::default() },
-    );
-    for workload in [fill, wear].into_iter().filter(|_| worn) {
+    let fill = Workload { pattern: Pattern::Write, block, ..Workload::default() };
+    let wear = Workload { pattern: Pattern::RandWrite, ..Workload::default() };
+    for (workload, _) in [(fill, filled), (wear, worn)].into_iter().filter(|(_, is_wanted)| *is_wanted) {
         let workload = Workload { queue_depth: 32, stop: Stop::after_bytes(capacity), ..workload };
         engine::run_virtual(&mut drive, &workload, Seed::new(1)).map_err(Failure::failed)?;
     }

@@ -36,6 +36,11 @@ impl Controller {
         Self { spec, free: Nanos::ZERO, path: Calendar::default(), commands_busy: Nanos::ZERO, data_busy: Nanos::ZERO }
     }
 
+    /// Forgets what was under way.
+    pub fn restart(&mut self) {
+        (self.free, self.path) = (Nanos::ZERO, Calendar::default());
+    }
+
     /// Takes a command; when it is passed on.
     #[inline]
     pub fn command(&mut self, now: Nanos) -> Nanos {

@@ -193,6 +193,24 @@ impl Layout {
         })
     }
 
+    /// The sectors of the array whose data is in these sectors of a member, in runs: none for parity, nor for members that
+    /// hold the same as one before them.
+    pub fn backwards(&self, member: u32, (from, until): (Lba, Lba)) -> impl Iterator<Item = (Lba, Lba)> + use<> {
+        let layout = *self;
+        let (mut at, end) = (from.get(), until.get().min(self.rows * self.chunk));
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let (row, offset) = (at / layout.chunk, at % layout.chunk);
+                let sectors = (layout.chunk - offset).min(end - at);
+                at += sectors;
+                let column = (0..layout.columns).find(|&column| layout.member(row, column) == member)?;
+                let first = (row * layout.columns + column) * layout.chunk + offset;
+                Some((Lba::new(first), Lba::new(first + sectors)))
+            })
+        })
+        .flatten()
+    }
+
     /// Cuts a request at the boundaries of rows: each row with the sectors within it, counted over its data.
     fn rows(&self, request: &Request) -> impl Iterator<Item = (u64, Range<u64>)> + use<> {
         let width = self.columns * self.chunk;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 mod controller;
 mod layout;
+mod power_cut;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ pub use layout::{Layout, Level, Step};
 
 use crate::agenda::Agenda;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Shape};
+use crate::{Counters, Device, Drive, Health, Lost, Shape};
 
 /// Several simulated drives as one.
 ///
@@ -302,6 +303,14 @@ impl Drive for Array {
         assert!(self.flights.is_empty() && self.done.is_empty(), "an array is purged only when nothing is in flight");
         self.members.iter_mut().for_each(Drive::purge);
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        self.lose_power(now)
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.at_risk(now)
     }
 
     /// Tells each member of its share together, by where they begin, so that their loads overlap.

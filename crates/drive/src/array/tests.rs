@@ -250,3 +250,23 @@ fn a_flush_goes_to_all_and_a_trim_of_nothing_whole_is_done_at_once() {
     assert_eq!(one(&mut array, request(Op::Trim, 0, 8)), Nanos::ZERO);
     assert_eq!(requests(&array), [[0, 0, 0, 1]; 3], "the parity would no longer be right");
 }
+
+/// Each sector of the array is found again from where its data is, and no other.
+#[test]
+fn sectors_of_members_lead_back_to_those_of_the_array() {
+    for (level, members) in
+        [(Level::None, 1), (Level::Raid0, 3), (Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid10, 4)]
+    {
+        let layout = Layout::new(level, members, Bytes::from_sectors(8), Bytes::from_sectors(100));
+        let sectors = layout.capacity().sectors();
+        for sector in 0..sectors {
+            let request = Request::new(Op::Read, Lba::new(sector), 1);
+            let step = layout.pieces(&request).next().unwrap();
+            let back: Vec<_> = layout.backwards(step.member, (step.lba, Lba::new(step.lba.get() + 1))).collect();
+            assert_eq!(back, [(Lba::new(sector), Lba::new(sector + 1))], "{level:?}");
+        }
+        let all = (0..members).flat_map(|member| layout.backwards(member, (Lba::new(0), Lba::new(100))));
+        let count: u64 = all.map(|(from, until)| until.get() - from.get()).sum();
+        assert_eq!(count, sectors, "{level:?}: each once, whether members are alike or hold parity");
+    }
+}

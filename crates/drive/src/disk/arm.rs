@@ -192,6 +192,12 @@ impl Arm {
         self.ahead = None;
     }
 
+    /// Gives up what it is doing and moves to where it rests, from which it begins at `free`.
+    pub fn park(&mut self, at: Nanos, free: Nanos, spindle: &mut Spindle) {
+        self.stop(at, spindle);
+        (self.cylinder, self.head, self.next, self.free) = (0, 0, Lba::new(0), free);
+    }
+
     /// How long it has read ahead since it began to, and when that ends.
     pub fn time_ahead(&self, at: Nanos) -> Option<(Nanos, Nanos)> {
         let ahead = self.ahead.as_ref()?;

@@ -3,6 +3,7 @@
 mod arm;
 mod file;
 mod layout;
+mod power_cut;
 mod seek;
 mod segments;
 mod spindle;
@@ -25,7 +26,7 @@ use write_cache::WriteCache;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// All that a disk is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -449,10 +450,7 @@ impl Drive for DiskDrive {
         assert!(now >= self.now, "submitted at {now} to a disk that has reached {}", self.now);
         let end = Lba::new(self.spec.platters.sectors);
         assert!(request.end() <= end, "sector {} is beyond the disk's {}", request.end().get(), end.get());
-        while let Some(at) = self.next_inside().filter(|at| *at < now) {
-            self.step(at);
-        }
-        self.now = now;
+        self.advance(now);
         if self.inside < self.spec.queue_depth {
             self.take(now, tag, request);
         } else {
@@ -493,6 +491,18 @@ impl Drive for DiskDrive {
         let (reading, end) = self.arm.time_ahead(self.now).unwrap_or_default();
         let energy_nj = self.spindle.energy(self.now, reading, end);
         Counters { energy_nj, ..self.counters }
+    }
+
+    fn health(&self) -> Health {
+        Health { power_on: self.now, power_cycles: 1 + self.counters.unsafe_shutdowns, ..Health::default() }
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        self.lose_power(now)
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.at_risk(now)
     }
 
     /// Forgets all data. How long a real disk takes to overwrite itself is not modelled.

@@ -80,6 +80,13 @@ impl Spindle {
         up
     }
 
+    /// Notes that power was cut at `at`, which brings the platters to a stop, and is there again: when they turn.
+    pub fn restart(&mut self, at: Nanos) -> Nanos {
+        self.touch(at);
+        self.stopped.get_or_insert(at);
+        self.turning(at)
+    }
+
     /// Notes work that takes `time` and ends at `end`.
     #[inline]
     pub fn work(&mut self, work: Work, time: Nanos, end: Nanos) {

@@ -27,14 +27,14 @@ pub struct WriteCache {
     /// Ascending, apart from each other.
     extents: Vec<Extent>,
     held: u64,
-    /// Sectors on their way to the platters, whose room is not free yet.
-    leaving: u64,
+    /// What is on its way to the platters, whose room is not free yet.
+    leaving: Option<Extent>,
 }
 
 impl WriteCache {
     /// An empty cache of so many sectors in at most so many stretches.
     pub fn new(size: u64, extents_max: usize) -> Self {
-        Self { size, extents_max, extents: Vec::with_capacity(extents_max + 1), held: 0, leaving: 0 }
+        Self { size, extents_max, extents: Vec::with_capacity(extents_max + 1), held: 0, leaving: None }
     }
 
     /// Whether such a write can ever wait here.
@@ -44,12 +44,21 @@ impl WriteCache {
 
     /// Whether there is room for it now.
     pub fn has_room(&self, sectors: u64) -> bool {
-        self.held + self.leaving + sectors <= self.size && self.extents.len() < self.extents_max
+        self.held + self.on_their_way() + sectors <= self.size && self.extents.len() < self.extents_max
+    }
+
+    fn on_their_way(&self) -> u64 {
+        self.leaving.map_or(0, Extent::sectors)
+    }
+
+    /// All that is not on the platters: what waits and what is on its way.
+    pub fn unsaved(&self) -> impl Iterator<Item = Extent> + '_ {
+        self.extents.iter().copied().chain(self.leaving)
     }
 
     /// Whether nothing waits, nor is on its way.
     pub fn is_clean(&self) -> bool {
-        self.extents.is_empty() && self.leaving == 0
+        self.extents.is_empty() && self.leaving.is_none()
     }
 
     /// Whether nothing waits.
@@ -120,19 +129,19 @@ impl WriteCache {
             self.extents[index].first = taken.end;
         }
         self.held -= taken.sectors();
-        self.leaving = taken.sectors();
+        self.leaving = Some(taken);
         taken
     }
 
     /// Frees the room of what was taken last: it is on the platters.
     pub fn release(&mut self) {
-        self.leaving = 0;
+        self.leaving = None;
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.extents.clear();
-        (self.held, self.leaving) = (0, 0);
+        (self.held, self.leaving) = (0, None);
     }
 }
 

@@ -44,6 +44,7 @@ table!(PowerTable {
     idle: Power,
     #[serde(deserialize_with = "power")]
     active: Power,
+    battery: bool,
 });
 
 impl DramFile {
@@ -72,6 +73,7 @@ impl DramFile {
             write_rate,
             idle: power.idle,
             active: power.active,
+            battery: power.battery,
         })
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// All that a DRAM drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct DramSpec {
     pub idle: Power,
     /// What it consumes with a command inside.
     pub active: Power,
+    /// Whether a battery, or what else, keeps the data when power is cut.
+    pub battery: bool,
 }
 
 impl DramSpec {
@@ -39,6 +41,7 @@ impl DramSpec {
             ("capacity", capacity.to_string()),
             ("times", format!("{read} and {read_rate} to read, {write} and {write_rate} to write")),
             ("interface", format!("queue of {queue_depth}")),
+            ("without power", if self.battery { "keeps the data".to_owned() } else { "loses all data".to_owned() }),
         ]
     }
 }
@@ -46,7 +49,7 @@ impl DramSpec {
 /// A simulated drive of memory chips.
 ///
 /// The fixed times of commands in the drive run side by side; their data goes over the link one after the other.
-/// Nothing is cached, so a flush has nothing to do, and nothing is lost or worn.
+/// Nothing is cached, so a flush has nothing to do, and nothing is worn. Without power it keeps all, or nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DramDrive {
     spec: DramSpec,
@@ -144,7 +147,23 @@ impl Drive for DramDrive {
         Counters { energy_nj: energy.as_nanojoules(), ..self.counters }
     }
 
+    fn health(&self) -> Health {
+        Health { power_on: self.now, power_cycles: 1 + self.counters.unsafe_shutdowns, ..Health::default() }
+    }
+
     fn purge(&mut self) {
         assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
+    }
+
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        assert!(now >= self.now, "power is cut at {now}, before {} which the drive has reached", self.now);
+        self.now = now;
+        self.active = Nanos::from_nanos(self.active.as_nanos() - self.active_until.since(now).as_nanos());
+        self.active_until = self.active_until.min(now);
+        self.link = Calendar::default();
+        self.counters.unsafe_shutdowns += 1;
+        let all = (Lba::new(0), Lba::at(self.spec.capacity));
+        let gone = if self.spec.battery { Vec::new() } else { vec![all] };
+        Lost { gone, unanswered: self.queue.clear(), ..Lost::default() }
     }
 }

@@ -104,7 +104,7 @@ impl FlashDrive {
         }
         let coming = self.unsettled.entries.iter().filter(|entry| entry.programmed > now);
         let torn = coming.filter(|entry| entry.programmed - now <= self.spec.nand.program).count() as u32;
-        Lost { sectors: self.runs(&losses), torn, unanswered: 0 }
+        Lost { sectors: self.runs(&losses), torn, ..Lost::default() }
     }
 
     /// What [`Drive::unsaved`] promises.

@@ -72,6 +72,15 @@ impl Host {
         }
     }
 
+    /// Notes that power was cut at `now`: nothing is under way any more.
+    pub fn restart(&mut self, now: Nanos) {
+        if self.requests > 0 {
+            self.active += now - self.since;
+        }
+        self.requests = 0;
+        self.free.fill(Nanos::ZERO);
+    }
+
     /// Does the work of handing over; when it is done.
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: &Request) -> Nanos {

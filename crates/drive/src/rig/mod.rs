@@ -8,7 +8,7 @@ mod limit;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Nanos, Op, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
 pub(crate) use file::{RigFile, change};
 use host::Host;
 pub use host::HostSpec;
@@ -18,7 +18,7 @@ use crate::agenda::Agenda;
 use crate::array::{Array, ControllerSpec, Layout, Level};
 use crate::preset::Preset;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Shape};
+use crate::{Counters, Device, Drive, Health, Lost, Shape};
 
 /// All that a rig is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -263,6 +263,23 @@ impl Drive for Rig {
         assert!(self.flights.is_empty() && self.done.is_empty(), "a rig is purged only when nothing is in flight");
         self.array.purge();
         self.now = self.now.max(self.array.now());
+    }
+
+    /// The drives lose what they lose; that the host starts again is not simulated.
+    fn cut_power(&mut self, now: Nanos) -> Lost {
+        assert!(now >= self.now, "power is cut at {now}, before {} which the rig has reached", self.now);
+        while self.advance(now) {}
+        self.now = now;
+        let unanswered = self.flights.in_use() + self.done.count();
+        let lost = self.array.cut_power(now.max(self.array.now()));
+        self.array_due = Nanos::MAX;
+        self.host.restart(now);
+        (self.agenda, self.flights, self.commands, self.done) = Default::default();
+        Lost { unanswered, ..lost }
+    }
+
+    fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        self.array.unsaved(now.max(self.array.now()))
     }
 
     #[inline]

@@ -1,0 +1,56 @@
+//! The partitions of what is on a device.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::AttachError;
+use crate::loop_device::run;
+
+/// How long the kernel has to look, and devices to get their names.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Sees to it that every partition on `device` has a device of its own. Where the kernel, which looked first, does not know
+/// the kind of table, `partx` tells it.
+///
+/// # Errors
+/// If `partx` finds partitions that the kernel does not take.
+pub fn make(device: &Path) -> Result<(), AttachError> {
+    // Without a table there is nothing to be found, which is no mistake: one may be written later.
+    let list = Command::new("partx").args(["--show", "--noheadings", "--raw", "--output=NR"]).arg(device).output();
+    let wanted = list.map(|list| String::from_utf8_lossy(&list.stdout).lines().count()).unwrap_or_default();
+    let all_are_there = || of(device).len() >= wanted;
+    if !settled(all_are_there) {
+        run(Command::new("partx").arg("--update").arg(device))?;
+        settled(all_are_there);
+    }
+    Ok(())
+}
+
+/// The devices of its partitions, by number.
+pub fn of(device: &Path) -> Vec<PathBuf> {
+    let Some(name) = device.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(format!("/sys/class/block/{name}")) else { return Vec::new() };
+    let number = |entry: fs::DirEntry| {
+        let entry = entry.file_name().into_string().ok()?;
+        entry.strip_prefix(&format!("{name}p"))?.parse::<u32>().ok()
+    };
+    let mut numbers: Vec<u32> = entries.flatten().filter_map(number).collect();
+    numbers.sort_unstable();
+    let path = |number| PathBuf::from(format!("{}p{number}", device.display()));
+    numbers.into_iter().map(path).filter(|path| path.exists()).collect()
+}
+
+/// Waits until something is so; whether it is.
+fn settled(is_so: impl Fn() -> bool) -> bool {
+    let began = Instant::now();
+    while !is_so() {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    true
+}

@@ -1,0 +1,94 @@
+//! A drive that is as large as a disk image.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use block::{Bytes, SECTOR};
+use drive::preset::{Preset, Spec};
+
+use crate::failure::Failure;
+
+/// What else is changed in a drive that is to be small, until its parts fit together: flash has blocks of some size on many
+/// dies, a disk zones of many tracks.
+const SMALLER: [&str; 3] = ["capacity.spare=50%", "capacity.spare=300%", "capacity.spare=3000%"];
+
+/// The drive of this name, as large as the image at `path`.
+pub fn drive_for(path: &Path, name: &str) -> Result<Preset, Failure> {
+    let size = size_of(path)?;
+    let preset = Preset::find(name)?;
+    let (field, smaller): (_, &[&str]) = match preset.spec {
+        Spec::Flash(_) => ("capacity.user", &SMALLER),
+        Spec::Disk(_) => ("platters.capacity", &["platters.zones=1"]),
+        Spec::Dram(_) => ("memory.capacity", &[]),
+        Spec::Rig(_) => {
+            return Err(Failure::usage(format!(
+                "{name} is a rig, whose size is that of its drives; give one drive with --image, such as x25-m"
+            )));
+        }
+    };
+    let change = format!("{field}={} B", size.get());
+    let changed = preset.clone().changed(&change);
+    let refused = match changed {
+        Ok(changed) => return Ok(changed),
+        Err(refused) => refused,
+    };
+    let small = smaller.iter().find_map(|more| preset.clone().changed(&format!("{change}&{more}")).ok());
+    small.ok_or_else(|| {
+        Failure::usage(format!("{name} cannot be made as large as {}, {size}: {refused}", path.display()))
+    })
+}
+
+/// How large a raw image is.
+fn size_of(path: &Path) -> Result<Bytes, Failure> {
+    let refuse = |why: String| Failure::usage(format!("{}: {why}", path.display()));
+    let mut file = File::open(path).map_err(|error| refuse(error.to_string()))?;
+    let found = file.metadata().map_err(|error| refuse(error.to_string()))?;
+    if !found.is_file() {
+        return Err(refuse("it is no file; an image is one, as large as the drive".to_owned()));
+    }
+    let mut magic = [0; 4];
+    if file.read_exact(&mut magic).is_ok() && &magic == b"QFI\xfb" {
+        return Err(refuse("it is in QEMU's format; `qemu-img convert -O raw` makes a raw image of it".to_owned()));
+    }
+    let size = Bytes::new(found.len());
+    if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
+        return Err(refuse(format!("it has {} B, which are not whole sectors of 512 B", size.get())));
+    }
+    Ok(size)
+}
+
+/// The devices of partitions, as they are told.
+pub fn told(partitions: &[PathBuf]) -> String {
+    let paths: Vec<String> = partitions.iter().map(|path| path.display().to_string()).collect();
+    if paths.is_empty() { String::new() } else { format!("Its partitions: {}. ", paths.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_is_made_as_large_as_an_image_however_small_that_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        for (size, name) in [
+            (8 << 20, "x25-m"),
+            (100 << 20, "x25-m"),
+            (3 << 30, "x25-m"),
+            (1 << 30, "raptor-150"),
+            (1 << 20, "solid-data-dram"),
+        ] {
+            File::create(&path).unwrap().set_len(size).unwrap();
+            let preset =
+                drive_for(&path, name).unwrap_or_else(|error| panic!("{name}, {size}: {}", error.words(false)));
+            assert_eq!(preset.capacity().get(), size, "{name}");
+        }
+        let refused = |name| drive_for(&path, name).unwrap_err().words(false);
+        assert!(refused("toms-x25e-16").contains("give one drive with --image"));
+        File::create(&path).unwrap().set_len(1000).unwrap();
+        assert!(refused("x25-m").contains("it has 1000 B, which are not whole sectors"));
+        std::fs::write(&path, b"QFI\xfb and so on").unwrap();
+        assert!(refused("x25-m").contains("qemu-img convert -O raw"));
+    }
+}

@@ -1,0 +1,59 @@
+//! What a disk loses when its power is cut, and how it comes back.
+
+use block::{Lba, Nanos};
+
+use super::{DiskDrive, LINK_PIECE};
+use crate::link::Link;
+use crate::{Lost, lost};
+
+impl DiskDrive {
+    /// What [`Drive::cut_power`](crate::Drive::cut_power) promises.
+    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+        assert!(now >= self.now, "power is cut at {now}, before {} which the disk has reached", self.now);
+        self.advance(now);
+        let sectors = self.volatile(now);
+        let inside = self.arriving.len() + self.pending.len() + self.blocked.len();
+        let unanswered = self.queue.clear() + inside as u32;
+        self.arriving.clear();
+        self.pending.clear();
+        self.blocked.clear();
+        self.inside = 0;
+        self.segments.clear();
+        self.cache.clear();
+        self.cache_next = false;
+        self.link = Link::new(self.spec.link, LINK_PIECE);
+        self.counters.unsafe_shutdowns += 1;
+        let turning = self.spindle.restart(now);
+        self.arm.park(now, turning, &mut self.spindle);
+        (self.firmware_free, self.busy_at) = (turning, turning);
+        Lost { sectors, unanswered, ..Lost::default() }
+    }
+
+    /// What [`Drive::unsaved`](crate::Drive::unsaved) promises.
+    pub(super) fn at_risk(&self, now: Nanos) -> Vec<(Lba, Lba)> {
+        if self.cache.is_clean() && self.inside == 0 {
+            return Vec::new();
+        }
+        // What it writes from its cache up to then, it decides on the way.
+        let mut then = self.clone();
+        then.advance(now);
+        then.volatile(now)
+    }
+
+    /// Does all that is due inside before `now`, and reaches it.
+    pub(super) fn advance(&mut self, now: Nanos) {
+        while let Some(at) = self.next_inside().filter(|at| *at < now) {
+            self.step(at);
+        }
+        self.now = now;
+    }
+
+    /// What is in the cache alone at `now`. A stretch that is being written counts as not written yet: its sectors are
+    /// whole, but which of them are new nobody knows.
+    fn volatile(&mut self, now: Nanos) -> Vec<(Lba, Lba)> {
+        if self.arm.free() <= now {
+            self.cache.release();
+        }
+        lost::joined(self.cache.unsaved().map(|extent| (extent.first, extent.end)).collect())
+    }
+}
