@@ -272,6 +272,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
         overwrite: options.overwrite,
         destroy_data: options.destroy_data.clone(),
         create,
+        sparse: false,
     };
     let mut target = Target::open(path, &access)?;
     target.stop_when(interruption()?);
