@@ -20,7 +20,15 @@ impl Session<'_> {
                 if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
                     let since = Clocks::now();
                     let tried = self.try_once(step, trials, point, repeat, subject);
-                    let tried = tried.map_err(|error| error.at(&step.name, &key))?;
+                    let tried = match tried {
+                        // What this target does not have, another point may do without.
+                        Err(LabError::Trial(TrialError::Lacks(words))) => {
+                            self.note_all(&step.name, &key, vec![format!("Not measured: {words}.")])?;
+                            self.watch.advance(cost);
+                            continue;
+                        }
+                        tried => tried.map_err(|error| error.at(&step.name, &key))?,
+                    };
                     let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
                     lock(self.store).record_trial(self.run, &step.name, &key, repeat, &text)?;
                     self.note_all(&step.name, &key, tried.findings)?;
@@ -48,6 +56,7 @@ impl Session<'_> {
         let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
         let tried = trials.experiment.run(&point.choices, &stage, &Go { seed, tell: &tell });
         let (is_stopped, speed) = (stage.is_stopped(), stage.speed());
+        let late = stage.live().and_then(|live| live.finding());
         drop(stage);
         let left = subject.leave_stage();
         let tried = tried.map_err(|error| match error {
@@ -57,6 +66,7 @@ impl Session<'_> {
         });
         let mut tried = tried?.at_full_speed(speed);
         left?;
+        tried.findings.extend(late);
         tried.findings.extend((speed != 1.0).then(|| slowed(speed)));
         Ok(tried)
     }

@@ -10,9 +10,6 @@ use super::terms::{Terms, Transaction, Verify};
 /// From which share of the processors' time on, in percent, they and not the drive are what limits.
 const BUSY: f64 = 90.0;
 
-/// From which part of a transaction on the lateness of an attached drive's answers is told.
-const LATE: f64 = 0.1;
-
 /// What is to be doubted of what was measured.
 pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
     let done = measured.transactions.count();
@@ -29,7 +26,6 @@ pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
             format!("With {setting}, transactions do not wait until the drive has what they changed: it may be lost.")
         }),
         processors(measured),
-        late(measured),
     ];
     all.into_iter().flatten().collect()
 }
@@ -60,18 +56,6 @@ fn processors(measured: &Measured) -> Option<String> {
         format!(
             "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
              limits the rate."
-        )
-    })
-}
-
-/// That a simulated drive was served later than it would have answered, by enough to be seen in the transactions.
-fn late(measured: &Measured) -> Option<String> {
-    let late = measured.live?.late_99;
-    let mean = measured.transactions.latency()[0].value;
-    (late.as_secs_f64() > LATE * mean).then(|| {
-        format!(
-            "One answer of the simulated drive in a hundred came {late} or more after the drive would have given it, where a              transaction took {:.3} ms: the processors were busy with the database or something else, and the drive appears              slower than it is.",
-            mean * 1e3
         )
     })
 }
@@ -122,7 +106,7 @@ mod tests {
             balances: Some(Balances::of([7, 7, 7, 7, 10])),
             conditions: Vec::new(),
             papers: Vec::new(),
-            live: Some(attach::Live { late_99: Nanos::from_micros(100), ..attach::Live::default() }),
+            live: None,
         }
     }
 
@@ -152,11 +136,10 @@ mod tests {
     #[test]
     fn each_other_doubt_is_told() {
         type Change = fn(&mut Measured);
-        let changes: [(Change, &str); 5] = [
+        let changes: [(Change, &str); 4] = [
             (|measured| measured.failed = 3, "3 transactions failed"),
             (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
             (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
-            (|measured| measured.live.as_mut().unwrap().late_99 = Nanos::from_millis(1), "1 ms or more"),
             (|measured| measured.balances = Some(Balances::of([7, 7, 7, 7, 9])), "1 of 10 transactions were lost"),
         ];
         for (change, words) in changes {
