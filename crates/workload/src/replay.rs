@@ -56,8 +56,8 @@ pub enum ReplayPace {
     },
     /// As soon as there is room in the queue \[`replay_no_stall`\].
     AsFast,
-    /// With the pauses of whoever made them: where nothing was in flight for a while, nothing is for as long after the
-    /// last completion; what came while others were in flight follows at once \[`replay_think`\].
+    /// With the time to think of whoever made them: a request waits until all is done that was done when it was
+    /// recorded, and then for as long as it did then \[`replay_think`\].
     Think,
 }
 
@@ -265,11 +265,16 @@ mod tests {
     use crate::{Invalid, Stop, Stream};
 
     fn traced(op: Op, sector: u64, sectors: u32) -> Traced {
-        Traced { at: Nanos::from_micros(sector), pause: None, request: Request::new(op, Lba::new(sector), sectors) }
+        Traced {
+            at: Nanos::from_micros(sector),
+            after: 0,
+            think: Nanos::ZERO,
+            request: Request::new(op, Lba::new(sector), sectors),
+        }
     }
 
     fn workload(requests: &[Traced]) -> Workload {
-        let trace = Trace { requests: requests.to_vec(), targets: 1, passed_over: 0 };
+        let trace = Trace { requests: requests.to_vec(), done: Vec::new(), targets: 1, passed_over: 0 };
         let digest = trace.digest(TraceFormat::Iolog3);
         let replay = Some(Replay::of("t.log"));
         Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest)
@@ -337,7 +342,7 @@ mod tests {
     #[test]
     fn a_scaled_trace_keeps_its_alignment_and_fits_a_smaller_drive() {
         let requests = vec![traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
-        let trace = Trace { requests, targets: 1, passed_over: 0 };
+        let trace = Trace { requests, done: Vec::new(), targets: 1, passed_over: 0 };
         let unit = trace.digest(TraceFormat::Msr).unit;
         let places: Vec<u64> = trace.scaled(10, unit).requests.iter().map(|traced| traced.request.lba.get()).collect();
         assert_eq!(places, [800, 2400]);
