@@ -1,9 +1,13 @@
 //! A simulated drive against the machine's clock.
 
+use std::sync::Arc;
+
 use block::{Lba, Nanos, Op, Request, Tag};
 use drive::{Device, Drive, Lost};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
+
+use crate::heard::Heard;
 
 /// The time on the machine's monotonic clock.
 pub fn now() -> Nanos {
@@ -46,7 +50,10 @@ pub struct Paced<T> {
     speed: f64,
     floor: Floor,
     flight: Vec<Option<T>>,
+    /// When each of them came on the drive's clock, and what it is.
+    came: Vec<(Nanos, Request)>,
     free: Vec<u32>,
+    heard: Arc<Heard>,
     /// The drive's time up to which it has been asked for completions.
     reached: Nanos,
     /// How much later than wanted requests were answered, on the machine's clock.
@@ -57,8 +64,14 @@ impl<T> Paced<T> {
     /// The drive goes on from its own time at the machine's time `now`, so many of its seconds in each of the machine's.
     pub fn new(drive: Device, speed: f64, floor: Floor, now: Nanos) -> Self {
         let start = drive.now();
-        let (flight, free) = (Vec::new(), Vec::new());
-        Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late: Histogram::new() }
+        let (flight, came, free, heard) = (Vec::new(), Vec::new(), Vec::new(), Arc::default());
+        let late = Histogram::new();
+        Self { drive, start, origin: now, speed, floor, flight, came, free, heard, reached: start, late }
+    }
+
+    /// The same with its requests told to `heard`.
+    pub fn heard_by(self, heard: &Arc<Heard>) -> Self {
+        Self { heard: Arc::clone(heard), ..self }
     }
 
     /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
@@ -92,11 +105,13 @@ impl<T> Paced<T> {
         let made = self.to_drive(now).since(self.scaled(self.floor.of(request.op)));
         let tag = self.free.pop().unwrap_or_else(|| {
             self.flight.push(None);
+            self.came.push((made, request));
             self.flight.len() as u32 - 1
         });
         self.flight[tag as usize] = Some(asked);
         // The drive may have been asked for what lies ahead of the machine's clock already.
         self.reached = made.max(self.reached).max(self.drive.now());
+        self.came[tag as usize] = (self.reached, request);
         self.drive.submit(self.reached, Tag(tag), request);
     }
 
@@ -112,6 +127,8 @@ impl<T> Paced<T> {
         let done = done?;
         self.free.push(done.tag.0);
         let asked = self.flight[done.tag.0 as usize].take().expect("the drive answers what was submitted");
+        let (came, request) = self.came[done.tag.0 as usize];
+        self.heard.note((came, done.at, request));
         self.late.record(now.since(self.to_machine(done.at)));
         Some(asked)
     }
@@ -121,6 +138,7 @@ impl<T> Paced<T> {
         self.reached = self.moment(now);
         let lost = self.drive.cut_power(self.reached);
         self.free.clear();
+        self.came.clear();
         (lost, std::mem::take(&mut self.flight).into_iter().flatten().collect())
     }
 

@@ -2,10 +2,11 @@
 
 use block::{Nanos, Seed};
 
+use crate::boot::Boot;
 use crate::{Choice, Choices, Stage, Trial, TrialError};
 
 /// Every kind of trial, in the order of the documentation.
-pub const EXPERIMENTS: &[&dyn Experiment] = &[];
+pub const EXPERIMENTS: &[&dyn Experiment] = &[&Boot];
 
 /// One go of a trial, besides where and what.
 pub struct Go<'g> {

@@ -7,12 +7,14 @@
 //! process is killed.
 
 mod aftermath;
+mod boot;
 mod choice;
 mod error;
 mod experiment;
 mod program;
 mod result;
 mod stage;
+mod task;
 
 pub use aftermath::{Aftermath, Promise, Undo};
 pub use choice::{Choice, ChoiceError, Choices, Kind};
