@@ -37,6 +37,8 @@ enum Kind {
 /// A replay in which the time to think between requests is as recorded.
 struct Thoughtful {
     trace: Arc<Trace>,
+    /// How quick the thinking is, in percent.
+    percent: u32,
     /// The next request.
     place: usize,
     /// Requests in flight, by their tags.
@@ -54,7 +56,10 @@ impl Pace {
         let recorded = workload.replay.as_ref().and_then(|replay| Some((replay.pace, replay.trace.clone()?)));
         let kind = match (recorded, Arrivals::new(workload, worker, seed)) {
             (Some((ReplayPace::Recorded { percent }, trace)), _) => Kind::Recorded { trace, place: 0, percent },
-            (Some((ReplayPace::Think, trace)), _) => Kind::Thoughtful(Thoughtful::new(trace, began)),
+            (Some((ReplayPace::Think, trace)), _) => Kind::Thoughtful(Thoughtful::new(trace, 100, began)),
+            (Some((ReplayPace::ThinkAt { percent }, trace)), _) => {
+                Kind::Thoughtful(Thoughtful::new(trace, percent, began))
+            }
             (_, Some(mut arrivals)) => Kind::Open { next: began + arrivals.next_arrival(), arrivals },
             (_, None) => Kind::Think { next: began, think, burst, left: burst },
         };
@@ -111,15 +116,15 @@ impl Pace {
 }
 
 impl Thoughtful {
-    fn new(trace: Arc<Trace>, began: Nanos) -> Self {
-        Self { trace, place: 0, flights: BTreeMap::new(), early: BTreeMap::new(), done: (0, began) }
+    fn new(trace: Arc<Trace>, percent: u32, began: Nanos) -> Self {
+        Self { trace, percent, place: 0, flights: BTreeMap::new(), early: BTreeMap::new(), done: (0, began) }
     }
 
     /// When the next request is due; none while one is in flight that it waits for, or if there is none.
     fn due(&self) -> Option<Nanos> {
         let next = self.trace.requests.get(self.place)?;
         let (done, last) = self.done;
-        (done == next.after as usize).then(|| last + next.think)
+        (done == next.after as usize).then(|| last + quicker(next.think, self.percent))
     }
 
     fn take(&mut self, tag: Tag) {
@@ -236,6 +241,17 @@ mod tests {
         let mut pace = Pace::new(&workload, 0, Seed::new(1), began);
         assert_eq!(pace.take(began, Tag(0)), began);
         assert_eq!(pace.due(), Some(began + Nanos::from_micros(10)));
+        let mut quicker = Pace::new(
+            &Workload {
+                replay: workload.replay.clone().map(|replay| Replay { pace: replay.pace.at(200), ..replay }),
+                ..workload.clone()
+            },
+            0,
+            Seed::new(1),
+            began,
+        );
+        quicker.take(began, Tag(0));
+        assert_eq!(quicker.due(), Some(began + Nanos::from_micros(5)), "who thinks is twice as fast");
         pace.take(began, Tag(1));
         assert_eq!(pace.due(), None, "the first read is in flight");
         pace.done(began + Nanos::from_millis(8), Tag(1), false);

@@ -59,6 +59,41 @@ pub enum ReplayPace {
     /// With the time to think of whoever made them: a request waits until all is done that was done when it was
     /// recorded, and then for as long as it did then \[`replay_think`\].
     Think,
+    /// The same with who made them so much quicker, in percent: 200 for half the time to think.
+    ThinkAt {
+        /// How fast the recorded time goes while nobody waits for the drive \[`replay_time_scale`\].
+        percent: u32,
+    },
+}
+
+impl ReplayPace {
+    /// The same with the recorded time at so many percent of the speed.
+    #[must_use]
+    pub const fn at(self, percent: u32) -> Self {
+        match self {
+            Self::Think | Self::ThinkAt { .. } if percent == 100 => Self::Think,
+            Self::Think | Self::ThinkAt { .. } => Self::ThinkAt { percent },
+            Self::Recorded { .. } | Self::AsFast => Self::Recorded { percent },
+        }
+    }
+
+    /// The same with the recorded time as one to think.
+    #[must_use]
+    pub const fn thinking(self) -> Self {
+        match self {
+            Self::Recorded { percent } => Self::Think.at(percent),
+            Self::AsFast | Self::Think | Self::ThinkAt { .. } => self,
+        }
+    }
+
+    /// At how many percent of its speed the recorded time goes; none where it means nothing.
+    pub const fn percent(self) -> Option<u32> {
+        match self {
+            Self::Recorded { percent } | Self::ThinkAt { percent } => Some(percent),
+            Self::Think => Some(100),
+            Self::AsFast => None,
+        }
+    }
 }
 
 impl Default for ReplayPace {
@@ -328,6 +363,7 @@ mod tests {
             (replay(|replay| replay.trace = None), "has not been read"),
             (replay(|replay| replay.source.clear()), "read_iolog=FILE"),
             (replay(|replay| replay.pace = ReplayPace::Recorded { percent: 0 }), "replay_time_scale"),
+            (replay(|replay| replay.pace = ReplayPace::Think.at(0)), "replay_time_scale"),
             (replay(|replay| replay.scale = 0), "replay_scale of 0"),
         ] {
             let said = workload.span(Bytes::from_gib(1)).expect_err(words).to_string();

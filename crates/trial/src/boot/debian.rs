@@ -148,7 +148,7 @@ fn listed(found: &str) -> Option<(String, String)> {
     let suite = debian.iter().map(|row| row[3]).find(|suite| !suite.contains('-'))?;
     let lines = debian.iter().map(|row| {
         // What apt does not know it gives back as it was asked.
-        let signed = row[1].starts_with('/').then(|| format!("[signed-by={}] ", row[1])).unwrap_or_default();
+        let signed = if row[1].starts_with('/') { format!("[signed-by={}] ", row[1]) } else { String::new() };
         format!("deb {signed}{} {} main\n", row[2], row[3])
     });
     Some((suite.to_owned(), lines.collect()))
