@@ -132,6 +132,7 @@ impl Traces {
     /// The fields that were given, with their values; the trace by its full name, by which it is found again.
     pub fn given(&self) -> Vec<(Field, String)> {
         let full = |name: &String| match std::path::absolute(name) {
+            _ if name.starts_with(lab::BUILTIN_TRACE) => name.clone(),
             Ok(path) => path.display().to_string(),
             Err(_) => name.clone(),
         };

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 15] = [
+const BUILTIN: [(&str, &str); 16] = [
     ("review", include_str!("../../../../plans/review.toml")),
     ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
     ("snia-enterprise", include_str!("../../../../plans/snia-enterprise.toml")),
@@ -25,6 +25,7 @@ const BUILTIN: [(&str, &str); 15] = [
     ("access-time", include_str!("../../../../plans/access-time.toml")),
     ("dd", include_str!("../../../../plans/dd.toml")),
     ("power", include_str!("../../../../plans/power.toml")),
+    ("boot", include_str!("../../../../plans/boot.toml")),
 ];
 
 /// The largest file that is read as a plan.
