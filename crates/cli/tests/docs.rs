@@ -34,6 +34,11 @@ fn every_example_of_the_page_on_method_runs() {
     run_all(include_str!("../../../docs/method.md"), "method.md");
 }
 
+#[test]
+fn every_example_of_the_page_on_booting_runs() {
+    run_all(include_str!("../../../docs/boot.md"), "boot.md");
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();

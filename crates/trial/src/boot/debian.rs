@@ -77,7 +77,7 @@ fn grub(version: &str) -> String {
 
 fn teller() -> String {
     format!(
-        "#!/bin/sh\nstty raw -echo\nread -r asked\n\
+        "#!/bin/sh\nexport SYSTEMD_COLORS=0\nstty raw -echo\nread -r asked\n\
          echo '=== state'\nsystemctl is-system-running --wait\n\
          for word in {}; do\n  echo \"=== $word\"\n  systemd-analyze --no-pager \"$word\" 2>&1\ndone\n\
          echo '=== end'\nsleep infinity\n",

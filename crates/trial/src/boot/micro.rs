@@ -173,11 +173,45 @@ fn root(site: &Path) -> Result<PathBuf, TrialError> {
 
 fn busybox(root: &Path) -> Result<(), TrialError> {
     let from = programs::find("busybox").unwrap_or_default();
+    let program = fs::read(&from).map_err(TrialError::at(&from))?;
+    if needs_libraries(&program) {
+        let lacks = "needs libraries, which the system will not have; install Debian's package busybox-static";
+        return Err(TrialError::Lacks(format!("{} {lacks}", from.display())));
+    }
     let onto = root.join("bin/busybox");
     fs::create_dir_all(root.join("bin")).and_then(|()| fs::copy(&from, &onto)).map(drop).map_err(TrialError::at(from))
+}
+
+/// Whether a program of 64 bits names another that has to load it: whether it has a header of the type `PT_INTERP`.
+/// Source: System V Application Binary Interface, edition 4.1, "Program Header".
+fn needs_libraries(program: &[u8]) -> bool {
+    const INTERP: usize = 3;
+    let number = |at: usize, length: usize| {
+        let bytes = program.get(at..at + length).unwrap_or_default();
+        bytes.iter().rev().fold(0, |number: usize, byte| number << 8 | usize::from(*byte))
+    };
+    let (first, length, count) = (number(32, 8), number(54, 2), number(56, 2));
+    (0..count).any(|header| number(first + header * length, 4) == INTERP)
 }
 
 fn program(path: &Path, text: &str) -> Result<(), TrialError> {
     write(path, text)?;
     fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(TrialError::at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_needs_libraries_is_told_from_one_that_does_not() {
+        let mut program = vec![0; 64 + 2 * 56];
+        (program[32], program[54], program[56]) = (64, 56, 2);
+        program[64] = 1;
+        assert!(!needs_libraries(&program));
+        program[64 + 56] = 3;
+        assert!(needs_libraries(&program));
+        assert!(!needs_libraries(b"#!/bin/sh"));
+        assert!(needs_libraries(&fs::read(std::env::current_exe().unwrap()).unwrap()));
+    }
 }

@@ -11,7 +11,9 @@ fn read(text: &str) -> Result<Trace, TraceError> {
 }
 
 /// Operation, offset in KiB, length in KiB, time in microseconds; how many were done, microseconds since then.
-fn told(trace: &Trace) -> Vec<(Op, u64, u64, u64, (u32, u64))> {
+type Told = (Op, u64, u64, u64, (u32, u64));
+
+fn told(trace: &Trace) -> Vec<Told> {
     let micros = |time: Nanos| time.as_nanos() / 1000;
     let kib = |bytes: Bytes| bytes.get() / 1024;
     let tell = |traced: &Traced| {
