@@ -48,10 +48,10 @@ $B mount -t devtmpfs dev /dev
 while read -r module; do $B insmod "/modules/$module"; done </modules/order
 for word in $($B cat /proc/cmdline); do case $word in root=*) root=${word#root=} ;; esac; done
 until [ -b "$root" ]; do $B usleep 10000; done
-$B mount -t ext4 -o ro "$root" /root || $B echo "cannot open root device $root"
-$B mount --move /dev /root/dev
+$B mount -t ext4 -o ro "$root" /new || $B echo "cannot open root device $root"
+$B mount --move /dev /new/dev
 $B umount /proc
-exec $B switch_root /root /sbin/init
+exec $B switch_root /new /sbin/init
 "#;
 
 /// What the system does before it asks for a login: read what services would be, and write what they would note.
@@ -143,7 +143,7 @@ fn initrd(site: &Path, version: &str, work: &Work) -> Result<(), TrialError> {
     write(&ram.join("modules/order"), &order)?;
     program(&ram.join("init"), INIT)?;
     busybox(&ram)?;
-    let folders = ["dev", "proc", "root"].map(|folder| ram.join(folder));
+    let folders = ["dev", "proc", "new"].map(|folder| ram.join(folder));
     folders.iter().try_for_each(|folder| fs::create_dir_all(folder).map_err(TrialError::at(folder)))?;
     let pack = "bin/busybox find . | bin/busybox cpio -o -H newc >../initrd.img";
     work.run(command("sh")?.args(["-c", pack]).current_dir(&ram), pack, LIMIT).map(drop)
