@@ -12,6 +12,7 @@ use drive::{Device, Drive};
 use crate::content::Content;
 use crate::faults::{Fault, Orders};
 use crate::fuse::{Channel, Server};
+use crate::heard::Heard;
 use crate::listing::Listing;
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
@@ -124,7 +125,7 @@ impl Attachment {
         let files = (Temporary::new(mount.clone()).map_err(failed(&mount))?, scratch);
         let channel = Channel::mount(&mount)?;
         let shared = Arc::new(Shared::default());
-        let paced = Paced::new(drive, terms.speed, Floor::default(), now());
+        let paced = Paced::new(drive, terms.speed, Floor::default(), now()).heard_by(shared.heard());
         let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let stop = Arc::new(AtomicBool::new(false));
@@ -181,6 +182,11 @@ impl Attachment {
     /// What the drive is doing.
     pub fn live(&self) -> Live {
         self.shared.read()
+    }
+
+    /// What is asked of the drive, for whoever listens.
+    pub fn heard(&self) -> &Heard {
+        self.shared.heard()
     }
 
     /// What cuts the drive's power; it is given away once, and is to be kept while the drive is attached.

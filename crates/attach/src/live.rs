@@ -1,11 +1,12 @@
 //! What an attached drive is doing, for whoever looks.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use block::{Bytes, Nanos};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
 
+use crate::heard::Heard;
 use crate::power::Cut;
 
 /// What an attached drive is doing.
@@ -80,17 +81,25 @@ impl Live {
 
 /// Written by the server and read by others.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<Live>);
+pub struct Shared {
+    live: Mutex<Live>,
+    heard: Arc<Heard>,
+}
 
 impl Shared {
+    /// What was asked of the drive while somebody listened.
+    pub fn heard(&self) -> &Arc<Heard> {
+        &self.heard
+    }
+
     /// What was written last.
     pub fn read(&self) -> Live {
-        *self.0.lock().expect("nothing panics while it holds the figures")
+        *self.live.lock().expect("nothing panics while it holds the figures")
     }
 
     /// Puts `live` in its place, unless somebody is reading it just now.
     pub fn write(&self, live: Live) {
-        if let Ok(mut shared) = self.0.try_lock() {
+        if let Ok(mut shared) = self.live.try_lock() {
             *shared = live;
         }
     }

@@ -1,9 +1,13 @@
 //! A simulated drive against the machine's clock.
 
+use std::sync::Arc;
+
 use block::{Lba, Nanos, Op, Request, Tag};
 use drive::{Device, Drive, Lost};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
+
+use crate::heard::Heard;
 
 /// The time on the machine's monotonic clock.
 pub fn now() -> Nanos {
@@ -46,8 +50,9 @@ pub struct Paced<T> {
     speed: f64,
     floor: Floor,
     /// Each with the drive's time at which it was made.
-    flight: Vec<Option<(Nanos, T)>>,
+    flight: Vec<Option<(Nanos, Request, T)>>,
     free: Vec<u32>,
+    heard: Arc<Heard>,
     /// The drive's time up to which it has been asked for completions.
     reached: Nanos,
     /// How much later than wanted requests were answered, on the machine's clock.
@@ -60,9 +65,14 @@ impl<T> Paced<T> {
     /// The drive goes on from its own time at the machine's time `now`, so many of its seconds in each of the machine's.
     pub fn new(drive: Device, speed: f64, floor: Floor, now: Nanos) -> Self {
         let start = drive.now();
-        let (flight, free) = (Vec::new(), Vec::new());
+        let (flight, free, heard) = (Vec::new(), Vec::new(), Arc::default());
         let (late, own) = (Histogram::new(), Histogram::new());
-        Self { drive, start, origin: now, speed, floor, flight, free, reached: start, late, own }
+        Self { drive, start, origin: now, speed, floor, flight, free, heard, reached: start, late, own }
+    }
+
+    /// The same with its requests told to `heard`.
+    pub fn heard_by(self, heard: &Arc<Heard>) -> Self {
+        Self { heard: Arc::clone(heard), ..self }
     }
 
     /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
@@ -106,7 +116,7 @@ impl<T> Paced<T> {
         });
         // The drive may have been asked for what lies ahead of the machine's clock already.
         self.reached = made.max(self.reached).max(self.drive.now());
-        self.flight[tag as usize] = Some((self.reached, asked));
+        self.flight[tag as usize] = Some((self.reached, request, asked));
         self.drive.submit(self.reached, Tag(tag), request);
     }
 
@@ -121,7 +131,8 @@ impl<T> Paced<T> {
         self.reached = self.reached.max(if done.is_some() { self.drive.now() } else { until });
         let done = done?;
         self.free.push(done.tag.0);
-        let (made, asked) = self.flight[done.tag.0 as usize].take()?;
+        let (made, request, asked) = self.flight[done.tag.0 as usize].take()?;
+        self.heard.note((made, done.at, request));
         self.late.record(now.since(self.to_machine(done.at)));
         self.own.record(self.on_machine(done.at.since(made)));
         Some(asked)
@@ -132,12 +143,12 @@ impl<T> Paced<T> {
         self.reached = self.moment(now);
         let lost = self.drive.cut_power(self.reached);
         self.free.clear();
-        (lost, std::mem::take(&mut self.flight).into_iter().flatten().map(|(_, asked)| asked).collect())
+        (lost, std::mem::take(&mut self.flight).into_iter().flatten().map(|(.., asked)| asked).collect())
     }
 
     /// Gives up all that is in flight. The drive goes on with it, and nobody hears of that.
     pub fn give_up(&mut self) -> Vec<T> {
-        self.flight.iter_mut().filter_map(Option::take).map(|(_, asked)| asked).collect()
+        self.flight.iter_mut().filter_map(Option::take).map(|(.., asked)| asked).collect()
     }
 
     /// The sectors that would be lost if the power were cut at the machine's time `now`.

@@ -55,6 +55,11 @@ fn every_step_in_the_pages_on_trials_can_be_read() {
     }
 }
 
+#[test]
+fn every_example_of_the_page_on_booting_runs() {
+    run_all(include_str!("../../../docs/boot.md"), "boot.md");
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();

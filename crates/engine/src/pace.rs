@@ -1,8 +1,9 @@
 //! When a worker's next request is due.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use block::{Nanos, Op, Request, Seed};
+use block::{Nanos, Op, Request, Seed, Tag};
 use workload::{Arrivals, ReplayPace, Trace, Workload, quicker};
 
 /// The pace of one worker whose requests do not just follow one another.
@@ -29,13 +30,23 @@ enum Kind {
     },
     /// Requests come when they were recorded, at so many percent of the speed.
     Recorded { trace: Arc<Trace>, place: usize, percent: u32 },
-    /// Pauses are as recorded.
-    Paused {
-        trace: Arc<Trace>,
-        place: usize,
-        /// Since when nothing has been in flight; none while something is.
-        idle: Option<Nanos>,
-    },
+    /// Each request waits for those that had been done before it came, and then as long as was recorded.
+    Thoughtful(Thoughtful),
+}
+
+/// A replay in which the time to think between requests is as recorded.
+struct Thoughtful {
+    trace: Arc<Trace>,
+    /// How quick the thinking is, in percent.
+    percent: u32,
+    /// The next request.
+    place: usize,
+    /// Requests in flight, by their tags.
+    flights: BTreeMap<u32, u32>,
+    /// Requests that are done while one is not that was done earlier when they were recorded, and when they were.
+    early: BTreeMap<u32, Nanos>,
+    /// How many are done of those that the next request waits for, and when the last of them was.
+    done: (usize, Nanos),
 }
 
 impl Pace {
@@ -45,7 +56,10 @@ impl Pace {
         let recorded = workload.replay.as_ref().and_then(|replay| Some((replay.pace, replay.trace.clone()?)));
         let kind = match (recorded, Arrivals::new(workload, worker, seed)) {
             (Some((ReplayPace::Recorded { percent }, trace)), _) => Kind::Recorded { trace, place: 0, percent },
-            (Some((ReplayPace::Think, trace)), _) => Kind::Paused { trace, place: 0, idle: Some(began) },
+            (Some((ReplayPace::Think, trace)), _) => Kind::Thoughtful(Thoughtful::new(trace, 100, began)),
+            (Some((ReplayPace::ThinkAt { percent }, trace)), _) => {
+                Kind::Thoughtful(Thoughtful::new(trace, percent, began))
+            }
             (_, Some(mut arrivals)) => Kind::Open { next: began + arrivals.next_arrival(), arrivals },
             (_, None) => Kind::Think { next: began, think, burst, left: burst },
         };
@@ -61,10 +75,7 @@ impl Pace {
                 let traced = trace.requests.get(*place)?;
                 Some(self.began + quicker(traced.at, *percent))
             }
-            Kind::Paused { trace, place, idle } => match trace.requests.get(*place)?.pause {
-                None => Some(self.began),
-                Some(pause) => idle.map(|since| since + pause),
-            },
+            Kind::Thoughtful(replay) => replay.due(),
         }
     }
 
@@ -73,8 +84,8 @@ impl Pace {
         request.op == Op::Flush && matches!(self.kind, Kind::Open { .. } | Kind::Think { .. })
     }
 
-    /// Takes the request that is due; the time from which its latency counts.
-    pub fn take(&mut self, now: Nanos) -> Nanos {
+    /// Takes the request that is due, to be submitted under this tag; the time from which its latency counts.
+    pub fn take(&mut self, now: Nanos, tag: Tag) -> Nanos {
         match &mut self.kind {
             Kind::Open { arrivals, next } => std::mem::replace(next, self.began + arrivals.next_arrival()),
             Kind::Think { left, think, .. } => {
@@ -87,19 +98,56 @@ impl Pace {
                 *place += 1;
                 came
             }
-            Kind::Paused { place, idle, .. } => {
-                (*place, *idle) = (*place + 1, None);
+            Kind::Thoughtful(replay) => {
+                replay.take(tag);
                 now
             }
         }
     }
 
-    /// Nothing of the worker is in flight any more.
-    pub fn rest(&mut self, now: Nanos) {
+    /// The request under this tag is done; `rests` if nothing of the worker is in flight any more.
+    pub fn done(&mut self, now: Nanos, tag: Tag, rests: bool) {
         match &mut self.kind {
-            Kind::Think { next, think, burst, left } if *left == 0 => (*left, *next) = (*burst, now + *think),
-            Kind::Paused { idle, .. } => *idle = Some(now),
+            Kind::Think { next, think, burst, left } if rests && *left == 0 => (*left, *next) = (*burst, now + *think),
+            Kind::Thoughtful(replay) => replay.done(now, tag),
             Kind::Think { .. } | Kind::Open { .. } | Kind::Recorded { .. } => {}
+        }
+    }
+}
+
+impl Thoughtful {
+    fn new(trace: Arc<Trace>, percent: u32, began: Nanos) -> Self {
+        Self { trace, percent, place: 0, flights: BTreeMap::new(), early: BTreeMap::new(), done: (0, began) }
+    }
+
+    /// When the next request is due; none while one is in flight that it waits for, or if there is none.
+    fn due(&self) -> Option<Nanos> {
+        let next = self.trace.requests.get(self.place)?;
+        let (done, last) = self.done;
+        (done == next.after as usize).then(|| last + quicker(next.think, self.percent))
+    }
+
+    fn take(&mut self, tag: Tag) {
+        self.flights.insert(tag.0, self.place as u32);
+        self.place += 1;
+        self.settle();
+    }
+
+    fn done(&mut self, now: Nanos, tag: Tag) {
+        // What follows a request of the trace under its tag is none itself.
+        if let Some(place) = self.flights.remove(&tag.0) {
+            self.early.insert(place, now);
+            self.settle();
+        }
+    }
+
+    /// Counts what is done of that which the next request waits for.
+    fn settle(&mut self) {
+        let Some(next) = self.trace.requests.get(self.place) else { return };
+        let (count, last) = &mut self.done;
+        while *count < next.after as usize {
+            let Some(at) = self.early.remove(&self.trace.done_as(*count)) else { return };
+            (*count, *last) = (*count + 1, at.max(*last));
         }
     }
 }
@@ -121,7 +169,7 @@ mod tests {
         for tenth in 0..5 {
             let due = Nanos::from_millis(1000 + 100 * tenth);
             assert_eq!(pace.due(), Some(due));
-            assert_eq!(pace.take(Nanos::from_secs(9)), due);
+            assert_eq!(pace.take(Nanos::from_secs(9), Tag(0)), due);
         }
     }
 
@@ -131,10 +179,10 @@ mod tests {
         let at = Nanos::from_secs(2);
         for _ in 0..2 {
             assert!(pace.due().is_some_and(|due| due <= at));
-            assert_eq!(pace.take(at), at);
+            assert_eq!(pace.take(at, Tag(0)), at);
         }
         assert_eq!(pace.due(), None);
-        pace.rest(Nanos::from_secs(3));
+        pace.done(Nanos::from_secs(3), Tag(0), true);
         assert_eq!(pace.due(), Some(Nanos::from_millis(3005)));
     }
 
@@ -159,7 +207,7 @@ mod tests {
         let mut pace = replay(ReplayPace::Recorded { percent: 50 });
         for millis in [1000, 1000, 1010] {
             assert_eq!(pace.due(), Some(Nanos::from_millis(millis)));
-            assert_eq!(pace.take(Nanos::from_secs(9)), Nanos::from_millis(millis));
+            assert_eq!(pace.take(Nanos::from_secs(9), Tag(0)), Nanos::from_millis(millis));
         }
         assert_eq!(pace.due(), None);
         assert!(!pace.follows(Request::FLUSH), "a recorded flush has a time of its own");
@@ -168,12 +216,50 @@ mod tests {
     #[test]
     fn a_replay_with_think_time_waits_for_the_last_completion_and_pauses_as_long_as_was_recorded() {
         let mut pace = replay(ReplayPace::Think);
-        for _ in 0..2 {
+        for tag in [7, 8] {
             assert_eq!(pace.due(), Some(Nanos::from_secs(1)));
-            pace.take(Nanos::from_secs(1));
+            pace.take(Nanos::from_secs(1), Tag(tag));
         }
         assert_eq!(pace.due(), None, "two are in flight");
-        pace.rest(Nanos::from_secs(4));
+        pace.done(Nanos::from_secs(3), Tag(8), false);
+        assert_eq!(pace.due(), None, "one is in flight");
+        pace.done(Nanos::from_secs(4), Tag(7), true);
         assert_eq!(pace.due(), Some(Nanos::from_millis(4003)), "3 ms after the second of the two was done");
+    }
+
+    #[test]
+    fn what_came_while_another_was_in_flight_waits_for_what_was_done_by_then_alone() {
+        // A long write, and meanwhile two reads, the second of which came 100 µs after the first was done.
+        let text = ["0 5000 write 0 8", "10 90 read 64 8", "200 90 read 128 8", "5300 90 read 0 8"];
+        let mut reader = TraceReader::new();
+        std::iter::once("assay trace 1").chain(text).for_each(|line| reader.line(line).unwrap());
+        let trace = reader.finish().unwrap();
+        let digest = trace.digest(TraceFormat::Timed);
+        let replay = Some(Replay { pace: ReplayPace::Think, ..Replay::of("t.log") });
+        let workload = Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest);
+        let began = Nanos::from_secs(1);
+        let mut pace = Pace::new(&workload, 0, Seed::new(1), began);
+        assert_eq!(pace.take(began, Tag(0)), began);
+        assert_eq!(pace.due(), Some(began + Nanos::from_micros(10)));
+        let mut quicker = Pace::new(
+            &Workload {
+                replay: workload.replay.clone().map(|replay| Replay { pace: replay.pace.at(200), ..replay }),
+                ..workload.clone()
+            },
+            0,
+            Seed::new(1),
+            began,
+        );
+        quicker.take(began, Tag(0));
+        assert_eq!(quicker.due(), Some(began + Nanos::from_micros(5)), "who thinks is twice as fast");
+        pace.take(began, Tag(1));
+        assert_eq!(pace.due(), None, "the first read is in flight");
+        pace.done(began + Nanos::from_millis(8), Tag(1), false);
+        assert_eq!(pace.due(), Some(began + Nanos::from_micros(8100)), "the write is not waited for");
+        pace.take(began, Tag(1));
+        pace.done(began + Nanos::from_millis(20), Tag(0), false);
+        assert_eq!(pace.due(), None, "the second read is in flight");
+        pace.done(began + Nanos::from_millis(30), Tag(1), true);
+        assert_eq!(pace.due(), Some(began + Nanos::from_micros(30_300)));
     }
 }

@@ -192,8 +192,6 @@ pub(crate) struct Queue {
 impl Queue {
     pub fn give_back(&mut self, tag: Tag, at: Nanos) {
         self.free.push(tag);
-        if self.free.len() == self.depth as usize {
-            self.pace.rest(at);
-        }
+        self.pace.done(at, tag, self.free.len() == self.depth as usize);
     }
 }

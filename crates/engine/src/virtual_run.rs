@@ -227,7 +227,7 @@ impl Run {
             let queue = worker.queue.as_mut().expect("what has a free tag is a queue");
             let since = match queue.pace.due() {
                 _ if queue.pace.follows(request) => now,
-                Some(due) if due <= now => queue.pace.take(now),
+                Some(due) if due <= now => queue.pace.take(now, tag),
                 Some(due) => {
                     if due < deadline {
                         queue.is_awaited = true;

@@ -289,9 +289,7 @@ impl<'r> Worker<'r> {
             for done in done.drain(..) {
                 self.finish(done, now)?;
                 free.push(done.tag);
-                if self.in_flight == 0 {
-                    self.pace.rest(now);
-                }
+                self.pace.done(now, done.tag, self.in_flight == 0);
             }
         }
         // The time in which nothing came, or nobody asked, is part of the measurement.
@@ -315,7 +313,7 @@ impl<'r> Worker<'r> {
             let since = match self.pace.due() {
                 _ if over || self.requests_left == 0 => return Ok(None),
                 _ if self.pace.follows(request) => now,
-                Some(due) if due <= now => self.pace.take(now),
+                Some(due) if due <= now => self.pace.take(now, tag),
                 Some(due) => return Ok(Some(due.min(self.shared.deadline))),
                 None => return Ok(None),
             };

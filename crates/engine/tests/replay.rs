@@ -204,3 +204,51 @@ fn a_file_is_recorded_and_replayed_at_every_pace() {
     assert!(timed.elapsed >= Nanos::from_millis(99), "{}", timed.elapsed);
     assert_eq!(timed.workload.replay.unwrap().digest.unwrap().format, TraceFormat::Iolog3);
 }
+
+/// A boot, replayed on a drive that holds what it reads, with the time to think at so many percent of its speed.
+fn boot(preset: &str, percent: u32) -> Measurement {
+    let workload = replay(include_str!("../../../plans/traces/boot.txt"), ReplayPace::Think.at(percent));
+    let mut drive = Preset::find(preset).unwrap().build();
+    let image = Workload {
+        pattern: Pattern::Write,
+        block: Bytes::from_mib(1),
+        size: Some(Bytes::from_mib(512)),
+        stop: Stop::after_bytes(Bytes::from_mib(512)),
+        ..Workload::default()
+    };
+    run_virtual(&mut drive, &image, Seed::new(1)).unwrap();
+    run_virtual(&mut drive, &workload, Seed::new(1)).unwrap()
+}
+
+const DISK: &str = "seagate-7200.11";
+const FLASH: &str = "x25-m?capacity.user=1GiB";
+
+#[test]
+fn a_boot_from_a_disk_takes_longer_than_one_from_flash_by_what_the_disk_takes_longer() {
+    let waited = |measurement: &Measurement| {
+        let latency = measurement.latency();
+        let flushes = measurement.flush.latency.mean() * measurement.flush.requests as f64;
+        (latency.mean() * measurement.requests() as f64 + flushes) / 1e9
+    };
+    let [disk, flash] = [DISK, FLASH].map(|preset| boot(preset, 100));
+    let longer = disk.elapsed.as_secs_f64() - flash.elapsed.as_secs_f64();
+    let waits = waited(&disk) - waited(&flash);
+    assert!(longer > 1.0, "{longer} s");
+    // What is waited for at the same time makes the boot longer but once.
+    assert!(longer > 0.4 * waits && longer < 1.01 * waits, "longer by {longer} s; {waits} s more in all requests");
+}
+
+#[test]
+fn the_ratio_of_disk_to_flash_grows_with_the_speed_of_the_computer() {
+    let ratio = |percent| {
+        let [disk, flash] = [DISK, FLASH].map(|preset| boot(preset, percent).elapsed.as_secs_f64());
+        disk / flash
+    };
+    let ratios = [100, 1000, 100_000].map(ratio);
+    assert!(ratios.is_sorted() && ratios[0] > 1.01 && ratios[2] > 3.0, "{ratios:?}");
+}
+
+#[test]
+fn a_boot_is_the_same_boot_each_time() {
+    assert_eq!(boot(FLASH, 100), boot(FLASH, 100));
+}

@@ -42,6 +42,6 @@ pub use session::{Session, Watch};
 pub use simulated::Simulated;
 pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
 pub use thermometer::{Thermometer, Warmth};
-pub use traces::{TraceFileError, Traces};
+pub use traces::{BUILTIN as BUILTIN_TRACE, TraceFileError, Traces};
 pub use trial::ProgramError;
 pub use wear::{Wear, wears};

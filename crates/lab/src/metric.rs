@@ -2,6 +2,7 @@
 
 use engine::Measurement;
 use serde::{Deserialize, Serialize};
+use workload::ReplayPace;
 
 /// One figure that a measurement gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,11 +26,13 @@ pub enum Metric {
     Service99,
     /// Data programmed into flash for each byte written.
     WriteAmplification,
+    /// How long a replay took that lets who made the requests think, in seconds.
+    Time,
 }
 
 impl Metric {
     /// Every metric, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Iops,
         Self::Bandwidth,
         Self::LatencyMean,
@@ -39,6 +42,7 @@ impl Metric {
         Self::ServiceMean,
         Self::Service99,
         Self::WriteAmplification,
+        Self::Time,
     ];
 
     /// The figure; none where the measurement does not give it.
@@ -55,6 +59,7 @@ impl Metric {
             Self::ServiceMean => measurement.service().map(|service| service.mean() / 1e3),
             Self::Service99 => measurement.service().map(|service| service.percentile(99.0).as_micros_f64()),
             Self::WriteAmplification => measurement.drive.and_then(|counters| counters.write_amplification()),
+            Self::Time => thinks(measurement).then(|| measurement.elapsed.as_secs_f64()),
         }
     }
 
@@ -79,6 +84,7 @@ impl Metric {
             Self::ServiceMean => "Mean service latency",
             Self::Service99 => "99 % service latency",
             Self::WriteAmplification => "Write amplification",
+            Self::Time => "Time",
         }
     }
 
@@ -94,6 +100,7 @@ impl Metric {
             | Self::ServiceMean
             | Self::Service99 => "µs",
             Self::WriteAmplification => "×",
+            Self::Time => "s",
         }
     }
 
@@ -101,4 +108,10 @@ impl Metric {
     pub const fn more_is_better(self) -> bool {
         matches!(self, Self::Iops | Self::Bandwidth)
     }
+}
+
+/// Whether how long it took depends on the drive, and on somebody who thinks.
+fn thinks(measurement: &Measurement) -> bool {
+    let pace = measurement.workload.replay.as_ref().map(|replay| replay.pace);
+    matches!(pace, Some(ReplayPace::Think | ReplayPace::ThinkAt { .. }))
 }

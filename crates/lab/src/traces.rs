@@ -11,6 +11,12 @@ use workload::{Trace, TraceDigest, TraceError, TraceReader, Workload};
 
 use crate::plan::Plan;
 
+/// What begins the name of a trace that is built in, and no file's.
+pub const BUILTIN: &str = "builtin:";
+
+/// The traces that are built in: a name and a text each.
+const TRACES: [(&str, &str); 1] = [("boot", include_str!("../../../plans/traces/boot.txt"))];
+
 /// The longest line of a trace, of which far less makes sense.
 const LINE_MAX: u64 = 64 << 10;
 
@@ -33,6 +39,8 @@ pub enum TraceFileError {
          unpacked", path.display(), path.display()
     )]
     NotText { path: PathBuf },
+    #[error("there is no trace `{BUILTIN}{name}`; built in is {BUILTIN}{}", names())]
+    Unknown { name: String },
     #[error("the trace {}: line {line} is longer than 64 KiB, as none of a trace is", path.display())]
     LongLine { path: PathBuf, line: u64 },
     #[error("the trace {}: {error}", path.display())]
@@ -79,18 +87,38 @@ impl Traces {
     /// As those of [`Self::give`].
     pub fn give_to(&mut self, workload: &mut Workload) -> Result<(), TraceFileError> {
         let Some(replay) = &workload.replay else { return Ok(()) };
-        let key = (self.folder.join(&replay.source), replay.scale);
+        let (builtin, scale) = (replay.source.strip_prefix(BUILTIN), replay.scale);
+        // A name that begins like this is none of a file in any folder.
+        let path = if builtin.is_some() { PathBuf::from(&replay.source) } else { self.folder.join(&replay.source) };
+        let key = (path, scale);
         let (trace, digest) = match self.read.get(&key) {
             Some(read) => read.clone(),
             None => {
-                let (path, scale) = key.clone();
-                let read = read(&path, scale)?;
+                let read = match builtin {
+                    Some(name) => read_builtin(name, scale)?,
+                    None => read(&key.0, scale)?,
+                };
                 self.read.entry(key).or_insert(read).clone()
             }
         };
         *workload = workload.replaying(trace, digest);
         Ok(())
     }
+}
+
+/// The names of the traces that are built in.
+fn names() -> String {
+    TRACES.map(|(name, _)| name).join(", ")
+}
+
+/// The trace that is built in by this name, with its places divided by `scale`.
+fn read_builtin(name: &str, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
+    let wrong = |error| TraceFileError::Trace { path: format!("{BUILTIN}{name}").into(), error };
+    let found = TRACES.iter().find(|(known, _)| *known == name);
+    let (_, text) = found.ok_or_else(|| TraceFileError::Unknown { name: name.to_owned() })?;
+    let mut reader = TraceReader::new();
+    text.lines().try_for_each(|line| reader.line(line)).map_err(wrong)?;
+    finished(reader, scale).map_err(wrong)
 }
 
 /// The trace in the file at `path`, with its places divided by `scale`.
@@ -112,8 +140,13 @@ fn read(path: &Path, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileE
             _ => reader.line(&String::from_utf8_lossy(&text)).map_err(wrong)?,
         }
     }
+    finished(reader, scale).map_err(wrong)
+}
+
+/// The trace that was read, with its places divided by `scale`.
+fn finished(reader: TraceReader, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceError> {
     let format = reader.format();
-    let trace = reader.finish().map_err(wrong)?;
+    let trace = reader.finish()?;
     let format = format.expect("what has requests has shown its format");
     let unit = trace.digest(format).unit;
     let trace = if scale > 1 { trace.scaled(scale, unit) } else { trace };
@@ -150,6 +183,15 @@ mod tests {
     }
 
     #[test]
+    fn a_boot_is_built_in() {
+        let workload = given("builtin:boot", b"").unwrap();
+        let digest = workload.replay.unwrap().digest.unwrap();
+        assert_eq!(digest.format, TraceFormat::Timed);
+        assert!(digest.requests > 500 && digest.flushes > 0 && digest.bytes.get() > 20 << 20, "{digest:?}");
+        assert!(digest.end.get() <= 1 << 30, "it fits a drive of 1 GiB");
+    }
+
+    #[test]
     fn what_is_no_trace_is_told_with_its_file_and_line() {
         for (name, text, words) in [
             ("gone.log", &b""[..], "gone.log cannot be read: No such file"),
@@ -160,6 +202,7 @@ mod tests {
             ("t.log", b"\x07taea\0\0\0", "`blkparse"),
             ("t.log", &[b'x'; 70_000], "line 1 is longer than 64 KiB"),
             ("t.log", b"", "no request"),
+            ("builtin:soup", b"", "no trace `builtin:soup`; built in is builtin:boot"),
         ] {
             let said = given(name, text).expect_err(words);
             assert!(said.contains(words), "{said}");

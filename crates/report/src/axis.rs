@@ -2,7 +2,7 @@
 
 use lab::CellOutcome;
 use lab::plan::{Axis, Field, profile};
-use workload::{Pattern, Process, ReplayPace, Workload};
+use workload::{Pattern, Process, Workload};
 
 use crate::number::three;
 use crate::replay;
@@ -69,10 +69,7 @@ fn value_of(field: Field, workload: &Workload) -> Option<f64> {
         Field::ZeroBuffers | Field::Sync | Field::RateProcess | Field::Norandommap | Field::Sprandom => None,
         Field::Verify | Field::DoVerify | Field::VerifyOnly | Field::VerifyFatal => None,
         Field::ReadIolog | Field::ReplayNoStall | Field::ReplayThink => None,
-        Field::ReplayTimeScale => match workload.replay.as_ref()?.pace {
-            ReplayPace::Recorded { percent } => Some(f64::from(percent)),
-            ReplayPace::AsFast | ReplayPace::Think => None,
-        },
+        Field::ReplayTimeScale => workload.replay.as_ref()?.pace.percent().map(f64::from),
         Field::ReplayScale => workload.replay.as_ref().map(|replay| f64::from(replay.scale)),
         Field::Bs => Some(workload.block.get() as f64),
         Field::Iodepth => Some(f64::from(workload.queue_depth)),

@@ -21,6 +21,7 @@ pub(crate) fn pace(pace: ReplayPace) -> String {
         ReplayPace::Recorded { percent } => format!("at {} % of the recorded speed", whole(u64::from(percent))),
         ReplayPace::AsFast => "as fast as possible".to_owned(),
         ReplayPace::Think => "with the recorded think time".to_owned(),
+        ReplayPace::ThinkAt { percent } => format!("with think time at {} % of its speed", whole(u64::from(percent))),
     }
 }
 

@@ -116,10 +116,13 @@ fn cells(part: &Part, width: u16, color: bool) -> Table {
         Metric::Iops | Metric::Bandwidth => metric.unit().to_owned(),
         _ => format!("{}, {}", metric.title().trim_end_matches(" latency"), metric.unit()),
     };
-    let heads = FIGURES.map(|metric| Cell::new(head(metric)).set_alignment(CellAlignment::Right));
+    // Only replays that let somebody think have it, and they are about it.
+    let has_time = part.readings.iter().any(|reading| reading.figure(Metric::Time).interval().is_some());
+    let shown: Vec<Metric> = FIGURES.into_iter().chain(has_time.then_some(Metric::Time)).collect();
+    let heads = shown.iter().map(|&metric| Cell::new(head(metric)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
     for reading in &part.readings {
-        let figures = FIGURES.map(|metric| figure_cell(&reading.figure(metric), color));
+        let figures = shown.iter().map(|&metric| figure_cell(&reading.figure(metric), color));
         let name = match cell_name(part, reading) {
             name if name.is_empty() => axis::pattern(reading.cell.workload.pattern).to_owned(),
             name => name,

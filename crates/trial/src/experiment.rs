@@ -2,12 +2,13 @@
 
 use block::{Nanos, Seed};
 
+use crate::boot::Boot;
 use crate::database::Database;
 use crate::{Choice, Choices, Stage, Trial, TrialError, files};
 
 /// Every kind of trial, in the order of the documentation.
 pub const EXPERIMENTS: &[&dyn Experiment] =
-    &[&files::Files, &files::Metadata, &files::Flood, &files::CrossCheck, &Database];
+    &[&files::Files, &files::Metadata, &files::Flood, &files::CrossCheck, &Database, &Boot];
 
 /// One go of a trial, besides where and what.
 pub struct Go<'g> {

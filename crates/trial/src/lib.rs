@@ -7,6 +7,7 @@
 //! process is killed.
 
 mod aftermath;
+mod boot;
 mod choice;
 mod database;
 mod error;

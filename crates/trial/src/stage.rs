@@ -127,6 +127,11 @@ impl Stage {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// What is asked of the drive, for whoever listens, where it is a simulated one.
+    pub fn heard(&self) -> Option<&attach::Heard> {
+        if let Under::Drive(attachment) = &self.under { Some(attachment.heard()) } else { None }
+    }
+
     /// What the drive is doing, where it is a simulated one.
     pub fn live(&self) -> Option<attach::Live> {
         if let Under::Drive(attachment) = &self.under { Some(attachment.live()) } else { None }

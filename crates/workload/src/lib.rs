@@ -34,5 +34,5 @@ pub use spare::Spare;
 pub use spec::{Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
-pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog};
+pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog, to_timed};
 pub use verify::Verify;

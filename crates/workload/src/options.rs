@@ -57,14 +57,15 @@ impl Workload {
 
 /// A replay as options; what is by default is left out here too.
 fn replayed(replay: &Replay) -> impl Iterator<Item = (&'static str, String)> {
-    let pace = match replay.pace {
-        ReplayPace::Recorded { percent: 100 } => None,
-        ReplayPace::Recorded { percent } => Some(("replay_time_scale", percent.to_string())),
+    let paced = match replay.pace {
+        ReplayPace::Recorded { .. } => None,
         ReplayPace::AsFast => Some(("replay_no_stall", "1".to_owned())),
-        ReplayPace::Think => Some(("replay_think", "1".to_owned())),
+        ReplayPace::Think | ReplayPace::ThinkAt { .. } => Some(("replay_think", "1".to_owned())),
     };
+    let percent = replay.pace.percent().filter(|percent| *percent != 100);
+    let speed = percent.map(|percent| ("replay_time_scale", percent.to_string()));
     let scale = (replay.scale > 1).then(|| ("replay_scale", replay.scale.to_string()));
-    [Some(("read_iolog", replay.source.clone())), pace, scale].into_iter().flatten()
+    [Some(("read_iolog", replay.source.clone())), paced, speed, scale].into_iter().flatten()
 }
 
 /// An amount of data without rounding: `512`, `4k`, `1m`.

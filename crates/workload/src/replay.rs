@@ -56,9 +56,44 @@ pub enum ReplayPace {
     },
     /// As soon as there is room in the queue \[`replay_no_stall`\].
     AsFast,
-    /// With the pauses of whoever made them: where nothing was in flight for a while, nothing is for as long after the
-    /// last completion; what came while others were in flight follows at once \[`replay_think`\].
+    /// With the time to think of whoever made them: a request waits until all is done that was done when it was
+    /// recorded, and then for as long as it did then \[`replay_think`\].
     Think,
+    /// The same with who made them so much quicker, in percent: 200 for half the time to think.
+    ThinkAt {
+        /// How fast the recorded time goes while nobody waits for the drive \[`replay_time_scale`\].
+        percent: u32,
+    },
+}
+
+impl ReplayPace {
+    /// The same with the recorded time at so many percent of the speed.
+    #[must_use]
+    pub const fn at(self, percent: u32) -> Self {
+        match self {
+            Self::Think | Self::ThinkAt { .. } if percent == 100 => Self::Think,
+            Self::Think | Self::ThinkAt { .. } => Self::ThinkAt { percent },
+            Self::Recorded { .. } | Self::AsFast => Self::Recorded { percent },
+        }
+    }
+
+    /// The same with the recorded time as one to think.
+    #[must_use]
+    pub const fn thinking(self) -> Self {
+        match self {
+            Self::Recorded { percent } => Self::Think.at(percent),
+            Self::AsFast | Self::Think | Self::ThinkAt { .. } => self,
+        }
+    }
+
+    /// At how many percent of its speed the recorded time goes; none where it means nothing.
+    pub const fn percent(self) -> Option<u32> {
+        match self {
+            Self::Recorded { percent } | Self::ThinkAt { percent } => Some(percent),
+            Self::Think => Some(100),
+            Self::AsFast => None,
+        }
+    }
 }
 
 impl Default for ReplayPace {
@@ -265,11 +300,16 @@ mod tests {
     use crate::{Invalid, Stop, Stream};
 
     fn traced(op: Op, sector: u64, sectors: u32) -> Traced {
-        Traced { at: Nanos::from_micros(sector), pause: None, request: Request::new(op, Lba::new(sector), sectors) }
+        Traced {
+            at: Nanos::from_micros(sector),
+            after: 0,
+            think: Nanos::ZERO,
+            request: Request::new(op, Lba::new(sector), sectors),
+        }
     }
 
     fn workload(requests: &[Traced]) -> Workload {
-        let trace = Trace { requests: requests.to_vec(), targets: 1, passed_over: 0 };
+        let trace = Trace { requests: requests.to_vec(), done: Vec::new(), targets: 1, passed_over: 0 };
         let digest = trace.digest(TraceFormat::Iolog3);
         let replay = Some(Replay::of("t.log"));
         Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest)
@@ -323,6 +363,7 @@ mod tests {
             (replay(|replay| replay.trace = None), "has not been read"),
             (replay(|replay| replay.source.clear()), "read_iolog=FILE"),
             (replay(|replay| replay.pace = ReplayPace::Recorded { percent: 0 }), "replay_time_scale"),
+            (replay(|replay| replay.pace = ReplayPace::Think.at(0)), "replay_time_scale"),
             (replay(|replay| replay.scale = 0), "replay_scale of 0"),
         ] {
             let said = workload.span(Bytes::from_gib(1)).expect_err(words).to_string();
@@ -337,7 +378,7 @@ mod tests {
     #[test]
     fn a_scaled_trace_keeps_its_alignment_and_fits_a_smaller_drive() {
         let requests = vec![traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
-        let trace = Trace { requests, targets: 1, passed_over: 0 };
+        let trace = Trace { requests, done: Vec::new(), targets: 1, passed_over: 0 };
         let unit = trace.digest(TraceFormat::Msr).unit;
         let places: Vec<u64> = trace.scaled(10, unit).requests.iter().map(|traced| traced.request.lba.get()).collect();
         assert_eq!(places, [800, 2400]);

@@ -407,7 +407,9 @@ impl Workload {
             Replay { source, .. } if source.is_empty() => Err(Invalid::ReplayOfNothing),
             _ if self.workers > 1 => Err(Invalid::ReplayWorkers { workers: self.workers }),
             _ if self.arrival != Arrival::default() => Err(Invalid::ReplayPaced),
-            Replay { pace: ReplayPace::Recorded { percent: 0 }, .. } => Err(Invalid::ReplayStands { found: 0 }),
+            Replay { pace: ReplayPace::Recorded { percent: 0 } | ReplayPace::ThinkAt { percent: 0 }, .. } => {
+                Err(Invalid::ReplayStands { found: 0 })
+            }
             Replay { scale: 0, .. } => Err(Invalid::ReplayScale { found: 0 }),
             _ => Ok(()),
         }

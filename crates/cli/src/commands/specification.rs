@@ -111,7 +111,7 @@ pub struct Traces {
     #[arg(long = "replay_no_stall", visible_alias = "replay-no-stall", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayNoStall))]
     replay_no_stall: Option<String>,
 
-    /// Replay with the recorded pauses, which begin when all is done that came before
+    /// Replay each request as long after those that it waited for as was recorded, however long they take
     #[arg(long = "replay_think", visible_alias = "replay-think", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayThink))]
     replay_think: Option<String>,
 
@@ -132,6 +132,7 @@ impl Traces {
     /// The fields that were given, with their values; the trace by its full name, by which it is found again.
     pub fn given(&self) -> Vec<(Field, String)> {
         let full = |name: &String| match std::path::absolute(name) {
+            _ if name.starts_with(lab::BUILTIN_TRACE) => name.clone(),
             Ok(path) => path.display().to_string(),
             Err(_) => name.clone(),
         };

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 18] = [
+const BUILTIN: [(&str, &str); 20] = [
     ("review", include_str!("../../../../plans/review.toml")),
     ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
     ("snia-enterprise", include_str!("../../../../plans/snia-enterprise.toml")),
@@ -28,6 +28,8 @@ const BUILTIN: [(&str, &str); 18] = [
     ("file-systems", include_str!("../../../../plans/file-systems.toml")),
     ("schedulers", include_str!("../../../../plans/schedulers.toml")),
     ("database", include_str!("../../../../plans/database.toml")),
+    ("boot", include_str!("../../../../plans/boot.toml")),
+    ("boot-qemu", include_str!("../../../../plans/boot-qemu.toml")),
 ];
 
 /// The largest file that is read as a plan.

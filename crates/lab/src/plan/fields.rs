@@ -69,12 +69,14 @@ impl Field {
             }
             Self::ReplayThink => {
                 if one_of(text, &["0", "1"])? == 1 {
-                    replay(workload).pace = ReplayPace::Think;
+                    let replay = replay(workload);
+                    replay.pace = replay.pace.thinking();
                 }
             }
             Self::ReplayTimeScale => {
                 let percent = small_count(text.strip_suffix('%').unwrap_or(text).trim_end())?;
-                replay(workload).pace = ReplayPace::Recorded { percent };
+                let replay = replay(workload);
+                replay.pace = replay.pace.at(percent);
             }
             Self::ReplayScale => replay(workload).scale = small_count(text)?,
             Self::Rw => (workload.pattern, workload.skip) = pattern_and_skip(text)?,
@@ -343,7 +345,7 @@ impl Settings {
         }
     }
 
-    /// That nothing is given beside a trace that the trace itself decides, and one pace at most.
+    /// That nothing is given beside a trace that the trace itself decides, and one pace at most: who thinks may do so at another speed.
     fn check_replay(&self) -> Result<(), Diagnostic> {
         let Some(trace) = self.get(Field::ReadIolog) else { return Ok(()) };
         let given = |field: &Field| Some((*field, self.get(*field)?));
@@ -358,7 +360,7 @@ impl Settings {
         let paces = [Field::ReplayNoStall, Field::ReplayThink, Field::ReplayTimeScale];
         let is_off = |field, setting: &Setting| field != Field::ReplayTimeScale && setting.text == "0";
         let mut paces = paces.iter().filter_map(given).filter(|(field, setting)| !is_off(*field, setting));
-        if let (Some((first, other)), Some((second, setting))) = (paces.next(), paces.next()) {
+        if let (Some((first @ Field::ReplayNoStall, other)), Some((second, setting))) = (paces.next(), paces.next()) {
             let message = format!("`{}` and `{}` are two paces of one replay", first.name(), second.name());
             return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                 .also(other.span.clone(), "the other")

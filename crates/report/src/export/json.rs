@@ -122,6 +122,7 @@ impl Replayed {
             ReplayPace::Recorded { percent } => ("recorded", Some(percent)),
             ReplayPace::AsFast => ("as_fast", None),
             ReplayPace::Think => ("think", None),
+            ReplayPace::ThinkAt { percent } => ("think", Some(percent)),
         };
         Self { source: replay.source.clone(), pace, time_scale, scale: replay.scale, trace: replay.digest }
     }

@@ -3,6 +3,7 @@
 mod blkparse;
 mod iolog;
 mod msr;
+mod timed;
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -10,6 +11,8 @@ use std::fmt::{self, Write};
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+pub use timed::to_timed;
 
 /// The most requests that a trace may have: what two gigabytes of memory hold.
 const REQUESTS_MAX: usize = 50_000_000;
@@ -22,9 +25,11 @@ const TIME_MAX: Nanos = Nanos::from_secs(100 * 365 * 86_400);
 pub struct Traced {
     /// When it came, from the first one of the trace on.
     pub at: Nanos,
-    /// Where nothing was in flight when it came: for how long nothing had been. None where it came while another
-    /// was in flight. Where completions were not recorded, the time since the request before.
-    pub pause: Option<Nanos>,
+    /// How many requests were done when it came: so many of the first of [`Trace::done`].
+    pub after: u32,
+    /// How long it came after the last of those was done; after the beginning, where there were none. Where
+    /// completions were not recorded, the time since the request before.
+    pub think: Nanos,
     /// The request.
     pub request: Request,
 }
@@ -34,6 +39,9 @@ pub struct Traced {
 pub struct Trace {
     /// The requests.
     pub requests: Vec<Traced>,
+    /// Which of them was done first, second and so on. Empty where they were done in the order in which they came, or
+    /// nothing is known of it.
+    pub done: Vec<u32>,
     /// How many files or devices they went to; all of them go to one target when they are replayed.
     pub targets: usize,
     /// Lines that record something other than a request that reads, writes, trims or flushes.
@@ -52,6 +60,8 @@ pub enum TraceFormat {
     Blkparse,
     /// The traces of Microsoft Research Cambridge, as SNIA keeps them.
     Msr,
+    /// assay's own, with the time and the latency of each request, in microseconds.
+    Timed,
 }
 
 impl fmt::Display for TraceFormat {
@@ -61,6 +71,7 @@ impl fmt::Display for TraceFormat {
             Self::Iolog3 => "fio's iolog, version 3",
             Self::Blkparse => "blkparse",
             Self::Msr => "MSR Cambridge",
+            Self::Timed => "assay's trace",
         })
     }
 }
@@ -71,8 +82,8 @@ impl fmt::Display for TraceFormat {
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TraceError {
     #[error(
-        "`{}` begins no trace; known are fio's iolog of version 2 and 3, the text of blkparse, and the CSV of MSR \
-         Cambridge",
+        "`{}` begins no trace; known are fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR \
+         Cambridge, and assay's own",
         shown(found)
     )]
     UnknownFormat { found: String },
@@ -162,7 +173,7 @@ impl TraceReader {
             let format = sniff(text).ok_or_else(|| TraceError::UnknownFormat { found: text.to_owned() })?;
             self.format = Some(format);
             return match format {
-                TraceFormat::Iolog2 | TraceFormat::Iolog3 => Ok(()),
+                TraceFormat::Iolog2 | TraceFormat::Iolog3 | TraceFormat::Timed => Ok(()),
                 TraceFormat::Blkparse | TraceFormat::Msr => self.entry(format, text),
             };
         };
@@ -175,6 +186,7 @@ impl TraceReader {
             TraceFormat::Iolog3 => iolog::line(text, true, &mut self.targets),
             TraceFormat::Blkparse => blkparse::line(text, &mut self.targets),
             TraceFormat::Msr => msr::line(text, &mut self.targets),
+            TraceFormat::Timed => timed::line(text, &mut self.targets),
         };
         match said.map_err(|wrong| wrong.at(self.line, text))? {
             Said::Came(_) if self.events.len() == REQUESTS_MAX => return Err(TraceError::TooLong { line: self.line }),
@@ -223,14 +235,27 @@ impl TraceReader {
             return Err(TraceError::Empty { lines: line });
         }
         events.sort_by_key(|event| event.at);
-        let known = events.iter().any(|event| event.completed.is_some());
-        let mut free = Nanos::ZERO;
-        let requests = events.iter().map(|event| {
-            let pause = (event.at >= free).then(|| event.at - free);
-            free = free.max(event.completed.filter(|_| known).unwrap_or(event.at));
-            Traced { at: event.at, pause, request: event.request }
+        // Of what nobody saw the end, the end is taken to be when it came.
+        let end = |place: u32| {
+            let Event { at, completed, .. } = events[place as usize];
+            completed.map_or(at, |completed| completed.max(at))
+        };
+        let mut done: Vec<u32> = (0..events.len() as u32).collect();
+        done.sort_by_key(|place| end(*place));
+        let mut after = 0;
+        let requests = (0..events.len() as u32).map(|place| {
+            let Event { at, request, .. } = events[place as usize];
+            while done[after] < place && end(done[after]) <= at {
+                after += 1;
+            }
+            let last = after.checked_sub(1).map_or(Nanos::ZERO, |last| end(done[last]));
+            Traced { at, after: after as u32, think: at - last, request }
         });
-        Ok(Trace { requests: requests.collect(), targets: targets.len(), passed_over })
+        let requests = requests.collect();
+        if done.is_sorted() {
+            done = Vec::new();
+        }
+        Ok(Trace { requests, done, targets: targets.len(), passed_over })
     }
 }
 
@@ -244,6 +269,11 @@ impl Trace {
     /// Where the last request ends.
     pub fn end(&self) -> Bytes {
         self.requests.iter().map(|traced| traced.request.end().offset()).max().unwrap_or_default()
+    }
+
+    /// Which request was done as number `rank`, from 0 on.
+    pub fn done_as(&self, rank: usize) -> u32 {
+        self.done.get(rank).copied().unwrap_or(rank as u32)
     }
 
     /// The longest request.
@@ -275,6 +305,7 @@ fn sniff(line: &str) -> Option<TraceFormat> {
     match line {
         "fio version 2 iolog" => Some(TraceFormat::Iolog2),
         "fio version 3 iolog" => Some(TraceFormat::Iolog3),
+        timed::HEADING => Some(TraceFormat::Timed),
         _ if msr::line(line, &mut BTreeSet::new()).is_ok() => Some(TraceFormat::Msr),
         _ if blkparse::begins(line) => Some(TraceFormat::Blkparse),
         _ => None,

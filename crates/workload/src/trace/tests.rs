@@ -10,13 +10,15 @@ fn read(text: &str) -> Result<Trace, TraceError> {
     reader.finish()
 }
 
-/// Operation, offset in KiB, length in KiB, time in microseconds, pause in microseconds.
-fn told(trace: &Trace) -> Vec<(Op, u64, u64, u64, Option<u64>)> {
+/// Operation, offset in KiB, length in KiB, time in microseconds; how many were done, microseconds since then.
+type Told = (Op, u64, u64, u64, (u32, u64));
+
+fn told(trace: &Trace) -> Vec<Told> {
     let micros = |time: Nanos| time.as_nanos() / 1000;
     let kib = |bytes: Bytes| bytes.get() / 1024;
     let tell = |traced: &Traced| {
-        let Traced { at, pause, request } = *traced;
-        (request.op, kib(request.lba.offset()), kib(request.bytes()), micros(at), pause.map(micros))
+        let Traced { at, after, think, request } = *traced;
+        (request.op, kib(request.lba.offset()), kib(request.bytes()), micros(at), (after, micros(think)))
     };
     trace.requests.iter().map(tell).collect()
 }
@@ -29,10 +31,10 @@ fn fios_log_of_version_2_has_waits_between_requests() {
     assert_eq!(
         told(&trace),
         [
-            (Op::Read, 0, 4, 0, Some(0)),
-            (Op::Write, 8, 64, 150, Some(150)),
-            (Op::Flush, 0, 0, 150, Some(0)),
-            (Op::Trim, 1024, 4, 150, Some(0)),
+            (Op::Read, 0, 4, 0, (0, 0)),
+            (Op::Write, 8, 64, 150, (1, 150)),
+            (Op::Flush, 0, 0, 150, (2, 0)),
+            (Op::Trim, 1024, 4, 150, (3, 0)),
         ]
     );
     assert_eq!((trace.targets, trace.passed_over, trace.end(), trace.longest()), {
@@ -46,9 +48,9 @@ fn fios_log_of_version_3_has_a_time_for_each() {
                 151032 b.bin write 28672 4096\n301723 a.bin close\n";
     let trace = read(text).unwrap();
     let expected = [
-        (Op::Read, 0, 4, 0, Some(0)),
-        (Op::Read, 44, 4, 50_217, Some(50_217)),
-        (Op::Write, 28, 4, 150_832, Some(100_615)),
+        (Op::Read, 0, 4, 0, (0, 0)),
+        (Op::Read, 44, 4, 50_217, (1, 50_217)),
+        (Op::Write, 28, 4, 150_832, (2, 100_615)),
     ];
     assert_eq!(told(&trace), expected);
     assert_eq!(trace.targets, 2);
@@ -71,10 +73,10 @@ CPU1 (8,0):
 ";
     let trace = read(text).unwrap();
     let expected = [
-        (Op::Read, 4, 4, 0, Some(0)),
-        (Op::Write, 1024, 64, 50, None),
-        (Op::Flush, 0, 0, 1200, Some(1000)),
-        (Op::Trim, 2048, 4, 1300, Some(100)),
+        (Op::Read, 4, 4, 0, (0, 0)),
+        (Op::Write, 1024, 64, 50, (0, 50)),
+        (Op::Flush, 0, 0, 1200, (2, 1000)),
+        (Op::Trim, 2048, 4, 1300, (3, 100)),
     ];
     assert_eq!(told(&trace), expected, "the write came while the read was in flight");
 }
@@ -86,9 +88,9 @@ fn msr_cambridge_has_response_times() {
                 128166372003071629,hm,1,Write,3221225472,4096,77\n";
     let trace = read(text).unwrap();
     let expected = [
-        (Op::Read, 374_508, 32, 0, Some(0)),
-        (Op::Write, 2756, 4, 10, None),
-        (Op::Write, 3_145_728, 4, 1000, Some(900)),
+        (Op::Read, 374_508, 32, 0, (0, 0)),
+        (Op::Write, 2756, 4, 10, (0, 10)),
+        (Op::Write, 3_145_728, 4, 1000, (2, 900)),
     ];
     assert_eq!(told(&trace), expected);
     assert_eq!((trace.targets, trace.passed_over), (2, 1), "the header is passed over");
@@ -105,6 +107,30 @@ fn what_is_written_is_read_again() {
     let trace = read(&to_iolog("sim:x25-m", &requests)).unwrap();
     let again: Vec<(Nanos, Request)> = trace.requests.iter().map(|traced| (traced.at, traced.request)).collect();
     assert_eq!(again, requests);
+}
+
+#[test]
+fn assays_own_trace_keeps_what_was_done_when() {
+    let micros = Nanos::from_micros;
+    let page = |lba| Request::new(Op::Read, Lba::new(lba), 8);
+    let requests = [
+        (micros(0), micros(900), page(8)),
+        (micros(100), micros(300), Request::new(Op::Write, Lba::new(64), 16)),
+        (micros(310), micros(400), page(80)),
+        (micros(950), micros(990), Request::FLUSH),
+        (micros(950), micros(950), Request::new(Op::Trim, Lba::new(800), 80)),
+        (micros(950), micros(960), page(0)),
+    ];
+    let text = to_timed(&requests);
+    let trace = read(&text).unwrap();
+    let waits = [(0, 0), (0, 100), (1, 10), (3, 50), (3, 50), (4, 0)];
+    assert_eq!(told(&trace).iter().map(|told| told.4).collect::<Vec<_>>(), waits, "each waits for what was done");
+    assert_eq!(trace.done, [1, 2, 0, 4, 5, 3]);
+    assert_eq!(trace.requests.iter().map(|traced| traced.request).collect::<Vec<_>>(), requests.map(|told| told.2));
+    for line in ["1 2 read 3", "1 2 erase 3 4", "x 2 read 3 4", "1 2 read 3 4 5"] {
+        let said = read(&format!("assay trace 1\n{line}\n")).unwrap_err().to_string();
+        assert!(said.contains("line 2") && said.contains("`1500 82 read 2048 8`"), "{said}");
+    }
 }
 
 #[test]
@@ -182,13 +208,14 @@ fn word() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_the_reader_panic(
-        first in 0..5_usize,
+        first in 0..6_usize,
         separator in prop::sample::select(vec![" ", ","]),
         lines in prop::collection::vec(prop::collection::vec(word(), 0..11), 0..8),
     ) {
-        const FIRST: [&str; 5] = [
+        const FIRST: [&str; 6] = [
             "fio version 2 iolog",
             "fio version 3 iolog",
+            "assay trace 1",
             "  8,0    1        1     0.000100000   123  Q   R 8 + 8 [fio]",
             "128166372003061629,hm,0,Read,383496192,32768,1000",
             "",
@@ -199,6 +226,7 @@ proptest! {
             prop_assert!(trace.requests.is_sorted_by_key(|traced| traced.at));
             let again = trace.digest(TraceFormat::Msr);
             prop_assert!(again.requests > 0 && again.end >= trace.longest());
+            prop_assert!(trace.requests.iter().enumerate().all(|(place, traced)| traced.after as usize <= place));
         }
     }
 }

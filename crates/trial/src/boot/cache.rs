@@ -1,0 +1,158 @@
+//! The systems' images, each built once and kept with the user's other caches.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use block::Bytes;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::work::Work;
+use super::{debian, micro};
+use crate::{Go, TrialError, Undo};
+
+/// A system that is ready to be copied to a drive.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct System {
+    /// What it is, with its kernel: `Debian GNU/Linux 12 (bookworm), Linux 6.1.0-amd64`.
+    pub about: String,
+    /// The day on which it was built.
+    pub built: String,
+    /// What the kernel is told about where its root is; none where that depends on the bus.
+    pub root: Option<String>,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+impl System {
+    /// What the drive is to hold.
+    pub fn disk(&self) -> PathBuf {
+        self.folder.join("disk.img")
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> PathBuf {
+        self.folder.join("vmlinuz")
+    }
+
+    /// The initial RAM disk.
+    pub fn initrd(&self) -> PathBuf {
+        self.folder.join("initrd.img")
+    }
+
+    /// How much the drive is to hold.
+    pub fn length(&self) -> Bytes {
+        Bytes::new(fs::metadata(self.disk()).map_or(0, |file| file.len()))
+    }
+
+    /// Whether it has systemd, which can tell on what it spent its time.
+    pub fn tells(&self) -> bool {
+        self.root.is_some()
+    }
+}
+
+/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`.
+fn home() -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    cache.unwrap_or_else(|| PathBuf::from("/var/cache")).join("assay/boot")
+}
+
+/// The folder of a system: its name and a key of its recipe.
+fn folder(system: &str) -> PathBuf {
+    let recipe = if system == "micro" { micro::recipe() } else { debian::recipe() };
+    home().join(format!("{system}-{:016x}", key(&recipe)))
+}
+
+/// A number that differs where texts do.
+/// Source: G. Fowler, L. C. Noll, K.-P. Vo, "The FNV Non-Cryptographic Hash Algorithm", FNV-1a with 64 bits.
+fn key(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Whether a system was built already.
+pub fn is_built(system: &str) -> bool {
+    folder(system).join("system.json").exists()
+}
+
+/// How much of a drive a system takes, if it was built already.
+pub fn length(system: &str) -> Option<Bytes> {
+    fs::metadata(folder(system).join("disk.img")).ok().map(|file| Bytes::new(file.len()))
+}
+
+/// A system, built if it was not before.
+///
+/// # Errors
+/// If it cannot be built.
+pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
+    let folder = folder(system);
+    fs::create_dir_all(home()).map_err(TrialError::at(home()))?;
+    let lock = folder.with_extension("lock");
+    let lock = File::create(&lock).map_err(TrialError::at(&lock))?;
+    while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        (go.tell)("waiting for another assay that builds the system");
+        work.go_on()?;
+        thread::sleep(Duration::from_millis(200));
+    }
+    if !is_built(system) {
+        build(system, &folder, work, go)?;
+    }
+    let about = folder.join("system.json");
+    let text = fs::read_to_string(&about).map_err(TrialError::at(&about))?;
+    let wrong = |error: serde_json::Error| TrialError::at(&about)(error.into());
+    Ok(System { folder, ..serde_json::from_str(&text).map_err(wrong)? })
+}
+
+/// Builds a system beside its folder, which it gets when it is whole.
+fn build(system: &str, folder: &Path, work: &Work, go: &Go) -> Result<(), TrialError> {
+    (go.tell)("building the system's image, which is kept");
+    let site = folder.with_extension(format!("building-{}", std::process::id()));
+    let promise = work.aftermath.promise(Undo::Remove(site.clone()))?;
+    fs::create_dir_all(&site).map_err(TrialError::at(&site))?;
+    let built = if system == "micro" { micro::build(&site, work)? } else { debian::build(&site, work)? };
+    let text = serde_json::to_string_pretty(&built).expect("texts serialise");
+    fs::write(site.join("system.json"), text).map_err(TrialError::at(&site))?;
+    fs::remove_dir_all(folder).ok();
+    fs::rename(&site, folder).map_err(TrialError::at(folder))?;
+    promise.keep()
+}
+
+/// A system that was just built.
+pub fn built(about: String, root: Option<String>) -> System {
+    let seconds = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
+    System { about, built: day(seconds), root, folder: PathBuf::new() }
+}
+
+/// The day of a time in seconds since 1970, as `2025-12-31`.
+/// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+fn day(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    format!("{:04}-{month:02}-{day:02}", year + era * 400 + u64::from(month <= 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_recipe_has_another_key() {
+        assert_eq!(key(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(key("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_ne!(folder("debian"), folder("micro"));
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, expected) in [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_767_225_599, "2025-12-31")] {
+            assert_eq!(day(seconds), expected);
+        }
+    }
+}

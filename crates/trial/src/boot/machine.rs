@@ -1,0 +1,182 @@
+//! A virtual machine that boots from the stage.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cache::System;
+use super::console::{self, Said};
+use super::work::{Work, command};
+use crate::task::Task;
+use crate::{Choices, ProgramError, TrialError};
+
+/// The program, and Debian's package of it.
+pub const NEEDS: &[(&str, &str)] = &[("qemu-system-x86_64", "qemu-system-x86")];
+
+/// What the kernel is told besides where its root is.
+pub const KERNEL: &str = "console=ttyS0 quiet panic=-1";
+
+/// What GRUB says once kernel and initial RAM disk are in memory.
+pub const LOADED: &str = "assay: the kernel is loaded";
+
+/// How often the console is looked at, and so how exact the times are.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A virtual machine, ended when this is dropped.
+#[derive(Debug)]
+pub struct Machine<'w> {
+    /// What QEMU says it is.
+    pub version: String,
+    line: String,
+    /// Taken when it has ended by itself.
+    task: Option<Task>,
+    began: Instant,
+    console: PathBuf,
+    papers: PathBuf,
+    work: &'w Work<'w>,
+}
+
+/// When what was seen, since the machine was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The kernel was in memory; none where QEMU loads it.
+    pub loaded: Option<Duration>,
+    /// The system asked for a login.
+    pub login: Duration,
+}
+
+impl<'w> Machine<'w> {
+    /// Starts it now.
+    ///
+    /// # Errors
+    /// If QEMU is not installed.
+    pub fn start(
+        choices: &Choices,
+        system: &System,
+        accelerator: &str,
+        work: &'w Work<'w>,
+    ) -> Result<Self, TrialError> {
+        let version = work.run(command("qemu-system-x86_64")?.arg("--version"), "--version", PAUSE * 3000)?;
+        let version = version.lines().next().unwrap_or_default().to_owned();
+        let (console, papers) = (work.folder().join("console"), work.folder().join("papers"));
+        let mut qemu = command("qemu-system-x86_64")?;
+        qemu.args(plain(accelerator));
+        qemu.args(["-smp", choices.text("cpus"), "-m"]).arg(format!("{}M", choices.bytes("memory").get() >> 20));
+        qemu.arg("-chardev").arg(format!("file,id=console,path={}", console.display()));
+        qemu.args(["-serial", "chardev:console", "-chardev"]);
+        qemu.arg(format!("socket,id=papers,path={},server=on,wait=off", papers.display()));
+        qemu.args(["-serial", "chardev:papers"]);
+        qemu.args(drive(work.stage.path(), choices.text("bus")));
+        if choices.text("loader") == "direct" {
+            let (root, _) = bus(choices.text("bus"));
+            let root = system.root.as_deref().unwrap_or(root);
+            qemu.arg("-kernel").arg(system.kernel()).arg("-initrd").arg(system.initrd());
+            qemu.arg("-append").arg(format!("root={root} ro {KERNEL}"));
+        }
+        let began = Instant::now();
+        let task = Task::start(work.aftermath, &mut qemu, &console.display().to_string())?;
+        let line = task.line().to_owned();
+        Ok(Self { version, line, task: Some(task), began, console, papers, work })
+    }
+
+    /// The command line.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// Waits until the system asks for a login.
+    ///
+    /// # Errors
+    /// If it cannot boot, does not within `limit`, or the stage is stopped.
+    pub fn login(&mut self, limit: Duration) -> Result<Seen, TrialError> {
+        let mut loaded = None;
+        loop {
+            let text = console::text(&self.console);
+            if loaded.is_none() && text.contains(LOADED) {
+                loaded = Some(self.began.elapsed());
+            }
+            match console::said(&text) {
+                Said::Login => return Ok(Seen { loaded, login: self.began.elapsed() }),
+                Said::Failed(said) => return Err(self.failed(said)),
+                Said::Nothing => {}
+            }
+            self.goes_on()?;
+            if self.began.elapsed() > limit {
+                let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing").trim().to_owned();
+                let seconds = limit.as_secs();
+                return Err(self.failed(format!("no login prompt within {seconds} s; the last that it said: {last}")));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// What the system tells of its boot, once that is over.
+    ///
+    /// # Errors
+    /// If it does not tell within `limit`, or the stage is stopped.
+    pub fn papers(&mut self, limit: Duration) -> Result<String, TrialError> {
+        let mut line = UnixStream::connect(&self.papers).map_err(TrialError::at(&self.papers))?;
+        console::ask(&mut line, limit, || self.work.go_on())
+    }
+
+    /// Says no when the stage is stopped, or the machine has ended.
+    fn goes_on(&mut self) -> Result<(), TrialError> {
+        self.work.go_on()?;
+        let Some(mut task) = self.task.take() else { return Err(self.failed("QEMU has ended".to_owned())) };
+        if task.ended()?.is_none() {
+            self.task = Some(task);
+            return Ok(());
+        }
+        // What it has to say stands in the error; where it has nothing to say, the console has.
+        task.finish(self.work.stage, PAUSE)?;
+        let text = console::text(&self.console);
+        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        Err(self.failed(format!("the virtual machine was switched off; the console's last line: {last}")))
+    }
+
+    fn failed(&self, said: String) -> TrialError {
+        TrialError::Failed { command: self.line.clone(), said }
+    }
+}
+
+/// What every virtual machine is told, with what carries out its instructions.
+pub fn plain(accelerator: &str) -> Vec<String> {
+    let accelerator = if accelerator == "tcg" { "tcg,thread=multi" } else { accelerator };
+    let words = ["-machine", "q35", "-accel", accelerator, "-nodefaults", "-display", "none", "-no-reboot"];
+    words.map(str::to_owned).to_vec()
+}
+
+/// The root as the kernel names it on a bus, and QEMU's device.
+fn bus(bus: &str) -> (&'static str, &'static str) {
+    match bus {
+        "virtio" => ("/dev/vda1", "virtio-blk-pci,drive=drive,bootindex=1"),
+        "nvme" => ("/dev/nvme0n1p1", "nvme,drive=drive,serial=assay,bootindex=1"),
+        // The controller of this machine is an AHCI.
+        _ => ("/dev/sda1", "ide-hd,drive=drive,bus=ide.0,bootindex=1"),
+    }
+}
+
+/// The device at `path`, past the page cache of the host.
+fn drive(path: &Path, on: &str) -> Vec<String> {
+    let drive = format!("file={},if=none,id=drive,format=raw,cache=none,aio=native", path.display());
+    vec!["-drive".to_owned(), drive, "-device".to_owned(), bus(on).1.to_owned()]
+}
+
+/// Whether a kernel boots with this accelerator: whether it comes to the point where it finds no root, within `limit`.
+///
+/// # Errors
+/// If QEMU is not installed, or the stage is stopped.
+pub fn boots(kernel: &Path, accelerator: &str, work: &Work, limit: Duration) -> Result<bool, TrialError> {
+    let console = work.folder().join("probe");
+    let mut qemu = command("qemu-system-x86_64")?;
+    qemu.args(plain(accelerator)).args(["-m", "256M", "-chardev"]);
+    qemu.arg(format!("file,id=console,path={}", console.display())).args(["-serial", "chardev:console"]);
+    qemu.arg("-kernel").arg(kernel).args(["-append", KERNEL]);
+    match work.run(&mut qemu, &console.display().to_string(), limit) {
+        // After its panic it is to start anew, which ends QEMU.
+        Ok(_) => Ok(console::text(&console).contains("Kernel panic")),
+        Err(TrialError::Program(ProgramError::Slow { .. }) | TrialError::Failed { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

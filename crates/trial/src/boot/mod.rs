@@ -1,0 +1,226 @@
+//! How long a Linux system takes to boot from the drive.
+//!
+//! The system's image is written to the stage, a virtual machine (QEMU) starts from it, and the time until it asks for a
+//! login is taken. A Debian then tells by `systemd-analyze` what it spent the time on.
+
+mod accelerator;
+mod analysis;
+mod cache;
+mod console;
+mod debian;
+mod disk;
+mod machine;
+mod meter;
+mod micro;
+mod programs;
+mod work;
+
+use block::{Bytes, Nanos};
+use workload::to_timed;
+
+use self::accelerator::Accelerator;
+use self::cache::System;
+use self::machine::Machine;
+use self::meter::Meter;
+use self::work::Work;
+use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Kind, Paper, Stage, Trial, TrialError};
+
+/// The experiment `boot`.
+#[derive(Debug)]
+pub struct Boot;
+
+const CHOICES: &[Choice] = &[
+    Choice {
+        name: "system",
+        title: "System",
+        about: "what boots: a small Debian with systemd, or a kernel with BusyBox that is built in seconds",
+        kind: Kind::Word(&["debian", "micro"]),
+        default: "debian",
+    },
+    Choice {
+        name: "bus",
+        title: "Bus",
+        about: "as what the virtual machine sees the drive",
+        kind: Kind::Word(&["ahci", "virtio", "nvme"]),
+        default: "ahci",
+    },
+    Choice {
+        name: "loader",
+        title: "Loader",
+        about: "who loads the kernel: GRUB from the drive, or QEMU from the host, past the drive; micro has no GRUB",
+        kind: Kind::Word(&["grub", "direct"]),
+        default: "grub",
+    },
+    Choice {
+        name: "accel",
+        title: "Processor",
+        about: "emulated (tcg), the machine's own (kvm), or the machine's own where a kernel boots on it (auto)",
+        kind: Kind::Word(&["auto", "tcg", "kvm"]),
+        default: "auto",
+    },
+    Choice {
+        name: "cpus",
+        title: "Processors",
+        about: "how many processors the virtual machine has",
+        kind: Kind::Count(1, 64),
+        default: "2",
+    },
+    Choice {
+        name: "memory",
+        title: "Memory",
+        about: "how much memory the virtual machine has",
+        kind: Kind::Bytes,
+        default: "1GiB",
+    },
+    Choice { name: "limit", title: "Limit", about: "how long a boot may take", kind: Kind::Time, default: "10m" },
+    Choice {
+        name: "trace",
+        title: "Trace",
+        about: "whether the requests are kept as a trace that can be replayed; from an attached drive only",
+        kind: Kind::Word(&["no", "yes"]),
+        default: "no",
+    },
+];
+
+/// The least memory in which both systems boot.
+const MEMORY_MIN: Bytes = Bytes::from_mib(256);
+
+impl Experiment for Boot {
+    fn name(&self) -> &'static str {
+        "boot"
+    }
+
+    fn about(&self) -> &'static str {
+        "How long a Linux system in a virtual machine takes to boot from the drive, and on what it spends the time."
+    }
+
+    fn choices(&self) -> &'static [Choice] {
+        CHOICES
+    }
+
+    fn check(&self, choices: &Choices) -> Result<(), String> {
+        if choices.text("system") == "micro" && choices.text("loader") == "grub" {
+            return Err("system = \"micro\" has no GRUB; say loader = \"direct\" as well".to_owned());
+        }
+        let memory = choices.bytes("memory");
+        if memory < MEMORY_MIN {
+            return Err(format!("memory = {memory} is too little to boot in; give {MEMORY_MIN} or more"));
+        }
+        Ok(())
+    }
+
+    fn lacks(&self, choices: &Choices) -> Option<String> {
+        if !rustix::process::geteuid().is_root() {
+            return Some("to write a system to a device needs root; run assay as root".to_owned());
+        }
+        let built = if cache::is_built(choices.text("system")) { &[][..] } else { needed(choices.text("system")) };
+        let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| programs::find(program).is_none());
+        missing
+            .map(|(program, package)| format!("`{program}` is not installed; Debian has it in the package {package}"))
+    }
+
+    fn cost(&self, choices: &Choices) -> Nanos {
+        let seconds = if choices.text("system") == "micro" { 20 } else { 90 };
+        Nanos::from_secs(seconds)
+    }
+
+    fn writes(&self, choices: &Choices) -> Bytes {
+        let known = cache::length(choices.text("system"));
+        known.unwrap_or(Bytes::from_mib(if choices.text("system") == "micro" { 64 } else { 512 }))
+    }
+
+    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
+        let aftermath = Aftermath::begin()?;
+        let work = Work::new(stage, &aftermath)?;
+        let system = cache::ready(choices.text("system"), &work, go)?;
+        let accelerator = Accelerator::chosen(choices.text("accel"), &system, &work, go)?;
+        (go.tell)("copying the system to the drive");
+        disk::copy(&system.disk(), &work)?;
+        let meter = Meter::of(stage.path());
+        let heard = stage.heard().filter(|_| choices.text("trace") == "yes");
+        heard.inspect(|heard| heard.listen());
+        (go.tell)("booting");
+        let mut machine = Machine::start(choices, &system, accelerator.word(), &work)?;
+        let limit = std::time::Duration::from_nanos(choices.time("limit").as_nanos());
+        let seen = machine.login(limit)?;
+        let drive = meter.map(|meter| meter.passed());
+        let trace = heard.map(|heard| to_timed(&heard.take()));
+        let mut trial = Trial::default();
+        trial.figures.push(Figure::less("Login prompt", "s", seen.login.as_secs_f64()));
+        let loaded = seen.loaded.map(|loaded| Figure::less("Firmware and loader", "s", loaded.as_secs_f64()));
+        trial.figures.extend(loaded);
+        if system.tells() {
+            (go.tell)("asking what the time was spent on");
+            let told = machine.papers(limit)?;
+            analysis::add(&told, &mut trial)?;
+        }
+        drive.into_iter().flatten().for_each(|figure| trial.figures.push(figure));
+        conditions(&mut trial, choices, &system, &accelerator, &machine);
+        findings(&mut trial, choices, stage, &accelerator);
+        let paper = |text| Paper { name: "Block trace".to_owned(), media: "text/plain".to_owned(), text };
+        trial.papers.extend(trace.map(paper));
+        Ok(trial)
+    }
+}
+
+/// The programs that build a system, and Debian's packages of them.
+fn needed(system: &str) -> &'static [(&'static str, &'static str)] {
+    if system == "micro" { micro::NEEDS } else { debian::NEEDS }
+}
+
+fn conditions(trial: &mut Trial, choices: &Choices, system: &System, accelerator: &Accelerator, machine: &Machine<'_>) {
+    let mut add = |name: &str, text: String| trial.conditions.push((name.to_owned(), text));
+    add("system", system.about.clone());
+    add("image", format!("{}, built {}", system.length(), system.built));
+    let loader = match choices.text("loader") {
+        "direct" => "QEMU, from the host: kernel and initrd are not read from the drive",
+        _ => "GRUB, which reads kernel and initrd from the drive by the BIOS",
+    };
+    add("loader", loader.to_owned());
+    add("processor", accelerator.reason().to_owned());
+    add("QEMU", machine.version.clone());
+    add("command", machine.line().to_owned());
+}
+
+fn findings(trial: &mut Trial, choices: &Choices, stage: &Stage, accelerator: &Accelerator) {
+    if accelerator.is_emulated() {
+        trial.findings.push(
+            "The virtual machine's processor is emulated. The times compare drives under one processor; they are longer \
+             than those of a computer of its own, of which the drive would be a larger share."
+                .to_owned(),
+        );
+    }
+    if choices.text("trace") == "yes" && stage.heard().is_none() {
+        trial.findings.push(
+            "No trace was kept: only an attached simulated drive tells its requests. Of other devices blktrace does, \
+             whose text can be replayed as well."
+                .to_owned(),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(pairs: &[(&str, &str)]) -> Choices {
+        let mut choices = Choices::of(Boot.choices());
+        pairs.iter().for_each(|(name, text)| choices.tell(name, text).unwrap());
+        choices
+    }
+
+    #[test]
+    fn the_defaults_are_values_of_their_choices_and_make_sense_together() {
+        CHOICES.iter().for_each(|choice| choice.check(choice.default).unwrap());
+        Boot.check(&told(&[])).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_boot_is_refused_with_what_would() {
+        let said = Boot.check(&told(&[("system", "micro")])).unwrap_err();
+        assert!(said.contains("loader = \"direct\""), "{said}");
+        Boot.check(&told(&[("system", "micro"), ("loader", "direct")])).unwrap();
+        let said = Boot.check(&told(&[("memory", "64m")])).unwrap_err();
+        assert!(said.contains("256 MiB or more"), "{said}");
+    }
+}

@@ -1,0 +1,62 @@
+//! assay's own traces: what blkparse tells of each request, in a third of the room.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use block::{Nanos, Op, Request};
+
+use super::{Event, Said, Wrong, request};
+
+/// The first line.
+pub(super) const HEADING: &str = "assay trace 1";
+
+const WANTED: &str =
+    "`TIME LATENCY read|write|trim|flush SECTOR SECTORS`, times in microseconds: `1500 82 read 2048 8`";
+
+/// Reads a request: when it came, how long it took, what it is, its first sector and how many.
+pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<Said, Wrong> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[at, took, op, first, count] = words.as_slice() else { return Err(Wrong::NotA(WANTED)) };
+    let [at, took, first, count] = [at, took, first, count].map(|word| word.parse::<u64>().ok());
+    let (Some(at), Some(took), Some(first), Some(count)) = (at.and_then(micros), took.and_then(micros), first, count)
+    else {
+        return Err(Wrong::NotA(WANTED));
+    };
+    let op = match op {
+        "read" => Op::Read,
+        "write" => Op::Write,
+        "trim" => Op::Trim,
+        "flush" => Op::Flush,
+        _ => return Err(Wrong::NotA(WANTED)),
+    };
+    let completed = at.as_nanos().checked_add(took.as_nanos()).map(Nanos::from_nanos);
+    if targets.is_empty() {
+        targets.insert("drive".to_owned());
+    }
+    let request = request(op, first.saturating_mul(512), count.saturating_mul(512))?;
+    Ok(Said::Came(Event { at, request, completed }))
+}
+
+fn micros(count: u64) -> Option<Nanos> {
+    (count < u64::MAX / 1000).then(|| Nanos::from_micros(count))
+}
+
+/// Requests with when each came and when it was done, as a trace.
+///
+/// Both times are rounded down, so that what came after something was done still does.
+pub fn to_timed(requests: &[(Nanos, Nanos, Request)]) -> String {
+    let mut text = format!("{HEADING}\n");
+    for (came, done, request) in requests {
+        let [came, done] = [came, done].map(|time| time.as_nanos() / 1000);
+        let op = match request.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "flush",
+        };
+        let (first, count) = (request.lba.get(), request.sectors);
+        writeln!(text, "{came} {} {op} {first} {count}", done.saturating_sub(came))
+            .expect("a text takes all that is written");
+    }
+    text
+}
