@@ -1,5 +1,6 @@
 //! Trying what stands above the drive, point by point.
 
+use engine::Clock;
 use trial::{Go, Trial, TrialError};
 
 use super::{Session, lock};
@@ -12,32 +13,39 @@ impl Session<'_> {
     /// Tries every point as often as is wanted and keeps what comes of each go at once.
     ///
     /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
-    /// changes on the machine with time tells on all of them alike.
+    /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses, at
+    /// one point, another may do without: that is a finding, unless nothing comes of any point.
     pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
-        for repeat in 0..trials.repeats {
-            for point in &trials.points {
-                let (key, cost) = (point.key(), trials.experiment.cost(&point.choices));
-                if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
-                    let since = Clocks::now();
-                    let tried = self.try_once(step, trials, point, repeat, subject);
-                    let tried = match tried {
-                        // What this target does not have, another point may do without.
-                        Err(LabError::Trial(TrialError::Lacks(words))) => {
-                            self.note_all(&step.name, &key, vec![format!("Not measured: {words}.")])?;
-                            self.watch.advance(cost);
-                            continue;
-                        }
-                        tried => tried.map_err(|error| error.at(&step.name, &key))?,
-                    };
-                    let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
-                    lock(self.store).record_trial(self.run, &step.name, &key, repeat, &text)?;
-                    self.note_all(&step.name, &key, tried.findings)?;
-                    self.note_disturbances(since, engine::Clock::Real, &step.name, &key)?;
+        let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);
+        let mut refused = None;
+        for (repeat, point) in
+            (0..trials.repeats).flat_map(|repeat| trials.points.iter().map(move |point| (repeat, point)))
+        {
+            let key = point.key();
+            if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
+                let since = Clocks::now();
+                match self.try_once(step, trials, point, repeat, subject) {
+                    Ok(tried) => {
+                        self.keep_trial(step, &key, repeat, tried)?;
+                        self.note_disturbances(since, Clock::Real, &step.name, &key)?;
+                        kept = true;
+                    }
+                    Err(LabError::Trial(error @ (TrialError::Lacks(_) | TrialError::Failed { .. }))) => {
+                        self.note_all(&step.name, &key, vec![format!("Not measured: {error}.")])?;
+                        refused = Some(LabError::from(error).at(&step.name, &key));
+                    }
+                    Err(error) => return Err(error.at(&step.name, &key)),
                 }
-                self.watch.advance(cost);
             }
+            self.watch.advance(trials.experiment.cost(&point.choices));
         }
-        Ok(())
+        refused.filter(|_| !kept).map_or(Ok(()), Err)
+    }
+
+    fn keep_trial(&self, step: &Step, key: &str, repeat: u32, tried: Trial) -> Result<(), LabError> {
+        let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
+        lock(self.store).record_trial(self.run, &step.name, key, repeat, &text)?;
+        self.note_all(&step.name, key, tried.findings)
     }
 
     fn try_once(
