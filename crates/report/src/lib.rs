@@ -23,6 +23,7 @@ pub mod replication;
 mod rounds;
 mod section;
 mod setup;
+mod sparks;
 mod state;
 mod summary;
 mod sweep;
@@ -31,4 +32,5 @@ mod timeline;
 
 pub use conditions::date;
 pub use page::html;
+pub use sparks::sparks;
 pub use summary::{summary, wrapped};
