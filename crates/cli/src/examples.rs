@@ -38,6 +38,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "show" => &[
             ("assay show last", "the latest run, for people"),
             ("assay show 1 --format csv", "every measurement, for spreadsheets"),
+            ("assay show last --format markdown", "for an issue or a chat"),
         ],
         "compare" => &[
             ("assay compare 1 2", "the second held against the first"),
@@ -51,6 +52,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "attached" => &[("assay attached", "what is attached, and what it does")],
         "detach" => &[("assay detach /dev/loop0", "take it away")],
         "doctor" => &[("assay doctor", "what this machine can do")],
+        "config" => &[("assay config", "what is set, and where"), ("assay config review", "every option of a review")],
         "completions" => &[
             ("assay completions bash > ~/.local/share/bash-completion/completions/assay", "bash"),
             ("assay completions zsh > ~/.zfunc/_assay", "zsh, with ~/.zfunc in fpath"),

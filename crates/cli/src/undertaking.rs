@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::fingerprint;
 use crate::progress::Progress;
 use crate::target::Opened;
+use crate::terminal::notice;
 
 /// What is to be run.
 pub struct Undertaking<'a> {
@@ -127,7 +128,7 @@ impl Undertaking<'_> {
         let progress = Progress::new();
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
-            eprintln!("Metering the power at rest for {time}");
+            notice(format_args!("Metering the power at rest for {time}"));
             opened.subject.meter_rest(time);
         }
         let done = Session::new(&store, run, &plan, self.seed, &progress)

@@ -13,6 +13,7 @@ use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
+use crate::terminal::notice;
 use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
 
@@ -111,7 +112,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         None => begin(arguments, &mut store)?,
     };
     let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
-    eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
+    notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
     let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.
@@ -167,7 +168,7 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
     if opened.real && plan.changes_data() {
         let place = opened.place(arguments.rated_endurance);
         for sentence in report::forecast::sentences(&forecast(plan, &place)) {
-            eprintln!("{sentence}");
+            notice(sentence);
         }
     }
 }
