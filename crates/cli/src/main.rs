@@ -10,6 +10,7 @@ mod failure;
 mod fingerprint;
 mod job_file;
 mod manual;
+mod metrics;
 mod power;
 mod progress;
 mod recorder;
