@@ -31,14 +31,20 @@ struct State {
     is_over: bool,
     measurements: u64,
     findings: u64,
-    /// The step and the cell of the last measurement, and its figures.
-    last: Option<(String, String, Vec<(Metric, f64)>)>,
+    last: Option<Last>,
     /// Requests a second since it was last heard of a measurement in real time.
     live: Option<f64>,
     heard: engine::Progress,
     written: Option<Instant>,
     /// Whether it was told already that the file cannot be written.
     is_told: bool,
+}
+
+/// The last measurement.
+struct Last {
+    step: String,
+    cell: String,
+    figures: Vec<(Metric, f64)>,
 }
 
 impl Metrics {
@@ -119,7 +125,7 @@ impl Metrics {
         if let Some(live) = state.live {
             gauge("assay_live_iops", "Requests a second in the measurement under way.", &[], live);
         }
-        if let Some((step, cell, figures)) = &state.last {
+        if let Some(Last { step, cell, figures }) = &state.last {
             let place = [("step", step.as_str()), ("cell", cell.as_str())];
             for (metric, value) in figures {
                 match metric {
@@ -171,7 +177,7 @@ impl Watch for Metrics {
         let figures = figures.into_iter().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
         self.change(false, |state| {
             state.measurements += 1;
-            state.last = Some((step.to_owned(), cell.to_owned(), figures));
+            state.last = Some(Last { step: step.to_owned(), cell: cell.to_owned(), figures });
         });
     }
 
