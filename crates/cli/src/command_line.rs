@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attach, calibrate, catalogue, compare, doctor, health, history, import, replicate, review, run, shell,
+    attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run, shell,
 };
 use crate::examples;
 use crate::exit::Exit;
@@ -19,8 +19,16 @@ const WIDTH: usize = 80;
 #[command(name = "assay", version)]
 pub struct Cli {
     /// Where results are kept [default: assay/results.sqlite in the user's data directory]
-    #[arg(long, global = true, env = "ASSAY_STORE", hide_env_values = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
+
+    /// Print nothing on standard error but why something failed
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+
+    /// Tell more on standard error: each measurement as it is kept, and which settings were taken from where
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// What to do; without it the program says what could be done next.
     #[command(subcommand)]
@@ -72,6 +80,8 @@ pub enum Command {
     },
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
+    /// Show what options are unless they are typed, and where that comes from
+    Config(config::Arguments),
     /// Print what makes a shell complete commands, options and names
     Completions(shell::Completions),
     /// Write the manual pages into a folder
@@ -91,7 +101,11 @@ pub fn command() -> clap::Command {
         whole = whole.mut_subcommand(&name, |command| told(command, &name));
     }
     let help = whole.get_after_help().expect("the whole has examples").to_string();
-    whole.after_help(format!("{help}\n\n{}", Exit::line()))
+    whole.after_help(format!(
+        "{help}\n\nEvery option is also a variable of the environment (--dry-run: ASSAY_DRY_RUN) and a key of \
+         ~/.config/assay/config.toml; `assay config` shows what is set.\n{}",
+        Exit::line()
+    ))
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "show" => &[
             ("assay show last", "the latest run, for people"),
             ("assay show 1 --format csv", "every measurement, for spreadsheets"),
+            ("assay show last --format markdown", "for an issue or a chat"),
         ],
         "compare" => &[
             ("assay compare 1 2", "the second held against the first"),
@@ -52,6 +53,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "detach" => &[("assay detach /dev/loop0", "take it away")],
         "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "each thousandth request late")],
         "doctor" => &[("assay doctor", "what this machine can do")],
+        "config" => &[("assay config", "what is set, and where"), ("assay config review", "every option of a review")],
         "completions" => &[
             ("assay completions bash > ~/.local/share/bash-completion/completions/assay", "bash"),
             ("assay completions zsh > ~/.zfunc/_assay", "zsh, with ~/.zfunc in fpath"),

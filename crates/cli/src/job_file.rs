@@ -11,6 +11,7 @@ use lab::import::{Import, Notice, Source, icf, render};
 
 use crate::color;
 use crate::failure::Failure;
+use crate::terminal::notice;
 
 /// The longest job file, of which far less makes sense; what it includes counts by itself.
 const LENGTH_MAX: u64 = 1 << 20;
@@ -121,7 +122,7 @@ fn unreadable(name: &str, error: &str) -> Failure {
 /// Tells what is not as the file has it; refuses the file where it must be, or with `strict` if there is anything.
 fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[Source], refused: bool) -> Result<(), Failure> {
     if !notices.is_empty() {
-        eprintln!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal())));
+        notice(format_args!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal()))));
     }
     if refused {
         return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));

@@ -3,15 +3,18 @@
 mod command_line;
 mod commands;
 mod completion;
+mod config_file;
 mod examples;
 mod exit;
 mod failure;
 mod fingerprint;
 mod job_file;
 mod manual;
+mod metrics;
 mod power;
 mod progress;
 mod recorder;
+mod settings;
 mod target;
 mod terminal;
 mod undertaking;
@@ -20,24 +23,31 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
-    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, next, replicate, review, run,
-    shell,
+    attach, calibrate, catalogue, compare, config, doctor, dry_run, health, history, import, next, replicate, review,
+    run, shell,
 };
 use exit::Exit;
 use failure::Failure;
+use settings::Settings;
 use store::Store;
 use terminal::color;
 
 fn main() -> ExitCode {
     completion::answer(command_line::command);
-    let typed = command_line::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = typed.unwrap_or_else(|refusal| refuse(&refusal));
+    let (settings, matches) = match understand() {
+        Ok(understood) => understood,
+        Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
+    };
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|refusal| refuse(&refusal));
+    terminal::speak(cli.quiet, cli.verbose);
+    settings.taken(&command_line::command(), matches.subcommand_name()).iter().for_each(terminal::detail);
     let Some(command) = cli.command else { return end(place(cli.store).and_then(|path| next::run(&path))) };
     end(match command {
         Command::Doctor(arguments) => return doctor::run(arguments, color(std::io::stdout().is_terminal())),
+        Command::Config(arguments) => config::run(&arguments, &settings, &command_line::command()),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::manual(&arguments),
         Command::Attach(arguments) => attach::run(&arguments),
@@ -60,6 +70,17 @@ fn main() -> ExitCode {
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
     })
+}
+
+/// What was typed, with the settings in place of defaults.
+fn understand() -> Result<(Settings, ArgMatches), Failure> {
+    // Help is there also where a setting is wrong.
+    let typed = command_line::command().ignore_errors(true).try_get_matches();
+    let typed = typed.unwrap_or_else(|refusal| refuse(&refusal));
+    let whole = command_line::command();
+    let settings = Settings::of_process(&whole)?;
+    let whole = settings.on(whole, typed.subcommand_name())?;
+    Ok((settings, whole.try_get_matches().unwrap_or_else(|refusal| refuse(&refusal))))
 }
 
 /// How the program ends once a command is through.

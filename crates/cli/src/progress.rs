@@ -6,8 +6,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use block::Nanos;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use engine::Measurement;
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Watch;
+
+use crate::terminal::{is_quiet, is_verbose, notice};
 
 /// A bar with the current step and the time left; silent where standard error is no terminal.
 pub struct Progress {
@@ -22,7 +25,10 @@ pub struct Progress {
 impl Progress {
     /// A bar that shows nothing yet.
     pub fn new() -> Self {
-        Self::on(ProgressDrawTarget::stderr_with_hz(10))
+        Self::on(match is_quiet() {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr_with_hz(10),
+        })
     }
 
     fn on(target: ProgressDrawTarget) -> Self {
@@ -46,7 +52,7 @@ impl Watch for Progress {
         let mut last = self.last_step.lock().expect("nothing panics while it holds the title");
         if *last != title {
             if self.lines {
-                eprintln!("{title}");
+                notice(title);
             }
             title.clone_into(&mut last);
             self.bar.set_style(style(WHOLE));
@@ -58,6 +64,22 @@ impl Watch for Progress {
         self.bar.inc(done.as_nanos() / 1_000_000);
     }
 
+    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
+        if is_verbose() {
+            let (iops, rate) =
+                (measurement.iops(), measurement.bytes().get() as f64 / measurement.elapsed.as_secs_f64());
+            let words = format!("{step} {cell}: {iops:.0} IOPS, {:.1} MB/s", rate / 1e6);
+            self.bar.suspend(|| notice(words));
+        }
+    }
+
+    fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {
+        if is_verbose() {
+            let place = [step, cell].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            self.bar.suspend(|| notice(format_args!("{place}: {finding}")));
+        }
+    }
+
     fn live(&self, now: engine::Progress) {
         let before = std::mem::replace(&mut *self.heard.lock().expect("nothing panics while it holds a number"), now);
         let Some(speed) = speed(before, now) else { return };
@@ -67,12 +89,28 @@ impl Watch for Progress {
 }
 
 /// What is shown of a run.
-const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {eta} left";
+const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {left} left";
 /// The same with a line for what a measurement does now.
-const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {eta} left\n  {prefix}";
+const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {left} left\n  {prefix}";
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("a test draws every template").progress_chars("━━╌")
+    let left = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+        let (done, whole) = (state.pos(), state.len().unwrap_or_default());
+        // A text that cannot be written is the terminal's own trouble.
+        match time_left(state.elapsed(), done, whole) {
+            Some(left) => write!(text, "{}", HumanDuration(left)).ok(),
+            None => write!(text, "?").ok(),
+        };
+    };
+    let style = ProgressStyle::with_template(template).expect("a test draws every template");
+    style.with_key("left", left).progress_chars("━━╌")
+}
+
+/// How long the rest takes if it goes on as it has gone since the beginning; none before anything is done. What is done
+/// and the whole are what the plan was expected to cost, which a test holds against what it does cost.
+fn time_left(elapsed: Duration, done: u64, whole: u64) -> Option<Duration> {
+    let left = whole.saturating_sub(done) as f64 / done as f64;
+    (done > 0).then(|| elapsed.mul_f64(left))
 }
 
 /// `61200 IOPS, 250.7 MB/s; last second: median 512 µs, 99 % 1.2 ms` between two times; none where nothing can be told
@@ -94,6 +132,14 @@ mod tests {
     use indicatif::InMemoryTerm;
 
     use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_what_was_done() {
+        let seconds = Duration::from_secs;
+        assert_eq!(time_left(seconds(30), 25, 100), Some(seconds(90)));
+        assert_eq!(time_left(seconds(30), 120, 100), Some(seconds(0)), "more was done than was expected");
+        assert_eq!(time_left(seconds(30), 0, 100), None);
+    }
 
     #[test]
     fn the_speed_is_that_since_it_was_last_heard_of() {

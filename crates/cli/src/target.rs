@@ -175,7 +175,9 @@ impl Opened {
         }
         let settled = Aftermath::settle_all().map_err(Failure::failed)?;
         if settled > 0 {
-            eprintln!("{settled} things were cleared up that an earlier run, which was killed, had left behind");
+            notice(format_args!(
+                "{settled} things were cleared up that an earlier run, which was killed, had left behind"
+            ));
         }
         let program = std::env::current_exe().map_err(Failure::failed)?;
         Aftermath::guarded_by(&program, &["aftermath"]);

@@ -1,6 +1,60 @@
 //! What the terminal, or whatever else is written to, takes.
 
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::sync::OnceLock;
+
+/// How much is told on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Voice {
+    /// Why something failed.
+    Quiet,
+    /// Also what is done.
+    Plain,
+    /// Also each measurement.
+    Verbose,
+}
+
+/// Decided once, when the command line is understood.
+static VOICE: OnceLock<Voice> = OnceLock::new();
+
+fn voice() -> Voice {
+    VOICE.get().copied().unwrap_or(Voice::Plain)
+}
+
+/// Decides how much is told.
+pub fn speak(quiet: bool, verbose: bool) {
+    let voice = match (quiet, verbose) {
+        (true, _) => Voice::Quiet,
+        (_, true) => Voice::Verbose,
+        _ => Voice::Plain,
+    };
+    VOICE.set(voice).ok();
+}
+
+/// Whether nothing is to be told but why something failed.
+pub fn is_quiet() -> bool {
+    voice() == Voice::Quiet
+}
+
+/// Whether more is to be told than what is done.
+pub fn is_verbose() -> bool {
+    voice() == Voice::Verbose
+}
+
+/// Tells what is done, unless that is not wanted.
+pub fn notice(words: impl Display) {
+    if !is_quiet() {
+        eprintln!("{words}");
+    }
+}
+
+/// Tells more than what is done, if that is wanted.
+pub fn detail(words: impl Display) {
+    if is_verbose() {
+        eprintln!("{words}");
+    }
+}
 
 /// Whether to colour what goes to a terminal or to something else: never where `NO_COLOR` is set, always where
 /// `CLICOLOR_FORCE` is, else on terminals that can.
@@ -8,6 +62,42 @@ use std::ffi::OsString;
 /// Source: no-color.org; bixense.com/clicolors.
 pub fn color(is_terminal: bool) -> bool {
     decide(is_terminal, |name| std::env::var_os(name))
+}
+
+/// The text in letters that the user's locale can show: in ASCII where it is said to have no others.
+pub fn spelled(text: String) -> String {
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
+    if has_unicode(locale.as_deref()) { text } else { in_ascii(&text) }
+}
+
+/// Whether a locale has all letters; one that is not named is taken to.
+fn has_unicode(locale: Option<&str>) -> bool {
+    locale.is_none_or(|name| {
+        let name = name.to_lowercase();
+        name.contains("utf-8") || name.contains("utf8")
+    })
+}
+
+fn in_ascii(text: &str) -> String {
+    let mut plain = String::new();
+    for letter in text.chars() {
+        match letter {
+            '±' => plain.push_str("+-"),
+            '→' => plain.push_str("->"),
+            '…' => plain.push_str(".."),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            'µ' | 'μ' => plain.push('u'),
+            '×' => plain.push('x'),
+            '–' | '−' | '─' | '━' | '·' => plain.push('-'),
+            '\u{a0}' => plain.push(' '),
+            '▁'..='█' => plain.push(b"_.:-=+*#"[letter as usize - '▁' as usize] as char),
+            other if other.is_ascii() => plain.push(other),
+            _ => plain.push('?'),
+        }
+    }
+    plain
 }
 
 fn decide(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
@@ -22,6 +112,13 @@ fn decide(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_locale_without_unicode_gets_ascii() {
+        assert!(has_unicode(None) && has_unicode(Some("en_GB.UTF-8")) && has_unicode(Some("C.utf8")));
+        assert!(!has_unicode(Some("C")) && !has_unicode(Some("de_DE.ISO-8859-1")));
+        assert_eq!(in_ascii("285 ±0 % · ▁▄█ 1 → 192 µs, 4 × 8…"), "285 +-0 % - _-# 1 -> 192 us, 4 x 8..");
+    }
 
     #[test]
     fn colour_is_for_terminals_and_for_those_who_insist() {

@@ -6,13 +6,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
 use lab::plan::Plan;
-use lab::{LabError, Session};
+use lab::{LabError, Session, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
 use crate::failure::Failure;
 use crate::fingerprint;
+use crate::metrics::{Metrics, Watchers};
 use crate::progress::Progress;
 use crate::target::Opened;
+use crate::terminal::notice;
 
 /// What is to be run.
 pub struct Undertaking<'a> {
@@ -26,6 +28,8 @@ pub struct Undertaking<'a> {
     pub size: Option<block::Bytes>,
     /// Whether a real target's page cache is passed by.
     pub direct: bool,
+    /// The file for Prometheus, where one is wanted.
+    pub metrics: Option<PathBuf>,
 }
 
 /// Why a run did not come to its end, and whether the store knows.
@@ -125,14 +129,23 @@ impl Undertaking<'_> {
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let store = Mutex::new(store);
         let progress = Progress::new();
+        let labels = || {
+            let named = [("run", run.to_string()), ("plan", self.plan.name.clone()), ("target", opened.name.clone())];
+            named.into_iter().chain([("version", env!("CARGO_PKG_VERSION").to_owned())]).collect()
+        };
+        let metrics = self.metrics.as_ref().map(|path| Metrics::new(path, labels()));
+        let all: Vec<&dyn Watch> =
+            metrics.iter().map(|one| one as &dyn Watch).chain([&progress as &dyn Watch]).collect();
+        let watchers = Watchers(all);
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
-            eprintln!("Metering the power at rest for {time}");
+            notice(format_args!("Metering the power at rest for {time}"));
             opened.subject.meter_rest(time);
         }
-        let done = Session::new(&store, run, &plan, self.seed, &progress)
+        let done = Session::new(&store, run, &plan, self.seed, &watchers)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
+        metrics.iter().for_each(Metrics::finish);
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
         let ended = match done {
             Ok(()) => match store.finish(run, State::Complete, None, now_ms()) {

@@ -208,6 +208,11 @@ pub trait Subject {
     /// About how long a workload takes of the host's time, for the progress bar alone.
     fn cost(&self, workload: &Workload) -> Nanos;
 
+    /// About how long each repeat of a task takes beside its workload, for the progress bar alone.
+    fn readying(&self, _: &Workload) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// How many tasks are measured side by side.
     fn side_by_side(&self) -> u64;
 }

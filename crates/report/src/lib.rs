@@ -24,6 +24,7 @@ pub mod replication;
 mod rounds;
 mod section;
 mod setup;
+mod sparks;
 mod state;
 mod summary;
 mod sweep;
@@ -33,4 +34,5 @@ mod trials;
 
 pub use conditions::date;
 pub use page::html;
+pub use sparks::sparks;
 pub use summary::{summary, wrapped};

@@ -53,7 +53,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
     match &arguments.which {
         None => {
             let lines: String =
-                Preset::all().map(|preset| entry(&format!("sim:{}", preset.name), 20, &preset.title)).collect();
+                Preset::all().map(|preset| entry(&format!("sim:{}", preset.name), 22, &preset.title)).collect();
             say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
         }
         Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
@@ -115,9 +115,23 @@ pub fn profiles() -> Result<(), Failure> {
 
 /// A name in so many columns, and what it is beside it, within the width of the terminal.
 fn entry(name: &str, columns: usize, text: &str) -> String {
-    let lines = wrapped(text, width().saturating_sub(columns as u16));
+    let room = width().saturating_sub(columns as u16);
+    let lines = wrapped(text, room).into_iter().flat_map(|line| cut(&line, room.into()));
     let first = std::iter::once(name).chain(std::iter::repeat(""));
     first.zip(lines).map(|(name, line)| format!("{name:<columns$}{line}\n")).collect()
+}
+
+/// A line in pieces of at most `room` letters, cut behind colons: a list of shares is one word, however long.
+fn cut(line: &str, room: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for part in line.split_inclusive(':') {
+        let last = pieces.last_mut().expect("there is always one");
+        match last.chars().count() + part.trim_end().chars().count() <= room || last.is_empty() {
+            true => last.push_str(part),
+            false => pieces.push(part.to_owned()),
+        }
+    }
+    pieces
 }
 
 fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {

@@ -12,6 +12,7 @@ use super::history::{Which, say, width};
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
+use crate::terminal::notice;
 
 const AFTER_HELP: &str = "\
 A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all \
@@ -134,7 +135,7 @@ fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
         0 => String::new(),
         mute => format!(" {mute} figures have too few repeats to be guarded."),
     };
-    eprintln!("{words}{unguarded}");
+    notice(format_args!("{words}{unguarded}"));
     Ok(())
 }
 

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
 use lab::{Outcome, recall};
 use store::{Run, RunId, State, Store};
 
 use crate::color;
 use crate::failure::Failure;
+use crate::terminal::spelled;
 
 /// Which run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,10 @@ enum Format {
     Json,
     /// Every measurement, a line for its reads, writes and trims
     Csv,
+    /// Every measurement, a JSON object on a line of its own
+    Jsonl,
+    /// Key figures, a table for each step and the findings, as GitHub renders them
+    Markdown,
 }
 
 /// What was asked of `assay report`.
@@ -88,7 +93,11 @@ pub fn runs(store: &Store) -> Result<(), Failure> {
         return say("The store has no run yet; `assay review` makes the first.\n");
     }
     let mut table = Table::new();
-    table.load_style(NOTHING).set_header(["run", "started", "plan", "target", "state"]);
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width())
+        .set_header(["run", "started", "plan", "target", "state"]);
     for run in &runs {
         let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
         let state = match run.state {
@@ -108,6 +117,8 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
         Format::Text => print_summary(&outcome, io::stdout().is_terminal()),
         Format::Json => say(&report::export::review_json(&outcome)),
         Format::Csv => say(&report::export::review_csv(&outcome)),
+        Format::Jsonl => say(&report::export::review_jsonl(&outcome)),
+        Format::Markdown => say(&report::export::review_markdown(&outcome)),
     }
 }
 
@@ -120,7 +131,9 @@ pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
 
 /// Prints the table of key figures.
 pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure> {
-    say(&report::summary(outcome, width(), color(is_terminal)))
+    let charts = report::sparks(outcome, width());
+    let charts = if charts.is_empty() { charts } else { format!("\n{charts}") };
+    say(&spelled(report::summary(outcome, width(), color(is_terminal)) + &charts))
 }
 
 /// Writes the report into `folder`; where it is.
@@ -153,10 +166,12 @@ fn file_name(run: &Run) -> String {
     format!("{}-{}-{}.html", run.plan, &target[..target.len().min(TARGET_MAX)], run.id)
 }
 
-/// How wide what is printed may be: as the terminal is, within reason; 80 columns where there is none.
+/// How wide what is printed may be: as the terminal is, or `COLUMNS` says, within reason; 80 columns where there is
+/// neither.
 pub fn width() -> u16 {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns >= 40);
     let is_terminal = std::io::stdout().is_terminal();
-    comfy_table::Table::new().width().filter(|_| is_terminal).unwrap_or(80).min(120)
+    asked.or_else(|| Table::new().width().filter(|_| is_terminal)).unwrap_or(80).min(120)
 }
 
 /// Prints to standard output. A reader that has gone away is no error.

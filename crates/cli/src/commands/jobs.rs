@@ -17,6 +17,7 @@ use crate::job_file::{self, Reading};
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
+use crate::terminal::notice;
 use crate::undertaking::Undertaking;
 
 /// A job file, what to run it on, and how.
@@ -82,9 +83,9 @@ pub fn measure(
     traces.give(&mut plan)?;
     opened.fits(&plan)?;
     let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
-    let undertaking = Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct };
+    let undertaking = Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct, metrics: None };
     let run = undertaking.begin(&mut store, &opened)?;
-    eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
+    notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     done.map_err(|broken| broken.failure(broken.words(run)))?;
@@ -123,6 +124,6 @@ fn capacity(target: Option<&str>) -> Result<Option<Bytes>, Failure> {
 /// Shows what came of it.
 pub fn show(done: &Done) -> Result<(), Failure> {
     print_summary(&recall(&done.store, done.run)?, std::io::stdout().is_terminal())?;
-    eprintln!("`assay report {}` writes the report.", done.run);
+    notice(format_args!("`assay report {}` writes the report.", done.run));
     Ok(())
 }

@@ -4,6 +4,7 @@ pub mod attach;
 pub mod calibrate;
 pub mod catalogue;
 pub mod compare;
+pub mod config;
 pub mod doctor;
 pub mod dry_run;
 pub mod health;

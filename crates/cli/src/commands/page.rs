@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::history::say;
 use crate::failure::Failure;
+use crate::terminal::notice;
 
 /// Where pages go that are asked for by nothing but a table for people.
 const FOLDER: &str = "assay-reports";
@@ -19,7 +20,7 @@ pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOn
     if for_people {
         say(&format!("\n{line}"))
     } else {
-        eprint!("{line}");
+        notice(line.trim_end());
         Ok(())
     }
 }

@@ -11,8 +11,10 @@ use store::{Moment, Run, RunId, State, Store};
 
 use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
+use crate::metrics::Metrics;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
+use crate::terminal::notice;
 use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
 
@@ -79,6 +81,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FACTOR", value_parser = target::speed)]
     pub speed: Option<f64>,
 
+    /// Write what goes on to this file about once a second, for Prometheus' textfile collector: assay.prom
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
     /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
@@ -111,12 +117,13 @@ impl Arguments {
 
 /// Runs the review and writes its report; the last line says where it is.
 pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
+    arguments.metrics.as_deref().map_or(Ok(()), Metrics::check)?;
     let (run, plan, mut opened, undertaking) = match arguments.resume {
         Some(which) => resume(arguments, which, &mut store)?,
         None => begin(arguments, &mut store)?,
     };
-    let undertaking = Undertaking { plan: &plan, ..undertaking.of(&plan) };
-    eprintln!("Run {run}: {} on {}", plan.title, opened.identity);
+    let undertaking = Undertaking { metrics: arguments.metrics.clone(), ..undertaking.of(&plan) };
+    notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
     let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.
@@ -146,7 +153,14 @@ struct Terms {
 
 impl Terms {
     fn of<'p>(&self, plan: &'p Plan) -> Undertaking<'p> {
-        Undertaking { plan, seed: self.seed, repeats: self.repeats, size: self.size, direct: self.direct }
+        Undertaking {
+            plan,
+            seed: self.seed,
+            repeats: self.repeats,
+            size: self.size,
+            direct: self.direct,
+            metrics: None,
+        }
     }
 }
 
@@ -173,7 +187,7 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
     if opened.real && plan.changes_data() {
         let place = opened.place(arguments.rated_endurance);
         for sentence in report::forecast::sentences(&forecast(plan, &place)) {
-            eprintln!("{sentence}");
+            notice(sentence);
         }
     }
 }

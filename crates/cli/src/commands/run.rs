@@ -181,6 +181,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
         repeats: None,
         size: access.size,
         direct: access.is_direct(),
+        metrics: None,
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);

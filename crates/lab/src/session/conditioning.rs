@@ -70,6 +70,7 @@ impl Session<'_> {
     /// Keeps what bringing the target itself into its state has given, unless the store has it already.
     pub(super) fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
+            self.watch.kept(name, "", &whole);
             lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
         }
         Ok(())

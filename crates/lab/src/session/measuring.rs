@@ -9,7 +9,7 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{INTERRUPTED, Session, lock, share, unaligned};
+use super::{FIRST_CLONE, INTERRUPTED, Session, copying, lock, share, unaligned};
 use crate::clocks::Clocks;
 use crate::plan::{Action, Cell, Measure, Step};
 use crate::subject::{Repeats, Subject, Task};
@@ -86,6 +86,7 @@ impl Session<'_> {
         if !tasks.is_empty() {
             self.watch.step(title(0));
         }
+        let cloning = copying(subject).times(FIRST_CLONE);
         let furthest = AtomicUsize::new(0);
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(subject);
@@ -96,6 +97,9 @@ impl Session<'_> {
             self.note_findings(task, &measured, &surroundings)?;
             self.keep(task, measured)?;
             self.watch.advance(costs[index]);
+            if !self.has_cloned.swap(true, Ordering::Relaxed) {
+                self.watch.advance(cloning);
+            }
             let next = (index + 1).min(tasks.len() - 1);
             if furthest.fetch_max(next, Ordering::Relaxed) < next {
                 self.watch.step(title(next));
@@ -176,7 +180,11 @@ impl Session<'_> {
                 repeats.push((repeat, one));
             }
         }
-        Ok(lock(self.store).record_point(self.run, task.name, &cells)?)
+        lock(self.store).record_point(self.run, task.name, &cells)?;
+        for (cell, repeats) in &cells {
+            repeats.iter().for_each(|(_, one)| self.watch.kept(task.name, cell, one));
+        }
+        Ok(())
     }
 
     /// The repeats of a point that the store does not have of all its cells.

@@ -95,6 +95,7 @@ impl Session<'_> {
         self.note_disturbances(since, one.clock, name, key)?;
         if !self.have.contains(&(name.to_owned(), key.clone(), round)) {
             lock(self.store).record_cell(self.run, name, key, &[(round, one.clone())])?;
+            self.watch.kept(name, key, &one);
         }
         Ok(one)
     }

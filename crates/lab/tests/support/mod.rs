@@ -1,5 +1,7 @@
 //! What the tests of plans share.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use assay_lab::Watch;
 use assay_lab::plan::Plan;
 use block::{Bytes, Nanos, Seed};

@@ -3,6 +3,7 @@
 mod csv;
 mod fio;
 mod json;
+mod markdown;
 mod review;
 mod series;
 mod text;
@@ -13,7 +14,8 @@ use engine::{Clock, Flow, Measurement};
 pub use csv::csv;
 pub use fio::fio;
 pub use json::json;
-pub use review::{review_csv, review_json};
+pub use markdown::review_markdown;
+pub use review::{review_csv, review_json, review_jsonl};
 pub use series::series;
 pub use text::text;
 

@@ -37,6 +37,36 @@ pub fn review_json(outcome: &Outcome) -> String {
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
 
+/// Every measurement of a run as a JSON object on a line of its own (JSON Lines): the run's number, plan and target, the
+/// step, the cell, the number of the repeat or round, whether it counts, and all that [`json`](super::json()) has.
+///
+/// Source: jsonlines.org.
+pub fn review_jsonl(outcome: &Outcome) -> String {
+    let run = &outcome.run;
+    let mut out = String::new();
+    for part in &parts(outcome) {
+        for cell in part.readings.iter().map(|reading| reading.cell) {
+            let key = key(cell);
+            let findings = findings(outcome, &part.step.name, &key);
+            for (round, counted, measurement) in numbered(cell) {
+                let measured = Measured::of(&single(outcome, measurement, &findings));
+                let line = Line {
+                    run: run.id.0,
+                    plan: &run.plan,
+                    target: &run.target,
+                    step: &part.step.name,
+                    cell: &key,
+                    findings: &findings,
+                    one: Numbered { round, counted, measured },
+                };
+                out += &serde_json::to_string(&line).expect("names and numbers always serialise");
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
 /// Every measurement of a run as lines for a spreadsheet: those of [`csv`](super::csv()) after the step, what came of
 /// judging its rounds, the cell, the number of the repeat or round, and whether it counts. Figures of trials have lines of
 /// their own: after an empty line where there are both.
@@ -144,6 +174,18 @@ struct Document<'a> {
     timestamp_ms: i64,
     steps: Vec<Step<'a>>,
     findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    run: i64,
+    plan: &'a str,
+    target: &'a str,
+    step: &'a str,
+    cell: &'a str,
+    findings: &'a [String],
+    #[serde(flatten)]
+    one: Numbered<'a>,
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,90 @@
+//! `assay config`: what options are unless they are typed, and where that comes from.
+
+use clap::{Command, ValueEnum};
+use serde_json::json;
+
+use super::history::say;
+use crate::failure::Failure;
+use crate::settings::{Origin, Setting, Settings};
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "docs/configuration.md says how variables are named and what the file looks like.")]
+pub struct Arguments {
+    /// Show every option of this command, also those that nothing sets
+    command: Option<String>,
+
+    /// How to print that
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Prints the settings.
+pub fn run(arguments: &Arguments, settings: &Settings, whole: &Command) -> Result<(), Failure> {
+    let asked = arguments.command.as_deref();
+    if let Some(name) = asked.filter(|name| whole.find_subcommand(name).is_none()) {
+        return Err(Failure::usage(format!("there is no command `{name}`; `assay help` lists them")));
+    }
+    let mut groups: Vec<(Option<&str>, Vec<Setting>)> = vec![(None, settings.all(whole, None))];
+    let wanted = whole.get_subcommands().filter(|command| asked.is_none_or(|asked| command.get_name() == asked));
+    groups.extend(wanted.map(|command| (Some(command.get_name()), settings.all(command, Some(command.get_name())))));
+    if asked.is_none() {
+        groups.iter_mut().for_each(|(_, all)| all.retain(|setting| setting.origin != Origin::Default));
+    }
+    groups.retain(|(_, all)| !all.is_empty());
+    match arguments.format {
+        Format::Text => say(&text(settings, &groups, whole)),
+        Format::Json => say(&document(settings, &groups)),
+    }
+}
+
+fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Command) -> String {
+    let mut page = match &settings.file.path {
+        Some(path) if settings.file.is_there => format!("Settings: {}\n", path.display()),
+        Some(path) => format!("Settings: {} (not there)\n", path.display()),
+        None => "Settings: no file, for neither XDG_CONFIG_HOME nor HOME is set\n".to_owned(),
+    };
+    for (command, all) in groups {
+        page += &format!("\n{}\n", command.map_or("every command".to_owned(), |name| format!("assay {name}")));
+        for setting in all {
+            let option = format!("--{}", setting.option);
+            let value = if setting.values.is_empty() { "–".to_owned() } else { setting.values.join(" ") };
+            page += &format!("  {option:<22} {value:<18} {}\n", origin(setting));
+        }
+    }
+    if groups.is_empty() {
+        page += "\nNothing is set; `assay config COMMAND` shows a command's options and variables.\n";
+    }
+    for stranger in settings.strangers(whole) {
+        page += &format!("\n{stranger} sets nothing: no option has this name.\n");
+    }
+    page
+}
+
+fn origin(setting: &Setting) -> String {
+    setting.origin.to_string()
+}
+
+fn document(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)]) -> String {
+    let row = |command: &Option<&str>, setting: &Setting| {
+        json!({
+            "command": command,
+            "option": setting.option,
+            "variable": setting.variable,
+            "values": setting.values,
+            "origin": origin(setting),
+        })
+    };
+    let rows: Vec<_> =
+        groups.iter().flat_map(|(name, all)| all.iter().map(move |setting| row(name, setting))).collect();
+    let document = json!({ "file": settings.file.path, "is_there": settings.file.is_there, "options": rows });
+    format!("{}\n", serde_json::to_string_pretty(&document).expect("names and texts always serialise"))
+}

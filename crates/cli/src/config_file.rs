@@ -1,0 +1,243 @@
+//! The file of settings, `config.toml`: read, and explained where it is wrong.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use lab::plan::Diagnostic;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::failure::Failure;
+
+/// The options of all commands: for each command its name and its options' long names.
+pub type Known = Vec<(String, Vec<String>)>;
+
+/// What is consent to lose data is given each time, not once and for all.
+const CONSENT: [&str; 2] = ["overwrite", "destroy-data"];
+
+/// The variable that names another file.
+const ELSEWHERE: &str = "ASSAY_CONFIG";
+
+/// One key with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The command that it is for; none for all that have the option.
+    pub command: Option<String>,
+    /// The option's long name.
+    pub option: String,
+    /// The values, as they would be typed.
+    pub values: Vec<String>,
+    /// Where the value stands in the text.
+    pub span: Range<usize>,
+}
+
+/// A file of settings.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigFile {
+    /// Where it is, or would be; none where there is no home for it.
+    pub path: Option<PathBuf>,
+    /// Whether it is there.
+    pub is_there: bool,
+    /// Its text.
+    pub text: String,
+    /// What it says.
+    pub entries: Vec<Entry>,
+}
+
+impl ConfigFile {
+    /// The file that the environment leads to: `$ASSAY_CONFIG`, or `assay/config.toml` in `$XDG_CONFIG_HOME` or
+    /// `~/.config`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or anything in it is wrong.
+    pub fn find(variable: impl Fn(&str) -> Option<OsString>, known: &Known) -> Result<Self, Failure> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        if let Some(path) = set(ELSEWHERE) {
+            return Self::read(&path, known, true);
+        }
+        // Source: XDG Base Directory Specification 0.8: a relative path is to be ignored.
+        let folder = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+        match folder.or_else(|| set("HOME").map(|home| home.join(".config"))) {
+            Some(folder) => Self::read(&folder.join("assay/config.toml"), known, false),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn read(path: &Path, known: &Known, must_exist: bool) -> Result<Self, Failure> {
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+                return Ok(Self { path: Some(path.to_owned()), ..Self::default() });
+            }
+            Err(error) => {
+                let path = path.display();
+                return Err(Failure::usage(format!("the settings in {path} cannot be read: {error}")));
+            }
+            Ok(text) => text,
+        };
+        let entries =
+            entries(&text, known).map_err(|mistakes| Failure::plan(&path.display().to_string(), &text, mistakes))?;
+        Ok(Self { path: Some(path.to_owned()), is_there: true, text, entries })
+    }
+
+    /// The line on which an entry's value stands, from 1.
+    pub fn line(&self, entry: &Entry) -> usize {
+        1 + self.text[..entry.span.start].matches('\n').count()
+    }
+
+    /// What is wrong with an entry's value.
+    pub fn wrong(&self, entry: &Entry, why: &str) -> Failure {
+        let message = format!("`{}` cannot be `{}`", entry.option, entry.values.join(" "));
+        let mistake = mistake("config::value", entry.span.clone(), message, why.to_owned());
+        let path = self.path.as_ref().map_or_else(String::new, |path| path.display().to_string());
+        Failure::plan(&path, &self.text, vec![mistake])
+    }
+}
+
+fn mistake(code: &'static str, span: Range<usize>, message: String, help: String) -> Diagnostic {
+    Diagnostic { code, message, span, label: "given here".to_owned(), help: Some(help), also: None }
+}
+
+/// The long name of an option, however its words are joined.
+pub fn joined(key: &str) -> String {
+    key.replace('_', "-")
+}
+
+/// What a text says; all mistakes where it has any.
+fn entries(text: &str, known: &Known) -> Result<Vec<Entry>, Vec<Diagnostic>> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let mistake = |error: &toml::de::Error| Diagnostic {
+            code: "config::syntax",
+            message: error.message().to_owned(),
+            span: error.span().unwrap_or(text.len()..text.len()),
+            label: "here".to_owned(),
+            help: None,
+            also: None,
+        };
+        return Err(errors.iter().map(mistake).collect());
+    }
+    let mut found = Vec::new();
+    let mut mistakes = Vec::new();
+    let everything: Vec<String> = known.iter().flat_map(|(_, options)| options.clone()).collect();
+    for (key, value) in document.get_ref() {
+        let section = known.iter().find(|(command, _)| command == key.get_ref().as_ref());
+        match (section, value.get_ref()) {
+            (Some((command, options)), DeValue::Table(table)) => {
+                for (key, value) in table {
+                    let place = format!("`assay {command}` has no option");
+                    found.extend(entry(Some(command), key, value, options, &place, &mut mistakes));
+                }
+            }
+            (None, DeValue::Table(_)) => {
+                let commands: Vec<String> = known.iter().map(|(command, _)| command.clone()).collect();
+                let message = format!("there is no command `{}`", key.get_ref());
+                mistakes.push(mistake("config::unknown-command", key.span(), message, near(key.get_ref(), &commands)));
+            }
+            _ => found.extend(entry(None, key, value, &everything, "there is no option", &mut mistakes)),
+        }
+    }
+    if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
+}
+
+/// One key, if nothing is wrong with it.
+fn entry(
+    command: Option<&String>,
+    key: &Spanned<std::borrow::Cow<str>>,
+    value: &Spanned<DeValue>,
+    options: &[String],
+    place: &str,
+    mistakes: &mut Vec<Diagnostic>,
+) -> Option<Entry> {
+    let option = options.iter().find(|option| joined(option) == joined(key.get_ref()));
+    let Some(option) = option else {
+        let message = format!("{place} `{}`", key.get_ref());
+        mistakes.push(mistake("config::unknown-key", key.span(), message, near(key.get_ref(), options)));
+        return None;
+    };
+    if CONSENT.contains(&option.as_str()) {
+        let message = format!("`{option}` gives up data and cannot be a setting");
+        let help = format!("give --{option} on the command line each time it is meant");
+        mistakes.push(mistake("config::consent", key.span(), message, help));
+        return None;
+    }
+    let texts = match value.get_ref() {
+        DeValue::Array(items) => items.iter().map(|item| word(item.get_ref())).collect(),
+        one => word(one).map(|word| vec![word]),
+    };
+    let Some(values) = texts else {
+        let message = format!("the value of `{option}` is neither text nor a number");
+        let help = "give it as it would be typed, in quotes".to_owned();
+        mistakes.push(mistake("config::value", value.span(), message, help));
+        return None;
+    };
+    Some(Entry { command: command.cloned(), option: option.clone(), values, span: value.span() })
+}
+
+/// A value as it would be typed.
+fn word(value: &DeValue) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.clone().into_owned()),
+        DeValue::Integer(number) => Some(number.as_str().replace('_', "")),
+        DeValue::Float(number) => Some(number.as_str().replace('_', "")),
+        DeValue::Boolean(is) => Some(is.to_string()),
+        _ => None,
+    }
+}
+
+/// What was meant, if a name is near, else all there are.
+fn near(word: &str, known: &[String]) -> String {
+    let word = joined(word);
+    let far = (word.chars().count() / 3).max(1);
+    let nearest = known.iter().map(|name| (strsim::osa_distance(&word, &joined(name)), name)).min();
+    match nearest.filter(|(distance, _)| *distance <= far) {
+        Some((_, name)) => format!("did you mean `{name}`?"),
+        None => {
+            let mut names = known.to_vec();
+            names.sort();
+            names.dedup();
+            format!("use one of {}", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Known {
+        let options = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        vec![
+            ("review".to_owned(), options(&["seed", "full-length", "overwrite"])),
+            ("run".to_owned(), options(&["seed", "number_ios"])),
+        ]
+    }
+
+    #[test]
+    fn keys_are_for_all_commands_or_for_one() {
+        let found = entries("seed = 7\n[run]\nnumber-ios = \"1k\"\n[review]\nfull_length = true\n", &known()).unwrap();
+        let said: Vec<_> =
+            found.iter().map(|e| (e.command.as_deref(), e.option.as_str(), e.values.join(","))).collect();
+        assert!(said.contains(&(None, "seed", "7".to_owned())), "{said:?}");
+        assert!(said.contains(&(Some("run"), "number_ios", "1k".to_owned())), "{said:?}");
+        assert!(said.contains(&(Some("review"), "full-length", "true".to_owned())), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_was_meant() {
+        //            text                        code                      help
+        let table = [
+            ("sead = 7", "config::unknown-key", "did you mean `seed`?"),
+            ("[reviw]\nseed = 7", "config::unknown-command", "did you mean `review`?"),
+            ("[run]\nfull-length = true", "config::unknown-key", "use one of number_ios, seed"),
+            ("overwrite = true", "config::consent", "--overwrite on the command line"),
+            ("seed = 2026-01-01", "config::value", "in quotes"),
+        ];
+        for (text, code, help) in table {
+            let mistakes = entries(text, &known()).unwrap_err();
+            assert_eq!(mistakes[0].code, code, "{text}");
+            assert!(mistakes[0].help.as_ref().unwrap().contains(help), "{text}: {:?}", mistakes[0].help);
+        }
+        assert_eq!(entries("seed = ", &known()).unwrap_err()[0].code, "config::syntax");
+    }
+}

@@ -1,0 +1,216 @@
+//! What a run does now, for Prometheus: a file that its textfile collector reads, written whole each time.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use block::Nanos;
+use engine::Measurement;
+use lab::{Metric, Watch};
+
+use crate::failure::Failure;
+use crate::terminal::notice;
+
+/// How often the file is written, at most.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The figures of a run in a file.
+pub struct Metrics {
+    path: PathBuf,
+    /// What says which run it is.
+    labels: Vec<(&'static str, String)>,
+    began: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    whole: Nanos,
+    done: Nanos,
+    is_over: bool,
+    measurements: u64,
+    findings: u64,
+    last: Option<Last>,
+    /// Requests a second since it was last heard of a measurement in real time.
+    live: Option<f64>,
+    heard: engine::Progress,
+    written: Option<Instant>,
+    /// Whether it was told already that the file cannot be written.
+    is_told: bool,
+}
+
+/// The last measurement.
+struct Last {
+    step: String,
+    cell: String,
+    figures: Vec<(Metric, f64)>,
+}
+
+impl Metrics {
+    /// Tries a file, before anything is begun.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn check(path: &Path) -> Result<(), Failure> {
+        std::fs::write(path, "").map_err(|error| {
+            Failure::usage(format!("metrics cannot be written to {}: {error}; name another file", path.display()))
+        })
+    }
+
+    /// Will write to `path`.
+    pub fn new(path: &Path, labels: Vec<(&'static str, String)>) -> Self {
+        Self { path: path.to_owned(), labels, began: Instant::now(), state: Mutex::default() }
+    }
+
+    /// Writes that the run is over.
+    pub fn finish(&self) {
+        self.change(true, |state| state.is_over = true);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the figures")
+    }
+
+    /// Changes what is known, and writes it if it is time to, or at once.
+    fn change(&self, at_once: bool, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        change(&mut state);
+        if at_once || state.written.is_none_or(|written| written.elapsed() >= EVERY) {
+            state.written = Some(Instant::now());
+            if let Err(error) = self.write(&state)
+                && !std::mem::replace(&mut state.is_told, true)
+            {
+                notice(format_args!("metrics cannot be written to {}: {error}; the run goes on", self.path.display()));
+            }
+        }
+    }
+
+    /// Puts the whole in the file's place, so that nobody reads half of it.
+    fn write(&self, state: &State) -> std::io::Result<()> {
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(format!(".{}", std::process::id()));
+        let half = PathBuf::from(name);
+        std::fs::write(&half, self.text(state))?;
+        std::fs::rename(&half, &self.path)
+    }
+
+    /// Source: OpenMetrics 1.0; what stands here is also the text format 0.0.4 of Prometheus.
+    fn text(&self, state: &State) -> String {
+        let mut text = String::new();
+        let mut gauge = |name: &str, help: &str, labels: &[(&str, &str)], value: f64| {
+            let labels: Vec<String> = labels.iter().map(|(key, is)| format!("{key}=\"{}\"", escaped(is))).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name}{labels} {value}")
+                .expect("memory takes it");
+        };
+        let own: Vec<(&str, &str)> = self.labels.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let share = state.done.as_secs_f64() / state.whole.as_secs_f64().max(1e-9);
+        let elapsed = self.began.elapsed().as_secs_f64();
+        gauge("assay_run_info", "Which run this is.", &own, 1.0);
+        gauge("assay_running", "Whether the run goes on.", &[], f64::from(u8::from(!state.is_over)));
+        gauge(
+            "assay_progress_ratio",
+            "How much of the plan is done.",
+            &[],
+            if state.is_over { 1.0 } else { share.min(1.0) },
+        );
+        gauge("assay_elapsed_seconds", "How long the run has gone on.", &[], elapsed);
+        if share > 0.0 && !state.is_over {
+            let left = elapsed * (1.0 - share).max(0.0) / share;
+            gauge("assay_left_seconds", "How long the run is expected to go on.", &[], left);
+        }
+        gauge("assay_measurements", "Measurements that are kept.", &[], state.measurements as f64);
+        gauge("assay_findings", "Doubts about what was measured.", &[], state.findings as f64);
+        if let Some(live) = state.live {
+            gauge("assay_live_iops", "Requests a second in the measurement under way.", &[], live);
+        }
+        if let Some(Last { step, cell, figures }) = &state.last {
+            let place = [("step", step.as_str()), ("cell", cell.as_str())];
+            for (metric, value) in figures {
+                match metric {
+                    Metric::Iops => {
+                        gauge("assay_last_iops", "Requests a second in the last measurement.", &place, *value)
+                    }
+                    Metric::Bandwidth => {
+                        let help = "Data a second in the last measurement.";
+                        gauge("assay_last_bytes_per_second", help, &place, value * 1e6);
+                    }
+                    _ => {
+                        let help = "The 99th percentile of latency in the last measurement.";
+                        gauge("assay_last_latency_p99_seconds", help, &place, value / 1e6);
+                    }
+                }
+            }
+        }
+        text + "# EOF\n"
+    }
+}
+
+/// A label's value.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+impl Watch for Metrics {
+    fn begin(&self, whole: Nanos) {
+        self.change(true, |state| state.whole = whole);
+    }
+
+    fn step(&self, _: &str) {}
+
+    fn advance(&self, done: Nanos) {
+        self.change(false, |state| state.done += done);
+    }
+
+    fn live(&self, now: engine::Progress) {
+        self.change(false, |state| {
+            let before = std::mem::replace(&mut state.heard, now);
+            let seconds = now.elapsed.as_secs_f64() - before.elapsed.as_secs_f64();
+            let requests = now.requests.checked_sub(before.requests);
+            state.live = requests.filter(|_| seconds > 0.0).map(|requests| requests as f64 / seconds).or(state.live);
+        });
+    }
+
+    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
+        let figures = [Metric::Iops, Metric::Bandwidth, Metric::Latency99];
+        let figures = figures.into_iter().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
+        self.change(false, |state| {
+            state.measurements += 1;
+            state.last = Some(Last { step: step.to_owned(), cell: cell.to_owned(), figures });
+        });
+    }
+
+    fn found(&self, _: Option<&str>, _: Option<&str>, _: &str) {
+        self.change(false, |state| state.findings += 1);
+    }
+}
+
+/// Several who want to know how far a plan has come.
+pub struct Watchers<'a>(pub Vec<&'a dyn Watch>);
+
+impl Watch for Watchers<'_> {
+    fn begin(&self, whole: Nanos) {
+        self.0.iter().for_each(|one| one.begin(whole));
+    }
+
+    fn step(&self, title: &str) {
+        self.0.iter().for_each(|one| one.step(title));
+    }
+
+    fn advance(&self, done: Nanos) {
+        self.0.iter().for_each(|one| one.advance(done));
+    }
+
+    fn live(&self, now: engine::Progress) {
+        self.0.iter().for_each(|one| one.live(now));
+    }
+
+    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
+        self.0.iter().for_each(|one| one.kept(step, cell, measurement));
+    }
+
+    fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {
+        self.0.iter().for_each(|one| one.found(step, cell, finding));
+    }
+}

@@ -1,0 +1,81 @@
+//! The Debian package: it installs, runs and is removed without a trace.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{Place, skip, tool};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// All files below a folder, apart from the package manager's own.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true if path.ends_with("var/lib/dpkg") => {}
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found
+}
+
+#[test]
+fn the_package_installs_runs_and_is_removed_cleanly() {
+    let missing = ["cargo-deb", "dpkg", "gzip"].into_iter().find(|name| tool(name).is_none());
+    if let Some(missing) = missing {
+        return skip(&format!("{missing} is not installed (`cargo install cargo-deb --locked` brings cargo-deb)"));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return skip("installing a package takes root");
+    }
+    let made = Command::new("bash").arg(root().join("scripts/package")).args(["deb", "dev"]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let package = root().join(String::from_utf8(made.stdout).unwrap().lines().last().unwrap().trim());
+
+    let place = Place::new();
+    let other = place.path("system");
+    for folder in ["var/lib/dpkg/info", "var/lib/dpkg/updates"] {
+        fs::create_dir_all(other.join(folder)).unwrap();
+    }
+    for file in ["var/lib/dpkg/status", "var/lib/dpkg/available"] {
+        fs::write(other.join(file), "").unwrap();
+    }
+    let dpkg = |arguments: &[&str]| {
+        // What it depends on is on this system, not on that one.
+        let root = format!("--root={}", other.display());
+        let out = Command::new(tool("dpkg").unwrap())
+            .args([root.as_str(), "--force-depends", "--force-script-chrootless"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
+    };
+    dpkg(&["--install", &package.display().to_string()]);
+    for file in [
+        "usr/bin/assay",
+        "usr/share/man/man1/assay.1.gz",
+        "usr/share/man/man1/assay-review.1.gz",
+        "usr/share/bash-completion/completions/assay",
+        "usr/share/zsh/vendor-completions/_assay",
+        "usr/share/fish/vendor_completions.d/assay.fish",
+        "usr/share/doc/assay/copyright",
+    ] {
+        assert!(other.join(file).metadata().is_ok_and(|found| found.len() > 0), "{file} is missing");
+    }
+    let run = Command::new(other.join("usr/bin/assay"))
+        .args(["run", "--number_ios=100", "--format=json"])
+        .env("ASSAY_STORE", place.store())
+        .current_dir(place.path("."))
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    dpkg(&["--purge", "assay"]);
+    assert_eq!(files(&other), Vec::<PathBuf>::new(), "what is left behind");
+}
