@@ -6,4 +6,5 @@ mod sheet;
 mod text;
 
 pub(crate) use section::section;
+pub(crate) use sheet::{Column, Sheet, shown};
 pub(crate) use text::{lines, verdict};
