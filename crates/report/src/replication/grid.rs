@@ -86,6 +86,7 @@ impl<'r> Grid<'r> {
     /// The table with the tallies of fitted and of checked figures below each column.
     pub(super) fn table(&self) -> Markup {
         let is_lone = self.columns.len() == 1;
+        let judged = self.columns.iter().flat_map(|column| column.answers).filter(|answer| answer.is_judged()).count();
         let head =
             |column: &Column| html! { (column.head) @if !column.unit.is_empty() { ", " span.unit { (column.unit) } } };
         let table = html! {
@@ -108,13 +109,14 @@ impl<'r> Grid<'r> {
                     th scope="row" { (label) }
                     @for column in &self.columns { (cells(column.at(label))) }
                 } } }
-                tfoot { @for (usage, words) in [(Use::Fit, "Fitted †"), (Use::Check, "Checked")] {
+                // A lone figure is its own tally.
+                @if judged > 1 { tfoot { @for (usage, words) in [(Use::Fit, "Fitted †"), (Use::Check, "Checked")] {
                     @let tallies: Vec<Tally> = self.columns.iter().map(|column| Tally::of(column.answers.iter(), Some(usage))).collect();
                     @if tallies.iter().any(|tally| tally.judged > 0) { tr {
                         th scope="row" { (words) }
                         @for tally in &tallies { td.tally colspan="3" { (tallied(tally)) } }
                     } }
-                } }
+                } } }
             }
         };
         framed(&self.title, &table)
