@@ -145,7 +145,7 @@ columns = [{ head = "Reads", series = "Random reads" }]
 "#;
     let mut replication = made();
     replication.published = parse(&format!("{FIGURES}{layout}")).unwrap();
-    let page = html(&[replication], "0.1.0");
+    let page = html(&[replication], "0.1.0").replace('\u{a0}', " ");
     let start = page.find("<caption>Table 1, IOPS</caption>").expect("the table is there");
     let table = &page[start..start + page[start..].find("</table>").expect("it ends")];
     assert_eq!(page.matches("title=\"r/read/512\"").count(), 1, "a series that is laid out is in no other table");

@@ -4,7 +4,7 @@ use lab::replicate::{Answer, Expect, Replication, Series, Tally, Use};
 use maud::{Markup, html};
 
 use super::{error, is_missed, published};
-use crate::number::{kept, percent, three};
+use crate::number::{bound, kept, percent, three};
 use crate::table::framed;
 
 /// The deepest colour behind an error, in percent: text stays readable on it, light or dark.
@@ -126,7 +126,8 @@ impl<'r> Grid<'r> {
 /// `8 of 9 met, median 2.1 %, largest 12 %`.
 fn tallied(tally: &Tally) -> String {
     let Some((median, worst)) = tally.median.zip(tally.worst) else { return "–".to_owned() };
-    format!("{} of {} met; median {}, largest {}", tally.met, tally.judged, percent(median), percent(worst))
+    let (median, worst) = (percent(median), percent(worst));
+    bound(&format!("{} of {} met; median {median}, largest {worst}", tally.met, tally.judged))
 }
 
 /// What was published, what was measured, and how far that is off.
