@@ -1,8 +1,9 @@
 # make test     installs what the tests need where it can, then runs every test
 # make bench    runs the benchmarks
 # make picture  draws docs/report.png, the picture in the README
+# make gallery  draws docs/gallery, the pages of the replicated reviews
 
-.PHONY: test bench picture
+.PHONY: test bench picture gallery
 
 test:
 	@scripts/tools
@@ -13,3 +14,6 @@ bench:
 
 picture:
 	@scripts/picture
+
+gallery:
+	@scripts/gallery

@@ -230,7 +230,17 @@ fn the_changelog_knows_this_version() {
 
 #[test]
 fn no_file_names_a_place_on_one_machine() {
-    let endings = [".rs", ".md", ".toml", ".trycmd", "Makefile", "scripts/test", "scripts/tools", "scripts/picture"];
+    let endings = [
+        ".rs",
+        ".md",
+        ".toml",
+        ".trycmd",
+        "Makefile",
+        "scripts/test",
+        "scripts/tools",
+        "scripts/picture",
+        "scripts/gallery",
+    ];
     for path in files(&root(), &endings) {
         let text = read(&path);
         for place in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {

@@ -2,33 +2,35 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use lab::health::{HealthRecord, Reading, rows};
+use lab::health::{HealthRecord, HealthRow, Reading, rows};
 use maud::{Markup, html};
 use serde_json::json;
 
 use crate::number::three;
 use crate::summary::wrapped;
+use crate::table::framed;
 
 /// The section of the report; what could not be seen is told with why.
 pub(crate) fn section(record: &HealthRecord) -> Markup {
     let rows = rows(record);
     html! {
         @for words in words(record) { p { (words) } }
-        @if !rows.is_empty() {
-            table {
-                thead { tr { th { "Figure" } th { "Before" } th { "After" } th { "Change" } th { "From" } } }
-                tbody {
-                    @for row in &rows {
-                        tr {
-                            th scope="row" { (row.name) }
-                            td { (dash(&row.before)) }
-                            td { (dash(&row.after)) }
-                            td { (row.change) }
-                            td { (row.origin) }
-                        }
-                    }
-                }
-            }
+        @if !rows.is_empty() { (framed("Health", &table(&rows))) }
+    }
+}
+
+fn table(rows: &[HealthRow]) -> Markup {
+    html! {
+        table {
+            caption.hidden { "Health before and after" }
+            thead { tr { @for head in ["Figure", "Before", "After", "Change", "From"] { th scope="col" { (head) } } } }
+            tbody { @for row in rows { tr {
+                th scope="row" { (row.name) }
+                td { (dash(&row.before)) }
+                td { (dash(&row.after)) }
+                td { (row.change) }
+                td { (row.origin) }
+            } } }
         }
     }
 }

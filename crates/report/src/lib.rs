@@ -16,6 +16,8 @@ pub mod health;
 mod key;
 mod number;
 mod page;
+#[cfg(test)]
+mod palette;
 mod part;
 mod prose;
 mod rated;

@@ -230,7 +230,7 @@ pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
                 @for panel in panels {
                     div.panel {
                         p.panel-title { (panel.title) }
-                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". The table below has the figures." }
+                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". " (panel.spoken) }
                             data-x=(panel.heads.x) data-y=(panel.heads.y) data-z=[panel.heads.z]
                             data-along=(panel.heads.along.name()) {}
                         script type="application/json" { (PreEscaped(&panel.json)) }

@@ -161,6 +161,47 @@ fn charts_follow_a_dark_page_and_a_narrow_one() {
     assert!(dark.wide <= 0.0, "the page is {} px wider than the window", dark.wide);
 }
 
+/// What a page of 360 pixels tells; a window cannot be so narrow, but a frame in it can.
+const PHONE: &str = r#"<script>
+  const frame = document.createElement("iframe");
+  frame.width = 360;
+  frame.height = 800;
+  frame.srcdoc = document.getElementById("page").textContent.replaceAll("<\\/script", "</script");
+  frame.onload = () => setTimeout(() => {
+    const page = frame.contentDocument;
+    const wide = page.documentElement.scrollWidth - page.documentElement.clientWidth;
+    const silent = [...page.querySelectorAll(".chart")].filter((chart) => (chart.getAttribute("aria-label") ?? "").length < 20);
+    const reached = [...page.querySelectorAll("button, summary, .scroll, a[href]")].every((one) => one.tabIndex >= 0);
+    const told = document.createElement("pre");
+    told.id = "told";
+    told.textContent = btoa(JSON.stringify({ wide, silent: silent.length, reached, first: page.querySelector("a").className }));
+    document.body.append(told);
+  }, 500);
+  document.body.append(frame);
+</script>"#;
+
+#[derive(Debug, Deserialize)]
+struct OnPhone {
+    wide: f64,
+    silent: usize,
+    reached: bool,
+    first: String,
+}
+
+#[test]
+fn a_phone_of_360_pixels_scrolls_no_page_sideways_and_everything_is_reached_by_keyboard() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    for outcome in [support::outcome(), support::in_rounds()] {
+        let page = report::html(&outcome).replace("</script", "<\\/script");
+        let frame =
+            format!("<html><head></head><body><script type=\"text/plain\" id=\"page\">{page}</script></body></html>");
+        let told: OnPhone = telling(&chromium, &frame, "", PHONE, &["--window-size=500,900"]);
+        assert!(told.wide <= 0.0, "the page is {} px wider than the phone", told.wide);
+        assert_eq!((told.silent, told.reached), (0, true), "{told:?}");
+        assert_eq!(told.first, "skip", "the first thing that a keyboard comes to skips to the content");
+    }
+}
+
 /// Leaves pictures of the report for a look by eye where `ASSAY_REPORT_PICTURES` names a folder.
 #[test]
 #[ignore = "makes pictures to look at; run with ASSAY_REPORT_PICTURES=FOLDER"]

@@ -134,3 +134,31 @@ fn a_page_has_a_section_a_chart_and_every_figure() {
     assert!(page.contains("assay replicate r --seed 7"));
     assert_eq!(page, html(&[made()], "0.1.0"), "the same gives the same page");
 }
+
+#[test]
+fn a_table_is_laid_out_as_published_with_ours_and_the_error_beside_each_figure() {
+    let layout = r#"
+[[table]]
+title = "Table 1"
+rows = "Size"
+columns = [{ head = "Reads", series = "Random reads" }]
+"#;
+    let mut replication = made();
+    replication.published = parse(&format!("{FIGURES}{layout}")).unwrap();
+    let page = html(&[replication], "0.1.0").replace('\u{a0}', " ");
+    let start = page.find("<caption>Table 1, IOPS</caption>").expect("the table is there");
+    let table = &page[start..start + page[start..].find("</table>").expect("it ends")];
+    assert_eq!(page.matches("title=\"r/read/512\"").count(), 1, "a series that is laid out is in no other table");
+    let row = |label: &str| {
+        let start =
+            table.find(&format!("<th scope=\"row\">{label}</th>")).unwrap_or_else(|| panic!("{label}: {table}"));
+        &table[start..start + table[start..].find("</tr>").expect("rows end")]
+    };
+    assert!(row("512").contains("9,115") && row("512").contains("9,000") && row("512").contains("−1.3 %"));
+    assert!(row("512").contains("off low") && !row("512").contains("†"), "too low, checked: {}", row("512"));
+    assert!(row("1024").contains("†"), "fitted: {}", row("1024"));
+    assert!(row("2048").contains("(+165 %)") && !row("2048").contains("class=\"number off"), "left out");
+    assert!(row("Fitted †").contains("1 of 1 met") && row("Checked").contains("1 of 1 met; median 1.3 %"), "{table}");
+    let missed = page.split("title=\"r/ratio\"").nth(1).expect("it is in a table");
+    assert!(missed[..missed.find("</tr>").unwrap()].contains("aria-label=\"not met\""), "{missed}");
+}

@@ -108,16 +108,7 @@ impl Contrast {
     /// It is real if the corrected test says so and the means differ the same way as the ranks do: one repeat far
     /// off can turn a mean against all others, and then neither direction is shown.
     pub fn verdict(&self) -> Verdict {
-        let Some(test) = &self.test else { return Verdict::CannotBeShown };
-        if test.least >= ALPHA {
-            return Verdict::CannotBeShown;
-        }
-        let is_larger = self.ratio.ratio > 1.0;
-        match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
-            false => Verdict::NotShown,
-            true if is_larger == self.metric.more_is_better() => Verdict::Better,
-            true => Verdict::Worse,
-        }
+        judged(self.test.as_ref(), self.ratio.ratio, self.metric.more_is_better())
     }
 
     /// By what share the other run's figure is worse; negative where it is better.
@@ -128,6 +119,17 @@ impl Contrast {
     /// Whether it is really worse, and by more than `share`.
     pub fn is_worse_than(&self, share: f64) -> bool {
         self.verdict() == Verdict::Worse && self.loss() > share
+    }
+}
+
+/// What a test says of a `ratio` of means.
+pub(super) fn judged(test: Option<&Test>, ratio: f64, more_is_better: bool) -> Verdict {
+    let Some(test) = test.filter(|test| test.least < ALPHA) else { return Verdict::CannotBeShown };
+    let is_larger = ratio > 1.0;
+    match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
+        false => Verdict::NotShown,
+        true if is_larger == more_is_better => Verdict::Better,
+        true => Verdict::Worse,
     }
 }
 

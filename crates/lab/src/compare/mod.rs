@@ -5,6 +5,7 @@ mod caveat;
 mod contrast;
 mod error;
 mod shared;
+mod tried;
 
 use std::collections::HashMap;
 
@@ -15,6 +16,8 @@ use shared::{Place, cells, counterpart};
 pub use shared::{Unshared, Why};
 use stats::{ALPHA, RankTest, Ratio, holm};
 use store::{Run, State};
+use tried::tried;
+pub use tried::{Standing, Standings, Tried};
 use workload::Arrival;
 
 use crate::Outcome;
@@ -49,6 +52,8 @@ pub struct Comparison {
     pub question: Question,
     /// Every figure of every shared cell, in the order of the first run's plan, a run after the other within a figure.
     pub contrasts: Vec<Contrast>,
+    /// Every figure of trials at every shared point, in the same order; where certain figures of cells were asked for, none.
+    pub trials: Vec<Tried>,
     /// The first run's cells that another does not share.
     pub unshared: Vec<Unshared>,
     /// What else differs between the runs, and how sure the tests can be.
@@ -73,16 +78,18 @@ impl Comparison {
         for place in cells(base).filter(|place| question.asks(place.name)) {
             found.hold(&place, others, &aspects);
         }
+        let mut trials = tried(&outcomes, |step| question.asks(step) && question.aspects.is_empty());
         for (at, other) in others.iter().enumerate() {
-            if !found.contrasts.iter().any(|contrast| contrast.other == at + 1) {
+            let is_held = found.contrasts.iter().map(|one| one.other).chain(trials.iter().map(|one| one.other));
+            if !is_held.into_iter().any(|held| held == at + 1) {
                 let why = found.why(at + 1);
                 return Err(CompareError::NothingShared { base: base.run.id, other: other.run.id, why });
             }
         }
         let Found { mut contrasts, unshared } = found;
-        correct(&mut contrasts);
+        correct(&mut contrasts, &mut trials);
         let caveats = others.iter().flat_map(|other| caveat::caveats(&base.run, &other.run)).collect();
-        Ok(Self { question, contrasts, unshared, caveats, outcomes })
+        Ok(Self { question, contrasts, trials, unshared, caveats, outcomes })
     }
 
     /// The run that the others are held against.
@@ -92,17 +99,19 @@ impl Comparison {
 
     /// How many tests the table has, over which p is corrected.
     pub fn tests(&self) -> usize {
-        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count()
+        let of_trials = self.trials.iter().filter(|one| one.test.is_some()).count();
+        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count() + of_trials
     }
 
     /// How many there would be if every cell were repeated often enough: the figures less those that follow another.
     pub fn questions(&self) -> usize {
-        self.contrasts.iter().filter(|one| !one.follows).count()
+        self.contrasts.iter().filter(|one| !one.follows).count() + self.trials.len()
     }
 
     /// How many comparisons have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.contrasts.iter().filter(|contrast| contrast.verdict() == verdict).count()
+        let of_trials = self.trials.iter().filter(|one| one.verdict() == verdict).count();
+        self.contrasts.iter().filter(|contrast| contrast.verdict() == verdict).count() + of_trials
     }
 
     /// How many repeats each cell needs in each run before one comparison of this table can be called real.
@@ -173,8 +182,10 @@ fn test(before: &[f64], after: &[f64]) -> Option<Test> {
 }
 
 /// Holm's correction over the whole table: of what was found, and of the least that could have been.
-fn correct(contrasts: &mut [Contrast]) {
-    let mut tests: Vec<&mut Test> = contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).collect();
+fn correct(contrasts: &mut [Contrast], trials: &mut [Tried]) {
+    let of_trials = trials.iter_mut().filter_map(|one| one.test.as_mut());
+    let mut tests: Vec<&mut Test> =
+        contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).chain(of_trials).collect();
     let adjusted = holm(&tests.iter().map(|test| test.rank.p).collect::<Vec<_>>());
     let least = holm(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
     for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
@@ -213,7 +224,9 @@ fn check(outcomes: &[Outcome]) -> Result<(), CompareError> {
 }
 
 fn check_steps(base: &Outcome, question: &Question) -> Result<(), CompareError> {
-    let mut known: Vec<&str> = cells(base).map(|place| place.name).collect();
+    let plan = |step: &crate::StepOutcome| &base.plan.steps[step.index];
+    let tried = base.steps.iter().filter(|step| !step.trials.is_empty()).map(|step| plan(step).name.as_str());
+    let mut known: Vec<&str> = cells(base).map(|place| place.name).chain(tried).collect();
     known.dedup();
     match question.steps.iter().find(|step| !known.contains(&step.as_str())) {
         None => Ok(()),

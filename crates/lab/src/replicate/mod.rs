@@ -7,6 +7,7 @@
 mod answer;
 mod carry;
 pub mod catalog;
+mod layout;
 mod published;
 
 pub(crate) use answer::complete;
@@ -15,4 +16,5 @@ pub use carry::replicate;
 pub(crate) use carry::{Measured, carry_out};
 
 pub use catalog::{Review, ReviewError};
+pub use layout::{Column, Layout};
 pub use published::{Expect, Figure, Group, Most, Published, Series, Use, parse};

@@ -7,6 +7,7 @@ use block::parse_share;
 use serde::{Deserialize, Serialize};
 use serde_spanned::Spanned;
 
+use super::layout::{Layout, LayoutFile};
 use crate::plan::{Diagnostic, Mistakes, suggestion};
 
 /// What a review published, and what was expected to come of repeating it.
@@ -24,6 +25,8 @@ pub struct Published {
     pub method: Option<String>,
     /// Figures that are judged together.
     pub groups: Vec<Group>,
+    /// How they stood in tables, where that was written down.
+    pub tables: Vec<Layout>,
 }
 
 impl Published {
@@ -177,12 +180,14 @@ pub fn parse(text: &str) -> Result<Published, Vec<Diagnostic>> {
     })?;
     let mut mistakes = Mistakes::default();
     let groups: Vec<Group> = file.group.iter().map(|group| group.read(&mut mistakes)).collect();
+    let tables = file.table.iter().map(|table| table.read(&groups, &mut mistakes)).collect();
     check_ids(&file, &mut mistakes);
     if mistakes.count() > 0 {
         return Err(mistakes.into_sorted());
     }
     let about = file.about.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(Published { review: file.review, title: file.title, source: file.source, about, method: file.method, groups })
+    let File { review, title, source, method, .. } = file;
+    Ok(Published { review, title, source, about, method, groups, tables })
 }
 
 /// That no name is given twice, and that each is one.
@@ -214,6 +219,8 @@ struct File {
     about: String,
     method: Option<String>,
     group: Vec<GroupFile>,
+    #[serde(default)]
+    table: Vec<LayoutFile>,
 }
 
 #[derive(Deserialize)]

@@ -17,9 +17,12 @@ pub(crate) struct Point {
     pub(crate) said: Vec<String>,
 }
 
-/// The panel of `points`; `kinds` name what their kinds are. None where there are not two.
+/// Fewer points than this are read off the table sooner.
+const LEAST: usize = 3;
+
+/// The panel of `points`; `kinds` name what their kinds are. None where there are too few.
 pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Panel> {
-    if points.len() < 2 {
+    if points.len() < LEAST {
         return None;
     }
     let values = || points.iter().flat_map(|point| [point.published, point.measured]).filter(|value| *value > 0.0);

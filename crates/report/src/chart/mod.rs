@@ -12,6 +12,7 @@ mod joined;
 mod lines;
 mod rounds;
 mod series;
+mod spoken;
 mod written;
 
 pub(crate) use beside::{Point, beside};
@@ -45,6 +46,8 @@ pub(crate) struct Panel {
     pub(crate) title: String,
     /// What its data is called where it is taken away as CSV.
     pub(crate) heads: Heads,
+    /// The same in words, for those who cannot see it.
+    pub(crate) spoken: String,
     /// The figure as Plotly's JSON.
     pub(crate) json: String,
 }
@@ -52,7 +55,8 @@ pub(crate) struct Panel {
 impl Panel {
     pub(crate) fn new(title: String, heads: Heads, plot: &Plot) -> Self {
         // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
-        Self { title, heads, json: plot.to_json().replace('<', "\\u003c") }
+        let json = plot.to_json();
+        Self { title, spoken: spoken::spoken(&heads, &json), heads, json: json.replace('<', "\\u003c") }
     }
 }
 

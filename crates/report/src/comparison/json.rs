@@ -30,6 +30,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "questions": comparison.questions(),
         "repeats_needed": comparison.repeats_needed(),
         "comparisons": comparisons,
+        "trials": super::trials::json(comparison),
         "not_compared": unshared,
         "caveats": comparison.caveats,
         "guard": guard.map(|share| object!({ "fail_if_worse": share, "worse": comparison.worse_than(share).len() })),

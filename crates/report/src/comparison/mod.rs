@@ -4,6 +4,7 @@ mod json;
 mod page;
 mod rows;
 mod text;
+mod trials;
 
 pub use json::json;
 use lab::compare::{Comparison, Contrast, Verdict};
@@ -15,6 +16,13 @@ use crate::number::count;
 /// `run 3`.
 fn name(comparison: &Comparison, place: usize) -> String {
     format!("run {}", comparison.outcomes[place].run.id)
+}
+
+/// What a run is called in sentences: its target where that tells the runs apart, else its number.
+fn label(comparison: &Comparison, place: usize) -> String {
+    let target = |place: usize| &comparison.outcomes[place].run.target;
+    let is_told = (0..comparison.outcomes.len()).all(|other| other == place || target(other) != target(place));
+    if is_told { target(place).clone() } else { name(comparison, place) }
 }
 
 /// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`: a ratio as a change.
@@ -45,7 +53,8 @@ fn interval(contrast: &Contrast) -> String {
 fn verdict(comparison: &Comparison, other: usize) -> String {
     let of = |verdict| {
         let is_it = |one: &&Contrast| one.other == other && one.verdict() == verdict;
-        comparison.contrasts.iter().filter(is_it).count()
+        let tried = comparison.trials.iter().filter(|one| one.other == other && one.verdict() == verdict);
+        comparison.contrasts.iter().filter(is_it).count() + tried.count()
     };
     let [worse, better, open, mute] =
         [Verdict::Worse, Verdict::Better, Verdict::NotShown, Verdict::CannotBeShown].map(of);
@@ -66,7 +75,9 @@ fn verdict(comparison: &Comparison, other: usize) -> String {
         (worse, better) => {
             let sizes = |verdict| {
                 let is_it = |one: &&Contrast| one.other == other && one.verdict() == verdict;
+                let tried = comparison.trials.iter().filter(|one| one.other == other && one.verdict() == verdict);
                 let ratios = comparison.contrasts.iter().filter(is_it).map(|one| one.ratio.ratio);
+                let ratios = ratios.chain(tried.map(|one| one.ratio.ratio));
                 ratios.max_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs())).map(change)
             };
             let said = |number: usize, verdict| match sizes(verdict) {
@@ -85,9 +96,10 @@ fn reach(comparison: &Comparison) -> Option<String> {
     if mute == 0 {
         return None;
     }
-    let (figures, questions) = (comparison.contrasts.len(), comparison.questions());
+    let (figures, questions) = (comparison.contrasts.len() + comparison.trials.len(), comparison.questions());
     let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
-    let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
+    let tried = comparison.trials.iter().map(|one| one.before.samples.len().min(one.after.samples.len()));
+    let fewest = comparison.contrasts.iter().map(least).chain(tried).min().unwrap_or(0);
     let which = if mute == figures { String::new() } else { format!(" {mute} of the figures are so.") };
     Some(format!(
         "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \

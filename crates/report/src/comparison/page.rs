@@ -5,7 +5,7 @@ use lab::compare::{Aspect, Comparison, Contrast, Side, Verdict};
 use maud::{Markup, html};
 
 use super::rows::{Shared, shared};
-use super::{METHOD, change, interval, mark, name, reach, unshared, verdict};
+use super::{METHOD, change, interval, mark, name, reach, trials, unshared, verdict};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::figure::Reading;
@@ -29,7 +29,7 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
         h1 { (title) }
         p.facts {
             span { (count(steps.iter().map(|step| step.base().readings.len()).sum(), "shared cell")) }
-            span { (count(comparison.contrasts.len(), "figure")) }
+            span { (count(comparison.contrasts.len() + comparison.trials.len(), "figure")) }
             span { (count(comparison.tests(), "test")) }
         }
     };
@@ -37,12 +37,17 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
         (summary(comparison, &steps))
         nav aria-label="Contents" { ol {
             @for step in &steps { li { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } } }
+            @for step in trials::steps(comparison) {
+                @let plan = &comparison.outcomes[0].plan.steps[comparison.outcomes[0].steps[step].index];
+                li { a href={ "#" (crate::part::anchor(&plan.name)) } { (plan.title) } }
+            }
             @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
                 li { a href={ "#" (anchor) } { (title) } }
             }
         } }
         (NO_SCRIPT)
         @for step in &steps { (section(comparison, step, &names)) }
+        @for step in trials::steps(comparison) { (trials::section(comparison, step, &names)) }
         (back_matter(comparison))
     };
     document(&About { title: &title, version, name: &file_name(comparison) }, &heading, &main)
@@ -79,10 +84,11 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
             (runs(comparison))
-            @for other in 1..comparison.outcomes.len() { p.verdict { (bound(&verdict(comparison, other))) } }
+            @for other in 1..comparison.outcomes.len() {
+                p.verdict { (bound(&verdict(comparison, other))) " " (bound(&trials::sentences(comparison, other).join(" "))) }
+            }
             @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
-            (largest(comparison, steps))
-            (by_step(comparison, steps))
+            @if !steps.is_empty() { (largest(comparison, steps)) (by_step(comparison, steps)) }
             p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
         }
     }

@@ -36,6 +36,8 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     for other in 1..comparison.outcomes.len() {
         lines.push(String::new());
         lines.extend(wrapped(&bound(&verdict(comparison, other)), width).into_iter().map(|line| bold(line, color)));
+        let sentences = super::trials::sentences(comparison, other);
+        lines.extend(sentences.iter().flat_map(|sentence| wrapped(&bound(sentence), width)));
     }
     if let Some(reach) = reach(comparison) {
         lines.push(String::new());
@@ -46,6 +48,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
             lines.extend(table(comparison, &step, other, width, color));
         }
     }
+    lines.extend(super::trials::lines(comparison));
     lines.push(String::new());
     let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
                ▲ really better, ▼ really worse, * an outlier among the repeats.";

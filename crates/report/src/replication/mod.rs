@@ -1,5 +1,6 @@
 //! Published reviews that were repeated: published beside measured, fitted and checked figures apart.
 
+mod grid;
 mod json;
 mod page;
 mod text;

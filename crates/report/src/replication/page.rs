@@ -3,7 +3,7 @@
 use lab::replicate::{Answer, Replication, Series, Use, Verdict};
 use maud::{Markup, html};
 
-use super::{error, is_missed, judged, limits, notes, published};
+use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
 use crate::page::{About, NO_SCRIPT, document};
@@ -22,6 +22,7 @@ pub fn html(replications: &[Replication], version: &str) -> String {
     let main = html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
+            (grid::totals(replications))
             (overview(replications))
             p.trust {
                 "Fitted figures are those by which the drives' parameters were chosen; they are no evidence for the models. "
@@ -85,6 +86,8 @@ fn section(replication: &Replication) -> Markup {
             @for missing in &replication.missing {
                 p.missing { "Part " code { (missing.part) } " on " code { "sim:" (missing.target) } ": " (missing.why) "." }
             }
+            (grid::key())
+            @for grid in grid::laid_out(replication) { (grid.table()) }
             @for group in 0..published.groups.len() { (section_of(replication, group)) }
             @for limit in limits(replication) { p { (limit) } }
             (besides(replication))
@@ -104,7 +107,7 @@ fn section_of(replication: &Replication, group: usize) -> Markup {
             @if let Some(panel) = chart(replication, group) {
                 (drawn(&goals.title, &[panel], "Both axes are logarithmic. Hover over a point for its figure."))
             }
-            (table(replication, group))
+            @for grid in grid::of_group(replication, group) { (grid.table()) }
         }
         @for (reason, figures) in notes(replication, group) {
             p.asked { (reason) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
@@ -144,49 +147,6 @@ fn point(series: &Series, answer: &Answer) -> Option<Point> {
         measured,
         said,
     })
-}
-
-fn table(replication: &Replication, group: usize) -> Markup {
-    let goals = &replication.published.groups[group];
-    let table = html! {
-        table {
-            caption { "Errors of fitted and of checked figures" }
-            thead { tr {
-                th scope="col" { "Figure" }
-                th.number scope="col" { "Published" } th.number scope="col" { "Measured" }
-                th.number scope="col" { "Fitted" } th.number scope="col" { "Checked" }
-            } }
-            @for (series, answers) in goals.series.iter().zip(&replication.answers[group]) { tbody {
-                tr.group { th scope="rowgroup" colspan="5" {
-                    (series.title) @if !series.unit.is_empty() { ", " span.unit { (series.unit) } }
-                } }
-                @for answer in answers { (row(answer)) }
-            } }
-        }
-    };
-    framed(&goals.title, &table)
-}
-
-fn row(answer: &Answer) -> Markup {
-    let measured = answer.measured.map_or_else(|| "–".to_owned(), three);
-    let off = html! {
-        @if let Some(off) = error(answer) {
-            @if answer.figure.odd.is_some() { span.absent { "(" (off) ")" } }
-            @else if is_missed(answer) { span.worse { (off) } }
-            @else { (off) }
-        }
-    };
-    html! {
-        tr title=(answer.figure.id) {
-            th scope="row" { (answer.figure.label) }
-            td.number { (published(answer)) }
-            td.number { (measured) }
-            @match answer.figure.usage {
-                Use::Fit => { td.number { (off) } td.number {} },
-                Use::Check => { td.number {} td.number { (off) } },
-            }
-        }
-    }
 }
 
 /// What was measured and not published.

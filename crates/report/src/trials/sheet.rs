@@ -129,9 +129,13 @@ impl Column {
     }
 
     fn figure(&self, outcome: &TrialOutcome) -> Option<Interval> {
-        let found = outcome.figure(&self.name)?;
+        outcome.figure(&self.name).map(|found| self.scaled(&found))
+    }
+
+    /// A figure in the unit in which the column is shown.
+    pub(crate) fn scaled(&self, found: &Interval) -> Interval {
         let half_width = found.half_width.map(|half| half * self.scale);
-        Some(Interval { mean: found.mean * self.scale, half_width, ..found })
+        Interval { mean: found.mean * self.scale, half_width, ..*found }
     }
 
     /// What is measured, with its unit: `Transactions (1/s)`.
