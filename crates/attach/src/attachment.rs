@@ -11,11 +11,13 @@ use block::Bytes;
 use drive::{Device, Drive};
 
 use crate::content::Content;
-use crate::fuse::{Channel, Server};
+use crate::fuse::{Channel, Mounted};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
+use crate::port::Port;
 use crate::power::{Power, Switch};
+use crate::serve::Server;
 use crate::{AttachError, floor};
 
 /// How a drive is attached.
@@ -33,6 +35,9 @@ pub struct Terms {
     pub power_cut_after: Option<u64>,
 }
 
+/// A thread that answers, which gives the server back.
+type Serving<P> = JoinHandle<(Server<P>, Result<(), AttachError>)>;
+
 /// A drive that is attached, until it is detached or dropped.
 #[derive(Debug)]
 pub struct Attachment {
@@ -41,7 +46,7 @@ pub struct Attachment {
     mount: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
-    server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
+    server: Option<Serving<Mounted>>,
     shared: Arc<Shared>,
     floor: Floor,
 }
@@ -59,7 +64,8 @@ impl Attachment {
         let channel = Channel::mount(mount)?;
         let shared = Arc::new(Shared::default());
         let paced = Paced::new(drive, terms.speed, Floor::default(), now());
-        let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
+        let port = Mounted::new(channel, shape.capacity);
+        let server = Server::new(port, content, paced, terms.busy, Arc::clone(&shared));
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let stop = Arc::new(AtomicBool::new(false));
         let echo = spawn(server, Arc::clone(&stop), true);
@@ -116,7 +122,7 @@ impl Attachment {
     }
 
     /// Ends the server.
-    fn end(&mut self) -> Option<(Server, Result<(), AttachError>)> {
+    fn end(&mut self) -> Option<(Server<Mounted>, Result<(), AttachError>)> {
         self.stop.store(true, Ordering::Relaxed);
         self.server.take()?.join().ok()
     }
@@ -131,7 +137,10 @@ impl Drop for Attachment {
     }
 }
 
-fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
+fn spawn<P>(mut server: Server<P>, stop: Arc<AtomicBool>, echo: bool) -> Serving<P>
+where
+    P: Port<Name: Send> + Send + 'static,
+{
     let serve = move || {
         // The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();

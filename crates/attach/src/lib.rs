@@ -9,8 +9,10 @@ mod fuse;
 mod live;
 pub mod loop_device;
 mod pace;
+mod port;
 mod power;
 pub mod registry;
+mod serve;
 mod undo;
 
 pub use attachment::{Attachment, Terms};
