@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroU64;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use crate::content::Content;
 use crate::fuse::{Channel, Mounted};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
+use crate::nbd::{self, Client, Export, Listening};
 use crate::pace::{Floor, Paced, now};
 use crate::port::Port;
 use crate::power::{Power, Switch};
@@ -35,24 +37,24 @@ pub struct Terms {
     pub power_cut_after: Option<u64>,
 }
 
-/// A thread that answers, which gives the server back.
-type Serving<P> = JoinHandle<(Server<P>, Result<(), AttachError>)>;
-
 /// A drive that is attached, until it is detached or dropped.
 #[derive(Debug)]
 pub struct Attachment {
-    /// Freed before the file that it is over goes away.
+    /// Freed before the file that it is over goes away; none where there is no block device.
     device: Option<LoopDevice>,
+    /// Where programs find it.
+    path: PathBuf,
+    /// The file that is removed with it.
     mount: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
-    server: Option<Serving<Mounted>>,
+    server: Option<JoinHandle<(Device, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
     floor: Floor,
 }
 
 impl Attachment {
-    /// Attaches `drive` by a file that is mounted at `mount`, where an empty one is made.
+    /// Attaches `drive` as a block device by a file that is mounted at `mount`, where an empty one is made.
     ///
     /// # Errors
     /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
@@ -61,31 +63,50 @@ impl Attachment {
         let content = Content::open(&terms.content, shape.capacity)?;
         let failed = |cause| AttachError::Content { path: mount.to_owned(), cause };
         fs::File::create(mount).map_err(failed)?;
-        let channel = Channel::mount(mount)?;
-        let shared = Arc::new(Shared::default());
-        let paced = Paced::new(drive, terms.speed, Floor::default(), now());
-        let port = Mounted::new(channel, shape.capacity);
-        let server = Server::new(port, content, paced, terms.busy, Arc::clone(&shared));
+        let port = Mounted::new(Channel::mount(mount)?, shape.capacity);
+        let mut waiting = Waiting::new(port, drive, content, terms);
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
-        let stop = Arc::new(AtomicBool::new(false));
-        let echo = spawn(server, Arc::clone(&stop), true);
-        let device = LoopDevice::over(mount, shape.block.max(Bytes::new(512)), terms.partitions);
-        let measured = device.as_ref().ok().map(|device| floor::measure(device.path()));
-        stop.store(true, Ordering::Relaxed);
-        let (mut server, echoed) = echo.join().expect("the server does not panic");
-        let device = device?;
-        echoed?;
-        let floor = measured.transpose()?.unwrap_or_default();
-        let (power, switch) = Power::new(terms.power_cut_after)?;
-        server.begin(floor, terms.speed, power);
-        stop.store(false, Ordering::Relaxed);
-        let server = Some(spawn(server, Arc::clone(&stop), false));
-        Ok(Self { device: Some(device), mount: mount.to_owned(), stop, switch: Some(switch), server, shared, floor })
+        let (device, floor) = waiting.while_it_echoes(|| {
+            let device = LoopDevice::over(mount, shape.block.max(Bytes::new(512)), terms.partitions)?;
+            let floor = floor::measure(device.path())?;
+            Ok((device, floor))
+        })?;
+        let path = device.path().to_owned();
+        waiting.begin(Some(device), path, mount, floor, terms)
     }
 
-    /// The block device.
+    /// Attaches `drive`, of this name, by an NBD server on a socket at `socket`.
+    ///
+    /// # Errors
+    /// If the socket cannot be made, or the data's file cannot be used.
+    pub fn by_nbd(drive: Device, name: &str, socket: &Path, terms: &Terms) -> Result<Self, AttachError> {
+        let content = Content::open(&terms.content, drive.shape().capacity)?;
+        let listener = nbd::socket::bind(socket)?;
+        let waiting = Waiting::new(Listening::new(Export::of(&drive, name)), drive, content, terms);
+        Self::listening(waiting, listener, socket, terms).inspect_err(|_| {
+            fs::remove_file(socket).ok();
+        })
+    }
+
+    fn listening(
+        mut waiting: Waiting<Listening>,
+        listener: UnixListener,
+        socket: &Path,
+        terms: &Terms,
+    ) -> Result<Self, AttachError> {
+        let (client, end) = UnixStream::pair()?;
+        waiting.server.port().admit(end)?;
+        let floor = waiting.while_it_echoes(|| {
+            let mut client = Client::new(client)?;
+            Ok(floor::timed(|op, data| client.request(op, data))?)
+        })?;
+        waiting.server.port().open(listener)?;
+        waiting.begin(None, socket.to_owned(), socket, floor, terms)
+    }
+
+    /// The block device, or the socket.
     pub fn device(&self) -> &Path {
-        self.device.as_ref().expect("it is there until it is detached").path()
+        &self.path
     }
 
     /// What the way to the drive costs.
@@ -117,12 +138,12 @@ impl Attachment {
     /// If the connection to the kernel had broken.
     pub fn detach(mut self) -> Result<Device, AttachError> {
         self.device = None;
-        let (server, served) = self.end().expect("it is served until it is detached");
-        served.map(|()| server.into_drive())
+        let (drive, served) = self.end().expect("it is served until it is detached");
+        served.map(|()| drive)
     }
 
     /// Ends the server.
-    fn end(&mut self) -> Option<(Server<Mounted>, Result<(), AttachError>)> {
+    fn end(&mut self) -> Option<(Device, Result<(), AttachError>)> {
         self.stop.store(true, Ordering::Relaxed);
         self.server.take()?.join().ok()
     }
@@ -137,15 +158,60 @@ impl Drop for Attachment {
     }
 }
 
-fn spawn<P>(mut server: Server<P>, stop: Arc<AtomicBool>, echo: bool) -> Serving<P>
-where
-    P: Port<Name: Send> + Send + 'static,
-{
-    let serve = move || {
-        // The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
-        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
-        let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
-        (server, served)
-    };
-    thread::Builder::new().name("assay-attach".to_owned()).spawn(serve).expect("a thread can be started")
+/// A server whose drive has not begun.
+struct Waiting<P: Port> {
+    server: Server<P>,
+    shared: Arc<Shared>,
+}
+
+impl<P: Port<Name: Send> + Send + 'static> Waiting<P> {
+    fn new(port: P, drive: Device, content: Content, terms: &Terms) -> Self {
+        let shared = Arc::new(Shared::default());
+        let paced = Paced::new(drive, terms.speed, Floor::default(), now());
+        Self { server: Server::new(port, content, paced, terms.busy, Arc::clone(&shared)), shared }
+    }
+
+    /// Does something while every request is answered after the same time.
+    fn while_it_echoes<T>(&mut self, task: impl FnOnce() -> Result<T, AttachError>) -> Result<T, AttachError> {
+        let (server, stop) = (&mut self.server, AtomicBool::new(false));
+        thread::scope(|scope| {
+            let echo = scope.spawn(|| {
+                wake_in_time();
+                server.echo(&stop)
+            });
+            let done = task();
+            stop.store(true, Ordering::Relaxed);
+            let echoed = echo.join().expect("the server does not panic");
+            done.and_then(|done| echoed.map(|()| done))
+        })
+    }
+
+    /// Begins the drive's time, and answers as it would from now on.
+    fn begin(
+        self,
+        device: Option<LoopDevice>,
+        path: PathBuf,
+        mount: &Path,
+        floor: Floor,
+        terms: &Terms,
+    ) -> Result<Attachment, AttachError> {
+        let Self { mut server, shared } = self;
+        let (power, switch) = Power::new(terms.power_cut_after)?;
+        server.begin(floor, terms.speed, power);
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let serve = move || {
+            wake_in_time();
+            let served = server.serve(&told);
+            (server.into_drive(), served)
+        };
+        let server = thread::Builder::new().name("assay-attach".to_owned()).spawn(serve);
+        let (server, switch) = (Some(server.expect("a thread can be started")), Some(switch));
+        Ok(Attachment { device, path, mount: mount.to_owned(), stop, switch, server, shared, floor })
+    }
+}
+
+/// The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
+fn wake_in_time() {
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
 }

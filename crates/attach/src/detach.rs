@@ -10,10 +10,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::AttachError;
 use crate::loop_device;
+use crate::nbd::socket;
 use crate::registry::{Entry, Registry};
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a client that has left may still seem to be there.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// Takes a drive away: nothing may use it any more.
 ///
@@ -26,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     let Entry { device, pid, mount, .. } = entry;
     if entry.is_alive() {
-        if loop_device::in_use(device) {
+        if is_held(device) {
             return Err(AttachError::in_use(device));
         }
         let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
@@ -46,6 +49,23 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
         fs::remove_file(&entry.content).ok();
     }
     Ok(())
+}
+
+/// Whether anything uses the device or the socket of a drive.
+pub fn in_use(device: &Path) -> bool {
+    if socket::is_one(device) { socket::in_use(device) } else { loop_device::in_use(device) }
+}
+
+/// Whether it goes on being used: a server takes a moment to notice that a client has left.
+fn is_held(device: &Path) -> bool {
+    let began = Instant::now();
+    while in_use(device) {
+        if !socket::is_one(device) || began.elapsed() > MOMENT {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
 }
 
 /// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::nbd::socket;
+
 /// Why a drive cannot be attached, or ceased to be.
 #[derive(Debug, Error)]
 pub enum AttachError {
@@ -45,6 +47,12 @@ pub enum AttachError {
         /// Where it is mounted.
         by: Vec<String>,
     },
+    /// Somebody uses the socket.
+    #[error("{} is in use: a client is connected; end that first", socket.display())]
+    Connected {
+        /// Where the clients come to.
+        socket: PathBuf,
+    },
     /// The process that answers does not go.
     #[error(
         "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept"
@@ -59,8 +67,11 @@ pub enum AttachError {
 }
 
 impl AttachError {
-    /// That this device is in use, with the places where it or its partitions are mounted.
+    /// That this device or socket is in use, with the places where it or its partitions are mounted.
     pub(crate) fn in_use(device: &Path) -> Self {
+        if socket::is_one(device) {
+            return Self::Connected { socket: device.to_owned() };
+        }
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let name = device.to_string_lossy();
         let of_device = |line: &&str| line.split(' ').next().is_some_and(|source| source.starts_with(&*name));

@@ -8,6 +8,7 @@ mod floor;
 mod fuse;
 mod live;
 pub mod loop_device;
+mod nbd;
 mod pace;
 mod port;
 mod power;
@@ -16,7 +17,7 @@ mod serve;
 mod undo;
 
 pub use attachment::{Attachment, Terms};
-pub use detach::detach;
+pub use detach::{detach, in_use};
 pub use error::AttachError;
 pub use live::Live;
 pub use pace::Floor;

@@ -1,21 +1,24 @@
 //! What is attached on this machine, for those that did not attach it.
 
+use std::env;
 use std::fs;
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
+use rustix::process::{Uid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use crate::{AttachError, Live};
 
-/// Where the entries are. They end with the machine's run, as what they are about does.
+/// Where root's entries are. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay";
 
 /// A drive that is attached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The block device.
+    /// The block device, or the socket.
     pub device: PathBuf,
     /// The drive as it was asked for.
     pub drive: String,
@@ -23,7 +26,7 @@ pub struct Entry {
     pub capacity: Bytes,
     /// The process that answers.
     pub pid: u32,
-    /// Where its file is mounted.
+    /// Where its file is mounted; of a socket, the socket itself.
     pub mount: PathBuf,
     /// The file that holds the data.
     pub content: PathBuf,
@@ -49,12 +52,31 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The machine's own, which is made if it is not there.
+    /// The machine's own, or for others than root the user's own; made if it is not there.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be made, or was made by somebody else.
     pub fn open() -> Result<Self, AttachError> {
-        Self::within(Path::new(FOLDER))
+        let user = geteuid();
+        if user.is_root() {
+            return Self::within(Path::new(FOLDER));
+        }
+        match env::var_os("XDG_RUNTIME_DIR") {
+            Some(folder) => Self::within(&Path::new(&folder).join("assay")),
+            None => Self::of(user, &env::temp_dir().join(format!("assay-{}", user.as_raw()))),
+        }
+    }
+
+    /// The entries in a folder of the user's own, where others may write beside it.
+    fn of(user: Uid, folder: &Path) -> Result<Self, AttachError> {
+        let failed = |cause| AttachError::Content { path: folder.to_owned(), cause };
+        let made = fs::DirBuilder::new().mode(0o700).create(folder);
+        let found = folder.symlink_metadata().map_err(|error| failed(made.err().unwrap_or(error)))?;
+        if !found.is_dir() || found.uid() != user.as_raw() {
+            let words = "is somebody else's; set XDG_RUNTIME_DIR to a folder of your own";
+            return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, words)));
+        }
+        Self::within(folder)
     }
 
     /// The entries in `folder`.
@@ -113,8 +135,9 @@ impl Registry {
     }
 
     fn path(&self, device: &Path) -> PathBuf {
-        let name = device.file_name().unwrap_or(device.as_os_str());
-        self.folder.join(name).with_extension("json")
+        // Sockets of the same name may be in several folders.
+        let name = device.strip_prefix("/dev").unwrap_or(device).to_string_lossy();
+        self.folder.join(format!("{}.json", name.trim_matches('/').replace('/', "-")))
     }
 }
 

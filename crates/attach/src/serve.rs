@@ -74,6 +74,11 @@ impl<P: Port> Server<P> {
         (self.count, self.undo, self.power) = (Count::new(now()), Undo::default(), power);
     }
 
+    /// Where the requests come from.
+    pub fn port(&mut self) -> &mut P {
+        &mut self.port
+    }
+
     /// The drive back.
     pub fn into_drive(self) -> Device {
         self.paced.into_drive()

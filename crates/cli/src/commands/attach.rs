@@ -1,4 +1,4 @@
-//! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
+//! `assay attach`, `attached` and `detach`: a simulated drive as a block device, or behind a socket.
 
 mod headroom;
 
@@ -54,6 +54,10 @@ pub struct Arguments {
     #[arg(long)]
     partitions: bool,
 
+    /// Serve it on a Unix socket by the NBD protocol instead, which needs no root
+    #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with = "partitions")]
+    nbd: Option<PathBuf>,
+
     /// Cut the drive's power after it has answered so many requests, the kernel's own among them
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
@@ -66,7 +70,7 @@ pub struct Arguments {
 /// What to detach.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Detach {
-    /// The device, as `assay attach` printed it
+    /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 }
 
@@ -84,12 +88,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let preset = Preset::find(name)?;
     let drive = prepared(&preset, arguments.worn)?;
     let registry = Registry::open()?;
-    let mount = registry.mount_point();
-    let own = mount.with_extension("data");
-    let content = match &arguments.backing {
-        Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-        None => own.clone(),
-    };
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let own = registry.mount_point().with_extension("data");
+    let content = arguments.backing.as_ref().map_or_else(|| own.clone(), absolute);
+    let socket = arguments.nbd.as_ref().map(absolute);
+    let mount = socket.clone().unwrap_or_else(|| registry.mount_point());
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
@@ -103,7 +106,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
     };
-    let mut attachment = Attachment::new(drive, &mount, &terms)?;
+    let mut attachment = match &socket {
+        Some(socket) => Attachment::by_nbd(drive, name, socket, &terms)?,
+        None => Attachment::new(drive, &mount, &terms)?,
+    };
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
@@ -156,11 +162,11 @@ fn serve(attachment: &Attachment, entry: &mut Entry, registry: &Registry, stop: 
             return Ok(());
         }
         if stop.swap(false, Ordering::Relaxed) {
-            if !attach::loop_device::in_use(&entry.device) {
+            if !attach::in_use(&entry.device) {
                 return Ok(());
             }
             tell(format_args!(
-                "{} is in use: unmount what is on it first; nothing is unmounted by force",
+                "{} is in use: unmount what is on it, or end its clients, first; nothing is unmounted by force",
                 entry.device.display()
             ));
         }
