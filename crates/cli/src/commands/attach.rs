@@ -269,7 +269,8 @@ pub fn attached() -> Result<(), Failure> {
 pub fn detach(arguments: &Detach) -> Result<(), Failure> {
     let registry = Registry::open()?;
     let entries = registry.entries().map_err(AttachError::Broken)?;
-    let Some(entry) = entries.iter().find(|entry| entry.device == arguments.device) else {
+    let device = std::path::absolute(&arguments.device).unwrap_or_else(|_| arguments.device.clone());
+    let Some(entry) = entries.iter().find(|entry| entry.device == device) else {
         return Err(Failure::usage(format!(
             "{} is no attached drive; `assay attached` lists them",
             arguments.device.display()
