@@ -15,12 +15,12 @@ use crate::content::Content;
 use crate::fuse::{Channel, Mounted};
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
-use crate::nbd::{self, Client, Export, Listening};
+use crate::nbd::{Client, Export, Listening};
 use crate::pace::{Floor, Paced, now};
 use crate::port::Port;
 use crate::power::{Power, Switch};
 use crate::serve::Server;
-use crate::{AttachError, floor};
+use crate::{AttachError, floor, socket};
 
 /// How a drive is attached.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub struct Attachment {
     switch: Option<Switch>,
     server: Option<JoinHandle<(Device, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
-    floor: Floor,
+    floor: Option<Floor>,
 }
 
 impl Attachment {
@@ -72,7 +72,7 @@ impl Attachment {
             Ok((device, floor))
         })?;
         let path = device.path().to_owned();
-        waiting.begin(Some(device), path, mount, floor, terms)
+        waiting.begin(Some(device), path, mount, Some(floor), terms)
     }
 
     /// Attaches `drive`, of this name, by an NBD server on a socket at `socket`.
@@ -81,7 +81,7 @@ impl Attachment {
     /// If the socket cannot be made, or the data's file cannot be used.
     pub fn by_nbd(drive: Device, name: &str, socket: &Path, terms: &Terms) -> Result<Self, AttachError> {
         let content = Content::open(&terms.content, drive.shape().capacity)?;
-        let listener = nbd::socket::bind(socket)?;
+        let listener = socket::bind(socket)?;
         let waiting = Waiting::new(Listening::new(Export::of(&drive, name)), drive, content, terms);
         Self::listening(waiting, listener, socket, terms).inspect_err(|_| {
             fs::remove_file(socket).ok();
@@ -101,7 +101,19 @@ impl Attachment {
             Ok(floor::timed(|op, data| client.request(op, data))?)
         })?;
         waiting.server.port().open(listener)?;
-        waiting.begin(None, socket.to_owned(), socket, floor, terms)
+        waiting.begin(None, socket.to_owned(), socket, Some(floor), terms)
+    }
+
+    /// Attaches `drive` for virtual machines, whose monitor finds it at the socket `socket`. What that way costs is not known.
+    ///
+    /// # Errors
+    /// If the socket cannot be made, or the data's file cannot be used.
+    #[cfg(feature = "vhost-user")]
+    pub fn by_vhost_user(drive: Device, socket: &Path, terms: &Terms) -> Result<Self, AttachError> {
+        let shape = drive.shape();
+        let content = Content::open(&terms.content, shape.capacity)?;
+        let port = crate::vhost::Machine::new(socket::bind(socket)?, shape)?;
+        Waiting::new(port, drive, content, terms).begin(None, socket.to_owned(), socket, None, terms)
     }
 
     /// The block device, or the socket.
@@ -109,8 +121,8 @@ impl Attachment {
         &self.path
     }
 
-    /// What the way to the drive costs.
-    pub fn floor(&self) -> Floor {
+    /// What the way to the drive costs; none where that could not be measured.
+    pub fn floor(&self) -> Option<Floor> {
         self.floor
     }
 
@@ -192,12 +204,12 @@ impl<P: Port<Name: Send> + Send + 'static> Waiting<P> {
         device: Option<LoopDevice>,
         path: PathBuf,
         mount: &Path,
-        floor: Floor,
+        floor: Option<Floor>,
         terms: &Terms,
     ) -> Result<Attachment, AttachError> {
         let Self { mut server, shared } = self;
         let (power, switch) = Power::new(terms.power_cut_after)?;
-        server.begin(floor, terms.speed, power);
+        server.begin(floor.unwrap_or_default(), terms.speed, power);
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let serve = move || {

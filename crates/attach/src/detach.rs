@@ -10,8 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::AttachError;
 use crate::loop_device;
-use crate::nbd::socket;
 use crate::registry::{Entry, Registry};
+use crate::socket;
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);

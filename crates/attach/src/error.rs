@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::nbd::socket;
+use crate::socket;
 
 /// Why a drive cannot be attached, or ceased to be.
 #[derive(Debug, Error)]
@@ -46,6 +46,15 @@ pub enum AttachError {
         device: PathBuf,
         /// Where it is mounted.
         by: Vec<String>,
+    },
+    /// There cannot be a socket.
+    #[error("{} cannot be a socket: {cause}; give a name that is free, in a folder that you may write to", path.display())]
+    Socket {
+        /// Where it was to be.
+        path: PathBuf,
+        /// What the kernel said.
+        #[source]
+        cause: io::Error,
     },
     /// Somebody uses the socket.
     #[error("{} is in use: a client is connected; end that first", socket.display())]

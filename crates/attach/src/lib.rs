@@ -14,7 +14,10 @@ mod port;
 mod power;
 pub mod registry;
 mod serve;
+mod socket;
 mod undo;
+#[cfg(feature = "vhost-user")]
+mod vhost;
 
 pub use attachment::{Attachment, Terms};
 pub use detach::{detach, in_use};

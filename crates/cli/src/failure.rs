@@ -81,7 +81,11 @@ impl Failure {
 impl From<AttachError> for Failure {
     fn from(error: AttachError) -> Self {
         match error {
-            AttachError::InUse { .. } | AttachError::NoFuse(_) | AttachError::Mount { .. } => Self::usage(error),
+            AttachError::InUse { .. }
+            | AttachError::Connected { .. }
+            | AttachError::Socket { .. }
+            | AttachError::NoFuse(_)
+            | AttachError::Mount { .. } => Self::usage(error),
             error => Self::failed(error),
         }
     }

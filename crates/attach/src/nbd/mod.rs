@@ -6,7 +6,6 @@ mod connection;
 mod handshake;
 mod port;
 mod requests;
-pub mod socket;
 
 pub use client::Client;
 pub use handshake::Export;

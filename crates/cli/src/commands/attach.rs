@@ -3,7 +3,7 @@
 mod headroom;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,6 +58,11 @@ pub struct Arguments {
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with = "partitions")]
     nbd: Option<PathBuf>,
 
+    /// Serve it to virtual machines on a Unix socket by vhost-user-blk instead
+    #[cfg(feature = "vhost-user")]
+    #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with_all = ["partitions", "nbd"])]
+    vhost_user: Option<PathBuf>,
+
     /// Cut the drive's power after it has answered so many requests, the kernel's own among them
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
@@ -65,6 +70,29 @@ pub struct Arguments {
     /// Go on in the background once the device is there
     #[arg(long)]
     daemon: bool,
+}
+
+impl Arguments {
+    /// The socket that it is to be served on, in whatever way; none for a block device.
+    fn socket(&self) -> Option<&PathBuf> {
+        #[cfg(feature = "vhost-user")]
+        if self.vhost_user.is_some() {
+            return self.vhost_user.as_ref();
+        }
+        self.nbd.as_ref()
+    }
+
+    /// Attaches a drive of this name in the way that was asked for, at `mount`.
+    fn attach(&self, drive: Device, name: &str, mount: &Path, terms: &Terms) -> Result<Attachment, AttachError> {
+        #[cfg(feature = "vhost-user")]
+        if self.vhost_user.is_some() {
+            return Attachment::by_vhost_user(drive, mount, terms);
+        }
+        if self.nbd.is_some() {
+            return Attachment::by_nbd(drive, name, mount, terms);
+        }
+        Attachment::new(drive, mount, terms)
+    }
 }
 
 /// What to detach.
@@ -91,7 +119,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let own = registry.mount_point().with_extension("data");
     let content = arguments.backing.as_ref().map_or_else(|| own.clone(), absolute);
-    let socket = arguments.nbd.as_ref().map(absolute);
+    let socket = arguments.socket().map(absolute);
     let mount = socket.clone().unwrap_or_else(|| registry.mount_point());
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -106,10 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
     };
-    let mut attachment = match &socket {
-        Some(socket) => Attachment::by_nbd(drive, name, socket, &terms)?,
-        None => Attachment::new(drive, &mount, &terms)?,
-    };
+    let mut attachment = arguments.attach(drive, name, &mount, &terms)?;
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
@@ -127,14 +152,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     registry.enter(&entry)?;
     println!("{}", entry.device.display());
     std::io::stdout().flush().ok();
-    let floor = attachment.floor();
-    tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {}",
-        entry.device.display(),
-        floor.read,
-        floor.write,
-        quickest.warning(floor, arguments.speed).unwrap_or_default()
-    ));
+    let way = match attachment.floor() {
+        Some(floor) => format!(
+            "the way there costs {} a read and {} a write, which is taken off. {}",
+            floor.read,
+            floor.write,
+            quickest.warning(floor, arguments.speed).unwrap_or_default()
+        ),
+        None => "what the way there costs is not known, and comes on top.".to_owned(),
+    };
+    tell(format_args!("{} answers as {name} would; {way}", entry.device.display()));
     let served = serve(&attachment, &mut entry, &registry, &stop);
     // The device may be somebody else's as soon as it is free.
     registry.forget(&entry);

@@ -18,7 +18,7 @@ const CONNECTED: &str = "03";
 /// # Errors
 /// If something else is there, or the folder is not there or cannot be written.
 pub fn bind(path: &Path) -> Result<UnixListener, AttachError> {
-    let failed = |cause| AttachError::Content { path: path.to_owned(), cause };
+    let failed = |cause| AttachError::Socket { path: path.to_owned(), cause };
     let is_left_over = path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
         && UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     if is_left_over {

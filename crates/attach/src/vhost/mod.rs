@@ -1,0 +1,10 @@
+//! A block device for virtual machines that share their memory: vhost-user-blk, without a copy of the data and without the host's
+//! kernel in between.
+
+mod backend;
+mod host;
+mod port;
+mod request;
+mod rings;
+
+pub use port::Machine;
