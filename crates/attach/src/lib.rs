@@ -1,4 +1,4 @@
-//! A simulated drive as a block device of Linux, answering in real time as the drive would.
+//! A simulated drive as a block device of Linux or behind a socket, answering in real time as the drive would.
 
 mod attachment;
 mod content;

@@ -1,9 +1,11 @@
-//! A client that asks for one thing at a time, to learn what the way to the server costs.
+//! A client that asks for one thing at a time, to learn what the way to the server costs. It waits as libnbd and QEMU do: for
+//! the socket to be readable, and then for what comes before the data and the data one after the other.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use block::Op;
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::abi::{ACK, Command, FIXED_NEWSTYLE, GO, Header, NO_ZEROES, OPTION, answer, option_answer, u32_at, u64_at};
 
@@ -49,6 +51,7 @@ impl Client {
         }
         self.stream.write_all(&message)?;
         let mut answered = [0; 16];
+        poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], None)?;
         self.stream.read_exact(&mut answered)?;
         if answered != answer(cookie, None) {
             let words = format!("request {cookie} was answered as {:?}: {answered:?}", u64_at(&answered, 8));
