@@ -171,4 +171,27 @@ mod tests {
         registry.forget(&entry);
         assert_eq!(registry.entries().unwrap(), []);
     }
+
+    #[test]
+    fn sockets_of_one_name_in_two_folders_have_an_entry_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let paths = ["/dev/loop7", "/one/disk.sock", "/other/disk.sock"].map(|path| registry.path(Path::new(path)));
+        let names = ["loop7.json", "one-disk.sock.json", "other-disk.sock.json"];
+        assert_eq!(paths, names.map(|name| folder.path().join(name)));
+    }
+
+    #[test]
+    fn a_folder_that_somebody_else_made_is_not_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("assay-1");
+        let mine = Registry::of(geteuid(), &path);
+        assert!(mine.is_ok() && path.metadata().unwrap().mode() & 0o077 == 0);
+        let other = Uid::from_raw(geteuid().as_raw() + 1);
+        let said = Registry::of(other, &path).unwrap_err().to_string();
+        assert!(said.contains("somebody else's") && said.contains("XDG_RUNTIME_DIR"), "{said}");
+        let link = folder.path().join("assay-2");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(Registry::of(geteuid(), &link).is_err(), "it may lead anywhere");
+    }
 }
