@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use support::{Place, other, skip, tool};
 
@@ -235,8 +235,12 @@ fn what_cannot_be_served_is_told() {
     let place = Place::new();
     let file = place.path("file").display().to_string();
     fs::write(&file, "kept").unwrap();
-    let said = place.refuses(&["attach", DRIVE, "--nbd", &file]);
-    assert!(said.contains(&file) && fs::read_to_string(&file).unwrap() == "kept", "{said}");
+    let run = place.command(&["attach", DRIVE, "--nbd", &file]).stderr(Stdio::piped()).spawn().unwrap();
+    let own = format!("/run/assay/drive-{}.data", run.id());
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains(&file), "{said}");
+    assert!(fs::read_to_string(&file).unwrap() == "kept" && !Path::new(&own).exists());
     let said = place.refuses(&["attach", DRIVE, "--nbd", "sock", "--partitions"]);
     assert!(said.contains("--partitions"), "{said}");
 }

@@ -134,7 +134,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         partitions: arguments.partitions,
         power_cut_after: arguments.power_cut_after,
     };
-    let mut attachment = arguments.attach(drive, name, &mount, &terms)?;
+    let forget_content = || {
+        if arguments.backing.is_none() {
+            std::fs::remove_file(&own).ok();
+        }
+    };
+    let mut attachment = arguments.attach(drive, name, &mount, &terms).inspect_err(|_| forget_content())?;
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
@@ -166,9 +171,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // The device may be somebody else's as soon as it is free.
     registry.forget(&entry);
     let detached = attachment.detach().map(drop);
-    if arguments.backing.is_none() {
-        std::fs::remove_file(own).ok();
-    }
+    forget_content();
     served?;
     Ok(detached?)
 }
