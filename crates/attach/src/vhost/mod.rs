@@ -1,5 +1,4 @@
-//! A block device for virtual machines that share their memory: vhost-user-blk, without a copy of the data and without the host's
-//! kernel in between.
+//! A block device for virtual machines that share their memory: vhost-user-blk, without the host's kernel in between.
 
 mod backend;
 mod host;
