@@ -2,17 +2,13 @@
 
 mod support;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use support::attached::{Attached, DRIVE, can_attach, left_behind};
-use support::{Place, other, tool};
+use support::{Place, other};
 
 #[test]
 fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
@@ -67,7 +63,7 @@ fn a_drive_goes_on_as_it_was_detached_and_no_other_in_its_place() {
     drive.cut();
     drive.detach();
     let (drive, said) = attach(DRIVE, &[]);
-    assert!(said.contains("after 8 MiB written. ") && !said.contains("does not know"), "{said}");
+    assert!(said.contains("after 8 MiB written.") && !said.contains("does not know"), "{said}");
     drive.fill(&place, 8, "c", &["conv=notrunc,fsync"]);
     // A server that is killed saves nothing.
     other("kill", &["-9", &drive.pid().to_string()]);
