@@ -1,4 +1,4 @@
-//! Ending a connection whose server does not answer.
+//! Ending a server that does not answer.
 
 use std::fs;
 use std::io;
@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::AttachError;
 use crate::registry::Entry;
+use crate::socket;
 
 /// Where the kernel has a folder for each FUSE connection.
 ///
@@ -19,18 +20,19 @@ const CONTROL: &str = "/sys/fs/fuse/connections";
 /// How long a process that is told to go on and end has to save its state.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Has the kernel answer all requests to a drive with an error, now and from now on, and ends the process that served it:
-/// by itself, if it can still save the drive's state, or else by force.
+/// Has the kernel answer all requests to a block device with an error, now and from now on, and ends the process that served
+/// it: by itself, if it can still save the drive's state, or else by force. Who is connected to a socket notices when that
+/// process ends.
 ///
 /// # Errors
-/// If the kernel does not.
+/// If the kernel does not, or [`AttachError::Held`] of a socket, whose server cannot be ended without what else it does.
 pub fn abort(entry: &Entry) -> Result<(), AttachError> {
-    if let Some(number) = connection(&entry.mount) {
+    if let Some(number) = connection(&entry.place) {
         let control = Control::open().map_err(AttachError::Abort)?;
         fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     if entry.held {
-        return Ok(());
+        return if socket::is_one(&entry.device) { Err(AttachError::held(entry)) } else { Ok(()) };
     }
     let pid = i32::try_from(entry.process.pid).ok().and_then(Pid::from_raw);
     for (signals, patience) in [(&[Signal::TERM, Signal::CONT][..], PATIENCE), (&[Signal::KILL], PATIENCE)] {

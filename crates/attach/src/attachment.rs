@@ -1,27 +1,29 @@
-//! A drive that is attached: its file, its loop device, and the thread that answers.
+//! A drive that is attached: the port by which requests come, the thread that answers, and what others are told of it.
 
-use std::num::NonZeroU64;
+mod waiting;
+
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use block::Bytes;
-use drive::{Device, Drive};
+use drive::Device;
 
-use crate::content::Content;
-use crate::faults::{Fault, Orders};
-use crate::fuse::{Channel, Server};
+use self::waiting::Opened;
+use crate::faults::Fault;
+use crate::fuse::{Channel, Mounted};
 use crate::heard::Heard;
 use crate::listing::Listing;
 use crate::live::{Live, Shared};
 use crate::loop_device::LoopDevice;
-use crate::pace::{Floor, Paced, now};
-use crate::power::{Power, Switch};
-use crate::process::Process;
-use crate::registry::{Entry, Registry};
+use crate::nbd::{Client, Export, Listening};
+use crate::pace::Floor;
+use crate::power::Switch;
+use crate::registry::Registry;
 use crate::temporary::Temporary;
-use crate::{AttachError, floor, partitions};
+use crate::{AttachError, detach, floor, partitions, socket};
 
 /// How a drive is attached.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +36,7 @@ pub struct Terms {
     pub speed: f64,
     /// Whether to look for requests instead of sleeping.
     pub busy: bool,
-    /// Whether partitions of what is on it get devices of their own.
+    /// Whether partitions of what is on it get devices of their own, as those of a block device can.
     pub partitions: bool,
     /// After how many answers the drive's power is cut; never by itself without.
     pub power_cut_after: Option<u64>,
@@ -68,20 +70,22 @@ impl Default for Terms {
 pub struct Attachment {
     /// Forgotten first: the device may be somebody else's as soon as it is free.
     listing: Option<Listing>,
-    /// Freed before the file that it is over goes away.
+    /// Freed before the file that it is over goes away; none where there is no block device.
     device: Option<LoopDevice>,
+    /// Where programs find it.
+    path: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
-    server: Option<JoinHandle<(Server, Result<(), AttachError>)>>,
+    server: Option<JoinHandle<(Device, Result<(), AttachError>)>>,
     shared: Arc<Shared>,
-    floor: Floor,
-    /// Where it is mounted, and data that nobody asked to keep; they go last.
+    floor: Option<Floor>,
+    /// Where it is mounted, or its socket, and data that nobody asked to keep; they go last.
     _files: (Temporary, Option<Temporary>),
 }
 
 impl Attachment {
-    /// Attaches `drive` for a program that needs it for a while, `speed` of its seconds in each of the machine's. Its
-    /// data goes with it. It is listed by this name.
+    /// Attaches `drive` as a block device for a program that needs it for a while, `speed` of its seconds in each of the
+    /// machine's. Its data goes with it. It is listed by this name.
     ///
     /// ```no_run
     /// # use drive::preset::Preset;
@@ -97,85 +101,84 @@ impl Attachment {
         Self::new(&Registry::open()?, name, drive, &Terms { speed, held: true, ..Terms::default() })
     }
 
-    /// Attaches `drive` and enters it in `registry` by this name.
+    /// Attaches `drive` as a block device and enters it in `registry` by this name.
     ///
     /// # Errors
     /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
     pub fn new(registry: &Registry, name: &str, drive: Device, terms: &Terms) -> Result<Self, AttachError> {
-        let shape = drive.shape();
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| AttachError::Content { path, cause }
-        };
-        let mount = registry.mount_point();
-        let scratch = match terms.content {
-            Some(_) => None,
-            None => {
-                let path = registry.scratch(&mount, shape.capacity);
-                Some(Temporary::new(path.clone()).map_err(failed(&path))?)
-            }
-        };
-        let data = terms.content.as_deref().or(scratch.as_ref().map(Temporary::path)).expect("it is one of them");
-        let data = std::path::absolute(data).map_err(failed(data))?;
-        let content = Content::open(&data, shape.capacity)?;
-        let content = match &terms.image {
-            Some(image) => content.over(image)?,
-            None => content,
-        };
-        let files = (Temporary::new(mount.clone()).map_err(failed(&mount))?, scratch);
-        let channel = Channel::mount(&mount)?;
-        let shared = Arc::new(Shared::default());
-        let paced = Paced::new(drive, terms.speed, Floor::default(), now()).heard_by(shared.heard());
-        let server = Server::new(channel, content, paced, terms.busy, Arc::clone(&shared));
+        let opened = Opened::new(registry, name, drive, terms)?;
+        let (place, shape) = (opened.place().to_owned(), opened.shape());
+        let failed = |cause| AttachError::Content { path: place.clone(), cause };
+        let file = Temporary::new(place.clone()).map_err(failed)?;
+        let mut waiting = opened.behind(Mounted::new(Channel::mount(&place)?, shape.capacity), file)?;
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
-        let stop = Arc::new(AtomicBool::new(false));
-        let echo = spawn(server, Arc::clone(&stop), true);
-        let device = LoopDevice::over(&mount, shape.block.max(Bytes::new(512)), terms.partitions);
-        let measured = device.as_ref().ok().map(|device| floor::measure(device.path()));
-        stop.store(true, Ordering::Relaxed);
-        let (mut server, echoed) = echo.join().expect("the server does not panic");
-        let device = device?;
-        echoed?;
-        let floor = measured.transpose()?.unwrap_or_default();
-        let (power, switch) = Power::new(terms.power_cut_after)?;
-        let orders = Arc::new(Orders::default());
-        terms.faults.iter().for_each(|fault| orders.give(Some(*fault)));
-        server.begin(floor, terms.speed, power, Arc::clone(&orders));
-        stop.store(false, Ordering::Relaxed);
-        let entry = Entry {
-            device: device.path().to_owned(),
-            drive: name.to_owned(),
-            capacity: shape.capacity,
-            process: Process::this(),
-            held: terms.held,
-            mount,
-            content: data,
-            scratch: files.1.is_some(),
-            speed: terms.speed,
-            live: Live { told: now(), ..Live::default() },
-        };
-        let server = Some(spawn(server, Arc::clone(&stop), false));
-        let device = Some(device);
-        let mut this = Self { listing: None, device, stop, switch: Some(switch), server, shared, floor, _files: files };
-        this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);
+        let (device, floor) = waiting.while_it_echoes(|| {
+            let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
+            let floor = floor::measure(device.path())?;
+            Ok((device, floor))
+        })?;
+        let this = waiting.begin(Some(device), Some(floor))?;
         if terms.partitions {
             partitions::make(this.device())?;
         }
         Ok(this)
     }
 
-    /// The block device.
+    /// Attaches `drive` by an NBD server on a socket at `socket`, and enters it in `registry` by this name.
+    ///
+    /// # Errors
+    /// If the socket cannot be made, or the data's file cannot be used. [`AttachError::NoPartitions`] if these are asked for.
+    pub fn by_nbd(
+        registry: &Registry,
+        name: &str,
+        drive: Device,
+        terms: &Terms,
+        socket: &Path,
+    ) -> Result<Self, AttachError> {
+        let (listener, socket) = listen(registry, terms, socket)?;
+        let port = Listening::new(Export::of(&drive, name));
+        let mut waiting = Opened::new(registry, name, drive, terms)?.behind(port, socket)?;
+        let (client, end) = UnixStream::pair()?;
+        waiting.port().admit(end)?;
+        let floor = waiting.while_it_echoes(|| {
+            let mut client = Client::new(client)?;
+            Ok(floor::timed(|op, data| client.request(op, data))?)
+        })?;
+        waiting.port().open(listener)?;
+        waiting.begin(None, Some(floor))
+    }
+
+    /// Attaches `drive` for virtual machines, whose monitor finds it at the socket `socket`, and enters it in `registry` by
+    /// this name. What that way costs is not known.
+    ///
+    /// # Errors
+    /// If the socket cannot be made, or the data's file cannot be used. [`AttachError::NoPartitions`] if these are asked for.
+    #[cfg(feature = "vhost-user")]
+    pub fn by_vhost_user(
+        registry: &Registry,
+        name: &str,
+        drive: Device,
+        terms: &Terms,
+        socket: &Path,
+    ) -> Result<Self, AttachError> {
+        let (listener, socket) = listen(registry, terms, socket)?;
+        let opened = Opened::new(registry, name, drive, terms)?;
+        let port = crate::vhost::Machine::new(listener, opened.shape())?;
+        opened.behind(port, socket)?.begin(None, None)
+    }
+
+    /// The block device, or the socket.
     pub fn device(&self) -> &Path {
-        self.device.as_ref().expect("it is there until it is detached").path()
+        &self.path
     }
 
     /// The devices of the partitions of what is on it, where [`Terms::partitions`] asked for them.
     pub fn partitions(&self) -> Vec<PathBuf> {
-        partitions::of(self.device())
+        self.device.as_ref().map_or_else(Vec::new, |device| partitions::of(device.path()))
     }
 
-    /// What the way to the drive costs.
-    pub fn floor(&self) -> Floor {
+    /// What the way to the drive costs; none where that could not be measured.
+    pub fn floor(&self) -> Option<Floor> {
         self.floor
     }
 
@@ -202,18 +205,18 @@ impl Attachment {
         self.server.as_ref().is_some_and(|server| !server.is_finished())
     }
 
-    /// Takes the block device away and gives the drive back as it was left. What uses it must have let go of it.
+    /// Takes the block device or the socket away and gives the drive back as it was left. What uses it must have let go of it.
     ///
     /// # Errors
-    /// If the connection to the kernel had broken.
+    /// If the port by which requests come had broken.
     pub fn detach(mut self) -> Result<Device, AttachError> {
         (self.listing, self.device) = (None, None);
-        let (server, served) = self.end().expect("it is served until it is detached");
-        served.map(|()| server.into_drive())
+        let (drive, served) = self.end().expect("it is served until it is detached");
+        served.map(|()| drive)
     }
 
     /// Ends the server.
-    fn end(&mut self) -> Option<(Server, Result<(), AttachError>)> {
+    fn end(&mut self) -> Option<(Device, Result<(), AttachError>)> {
         self.stop.store(true, Ordering::Relaxed);
         self.server.take()?.join().ok()
     }
@@ -227,12 +230,16 @@ impl Drop for Attachment {
     }
 }
 
-fn spawn(mut server: Server, stop: Arc<AtomicBool>, echo: bool) -> JoinHandle<(Server, Result<(), AttachError>)> {
-    let serve = move || {
-        // The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
-        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
-        let served = if echo { server.echo(&stop) } else { server.serve(&stop) };
-        (server, served)
-    };
-    thread::Builder::new().name("assay-attach".to_owned()).spawn(serve).expect("a thread can be started")
+/// Listens at `socket`, by its whole path, for as long as the file is there.
+fn listen(registry: &Registry, terms: &Terms, socket: &Path) -> Result<(UnixListener, Temporary), AttachError> {
+    let failed = |cause| AttachError::Socket { path: socket.to_owned(), cause };
+    let path = std::path::absolute(socket).map_err(failed)?;
+    if terms.partitions {
+        return Err(AttachError::NoPartitions { socket: path });
+    }
+    // What a server that is gone left there goes with its other files, which nobody would find any more.
+    let entries = registry.entries().map_err(failed)?;
+    let left = entries.iter().find(|entry| entry.device == path && !entry.is_alive());
+    left.map_or(Ok(()), |entry| detach(registry, entry))?;
+    Ok((socket::bind(&path)?, Temporary::of(path)))
 }

@@ -12,9 +12,12 @@ use crate::AttachError;
 use crate::listing::door;
 use crate::loop_device;
 use crate::registry::{Entry, Registry};
+use crate::socket;
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a client that has left may still seem to be there.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// Takes a drive away: nothing may use it any more.
 ///
@@ -25,17 +28,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// [`AttachError::InUse`] if something uses it; that nothing is unmounted by force is the promise. [`AttachError::Held`] if
 /// the process attached it for itself, [`AttachError::Hung`] if it does not answer. Or if it does not go.
 pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
-    let Entry { device, process, mount, .. } = entry;
+    let Entry { device, process, .. } = entry;
     if entry.is_alive() {
         // Whether it is in use cannot be asked of a device that does not answer.
         if entry.silence().is_some() {
             return Err(AttachError::Hung { device: device.clone(), pid: process.pid });
         }
-        if loop_device::in_use(device) {
+        if stays_in_use(device) {
             return Err(AttachError::in_use(device));
         }
         if entry.held {
-            return Err(AttachError::Held { device: device.clone(), pid: process.pid });
+            return Err(AttachError::held(entry));
         }
         let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
         pid.and_then(|pid| kill_process(pid, Signal::TERM).ok());
@@ -47,7 +50,7 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
             thread::sleep(Duration::from_millis(20));
         }
     }
-    clear(device, mount)?;
+    clear(entry)?;
     registry.forget(entry);
     // Data that nobody asked to keep.
     if entry.scratch {
@@ -56,23 +59,38 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     Ok(())
 }
 
-/// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.
-fn clear(device: &Path, mount: &Path) -> Result<(), AttachError> {
-    if mount.symlink_metadata().is_ok() || is_mounted(mount) {
-        if loop_device::backing(device).is_some_and(|file| file == mount) {
-            if loop_device::in_use(device) {
-                return Err(AttachError::in_use(device));
-            }
-            loop_device::detach(device)?;
-        }
-        while unmount(mount, UnmountFlags::DETACH).is_ok() {}
-        fs::remove_file(mount).ok();
-        fs::remove_file(door(mount)).ok();
-    }
-    Ok(())
+/// Whether anything uses the device or the socket of a drive.
+pub fn in_use(device: &Path) -> bool {
+    if socket::is_one(device) { socket::in_use(device) } else { loop_device::in_use(device) }
 }
 
-fn is_mounted(path: &Path) -> bool {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    mounts.lines().any(|line| line.split(' ').nth(1).is_some_and(|point| Path::new(point) == path))
+/// Whether it goes on being used: a server takes a moment to notice that a client has left.
+fn stays_in_use(device: &Path) -> bool {
+    let began = Instant::now();
+    while in_use(device) {
+        if !socket::is_one(device) || began.elapsed() > MOMENT {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.
+fn clear(entry: &Entry) -> Result<(), AttachError> {
+    let Entry { device, place, .. } = entry;
+    if loop_device::backing(device).is_some_and(|file| file == *place) {
+        if loop_device::in_use(device) {
+            return Err(AttachError::in_use(device));
+        }
+        loop_device::detach(device)?;
+    }
+    while unmount(place, UnmountFlags::DETACH).is_ok() {}
+    // One that somebody listens at is another drive's by now.
+    if socket::is_left_over(device) {
+        fs::remove_file(device).ok();
+    }
+    fs::remove_file(place).ok();
+    fs::remove_file(door(place)).ok();
+    Ok(())
 }

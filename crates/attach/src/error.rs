@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::registry::Entry;
+use crate::socket;
 
 /// Why a drive cannot be attached, or ceased to be.
 #[derive(Debug, Error)]
@@ -53,10 +54,34 @@ pub enum AttachError {
         device.display()
     )]
     Held {
-        /// The device.
+        /// The device or the socket.
         device: PathBuf,
         /// The number of the process.
         pid: u32,
+    },
+    /// There cannot be a socket.
+    #[error("{} cannot be a socket: {cause}; give a name that is free, in a folder that you may write to", path.display())]
+    Socket {
+        /// Where it was to be.
+        path: PathBuf,
+        /// What the kernel said.
+        #[source]
+        cause: io::Error,
+    },
+    /// Partitions are to have devices, and there is none for the whole.
+    #[error(
+        "behind the socket {} there is no block device, and so none for partitions: leave out --partitions, and have the          socket's client look for them, or attach the drive without a socket",
+        socket.display()
+    )]
+    NoPartitions {
+        /// Where the clients come to.
+        socket: PathBuf,
+    },
+    /// Somebody uses the socket.
+    #[error("{} is in use: a client is connected; end that first", socket.display())]
+    Connected {
+        /// Where the clients come to.
+        socket: PathBuf,
     },
     /// The process that answers does not go.
     #[error(
@@ -69,7 +94,7 @@ pub enum AttachError {
     /// The process that answers does not do what it is told.
     #[error("process {pid}, which serves {}, does not do that: {cause}; `assay attached` tells how it is", device.display())]
     Gone {
-        /// The device.
+        /// The device or the socket.
         device: PathBuf,
         /// The number of the process.
         pid: u32,
@@ -84,7 +109,7 @@ pub enum AttachError {
         device = device.display()
     )]
     Hung {
-        /// The device.
+        /// The device or the socket.
         device: PathBuf,
         /// The number of the process.
         pid: u32,
@@ -92,8 +117,8 @@ pub enum AttachError {
     /// The kernel does not end the connection.
     #[error("the connection cannot be ended through /sys/fs/fuse/connections: {0}")]
     Abort(#[source] io::Error),
-    /// The connection to the kernel broke.
-    #[error("the connection to the kernel broke: {0}; what was written before the last flush may be lost")]
+    /// The port by which requests come broke.
+    #[error("the drive cannot be served any more: {0}; what was written since the last flush may be lost")]
     Broken(#[from] io::Error),
 }
 
@@ -103,8 +128,16 @@ impl AttachError {
         Self::Gone { device: entry.device.clone(), pid: entry.process.pid, cause }
     }
 
-    /// That this device is in use, with the places where it or its partitions are mounted.
+    /// That this process attached the drive for itself.
+    pub(crate) fn held(entry: &Entry) -> Self {
+        Self::Held { device: entry.device.clone(), pid: entry.process.pid }
+    }
+
+    /// That this device or socket is in use, with the places where it or its partitions are mounted.
     pub(crate) fn in_use(device: &Path) -> Self {
+        if socket::is_one(device) {
+            return Self::Connected { socket: device.to_owned() };
+        }
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let name = device.to_string_lossy();
         let of_device = |line: &&str| line.split(' ').next().is_some_and(|source| source.starts_with(&*name));

@@ -1,11 +1,11 @@
-//! What the way through the kernel costs, measured where it is going to be used.
+//! What the way to the drive costs, measured where it is going to be used.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use block::Nanos;
+use block::{Nanos, Op};
 use rustix::fs::OFlags;
 use rustix::io::{pread, pwrite};
 
@@ -25,15 +25,26 @@ pub const PAUSE: Nanos = Nanos::from_micros(100);
 pub fn measure(device: &Path) -> io::Result<Floor> {
     let flags = (OFlags::DIRECT | OFlags::CLOEXEC).bits() as i32;
     let file = File::options().read(true).write(true).custom_flags(flags).open(device)?;
+    timed(|op, data| match op {
+        Op::Read => pread(&file, data, 0).map(drop).map_err(io::Error::from),
+        _ => pwrite(&file, data, 0).map(drop).map_err(io::Error::from),
+    })
+}
+
+/// The same by whatever reads all of a piece of memory from the drive's start, or writes it there.
+///
+/// # Errors
+/// That of `request`.
+pub fn timed(mut request: impl FnMut(Op, &mut [u8]) -> io::Result<()>) -> io::Result<Floor> {
     let mut memory = vec![0_u8; 2 * BLOCK];
     let start = memory.as_ptr().align_offset(BLOCK);
     let data = &mut memory[start..start + BLOCK];
     let mut times = [const { Vec::new() }; 2];
     for _ in 0..TRIES {
         let began = now();
-        pread(&file, &mut *data, 0)?;
+        request(Op::Read, data)?;
         let between = now();
-        pwrite(&file, &*data, 0)?;
+        request(Op::Write, data)?;
         times[0].push(between.since(began + PAUSE));
         times[1].push(now().since(between + PAUSE));
     }

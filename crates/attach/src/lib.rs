@@ -1,4 +1,4 @@
-//! A simulated drive as a block device of Linux, answering in real time as the drive would.
+//! A simulated drive as a block device of Linux or behind a socket, answering in real time as the drive would.
 
 mod abort;
 mod attachment;
@@ -12,19 +12,25 @@ mod heard;
 mod listing;
 mod live;
 pub mod loop_device;
+mod nbd;
 mod overlay;
 mod pace;
 mod partitions;
+mod port;
 mod power;
 mod process;
 pub mod registry;
+mod serve;
+mod socket;
 mod state;
 mod temporary;
 mod undo;
+#[cfg(feature = "vhost-user")]
+mod vhost;
 
 pub use abort::abort;
 pub use attachment::{Attachment, Terms};
-pub use detach::detach;
+pub use detach::{detach, in_use};
 pub use error::AttachError;
 pub use faults::{Fault, FaultError};
 pub use heard::{Answered, Heard};

@@ -55,7 +55,7 @@ impl Listing {
         shared: Arc<Shared>,
         orders: Arc<Orders>,
     ) -> Result<Self, AttachError> {
-        let path = door(&entry.mount);
+        let path = door(&entry.place);
         fs::remove_file(&path).ok();
         let opened = UnixListener::bind(&path).and_then(|door| door.set_nonblocking(true).map(|()| door));
         let opened = opened.map_err(|cause| AttachError::Content { path, cause })?;
@@ -73,7 +73,7 @@ impl Drop for Listing {
     fn drop(&mut self) {
         self.end = None;
         self.keeper.take().map(JoinHandle::join);
-        fs::remove_file(door(&self.entry.mount)).ok();
+        fs::remove_file(door(&self.entry.place)).ok();
         self.registry.forget(&self.entry);
     }
 }
@@ -112,9 +112,9 @@ impl Keeper {
     }
 }
 
-/// The socket of the drive that is mounted at `mount`.
-pub fn door(mount: &Path) -> PathBuf {
-    let mut name = mount.as_os_str().to_owned();
+/// Where others ask the server of the drive at `place` for something.
+pub fn door(place: &Path) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
     name.push(".sock");
     name.into()
 }
@@ -125,7 +125,7 @@ pub fn door(mount: &Path) -> PathBuf {
 /// [`AttachError::Gone`] if it does not answer.
 pub fn order(entry: &Entry, fault: Option<Fault>) -> Result<(), AttachError> {
     let ask = || -> io::Result<String> {
-        let door = UnixStream::connect(door(&entry.mount))?;
+        let door = UnixStream::connect(door(&entry.place))?;
         door.set_read_timeout(Some(PATIENCE))?;
         writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;
         let mut answer = String::new();

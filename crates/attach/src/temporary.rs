@@ -18,6 +18,11 @@ impl Temporary {
         Ok(Self(path))
     }
 
+    /// What is at `path` already.
+    pub fn of(path: PathBuf) -> Self {
+        Self(path)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0

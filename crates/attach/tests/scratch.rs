@@ -50,8 +50,8 @@ fn it_is_there_for_as_long_as_the_program_wants_it() {
     assert!(matches!(refused, AttachError::Held { .. }), "{refused}");
     let path = one.device().to_owned();
     one.detach().unwrap();
-    assert!(!found.content.exists() && !found.mount.exists());
-    assert!(entry(&path).is_none_or(|now| now.mount != found.mount));
+    assert!(!found.content.exists() && !found.place.exists());
+    assert!(entry(&path).is_none_or(|now| now.place != found.place));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_a_killed_program_leaves_is_cleared_up() {
     program.wait().unwrap();
     assert!(!found.is_alive());
     detach(&Registry::open().unwrap(), &found).unwrap();
-    assert!(!found.content.exists() && !found.mount.exists());
-    assert!(assay_attach::loop_device::backing(&device).is_none_or(|file| file != found.mount));
-    assert!(entry(&device).is_none_or(|now| now.mount != found.mount));
+    assert!(!found.content.exists() && !found.place.exists());
+    assert!(assay_attach::loop_device::backing(&device).is_none_or(|file| file != found.place));
+    assert!(entry(&device).is_none_or(|now| now.place != found.place));
 }

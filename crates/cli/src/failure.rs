@@ -81,8 +81,11 @@ impl From<AttachError> for Failure {
     fn from(error: AttachError) -> Self {
         match error {
             AttachError::InUse { .. }
+            | AttachError::Connected { .. }
             | AttachError::Held { .. }
             | AttachError::Hung { .. }
+            | AttachError::NoPartitions { .. }
+            | AttachError::Socket { .. }
             | AttachError::NoFuse(_)
             | AttachError::Mount { .. } => Self::usage(error),
             error => Self::failed(error),

@@ -2,8 +2,8 @@
 
 mod abi;
 mod channel;
-mod serve;
+mod port;
 
-pub use abi::{Call, Unique, attributes, init, opened, read, space, written};
+use abi::{Call, Unique, attributes, init, opened, read, space, written};
 pub use channel::Channel;
-pub use serve::Server;
+pub use port::Mounted;

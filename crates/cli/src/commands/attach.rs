@@ -1,4 +1,4 @@
-//! `assay attach`, `attached` and `detach`: a simulated drive as a block device.
+//! `assay attach`, `attached` and `detach`: a simulated drive as a block device, or behind a socket.
 
 mod attached;
 mod headroom;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{Attachment, Fault, FaultError, Resumed, StateFile, Terms};
+use attach::{AttachError, Attachment, Fault, FaultError, Resumed, StateFile, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
@@ -69,6 +69,15 @@ pub struct Arguments {
     #[arg(long)]
     partitions: bool,
 
+    /// Serve it on a Unix socket by the NBD protocol instead, which needs no root
+    #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
+    nbd: Option<PathBuf>,
+
+    /// Serve it to virtual machines on a Unix socket by vhost-user-blk instead
+    #[cfg(feature = "vhost-user")]
+    #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with = "nbd")]
+    vhost_user: Option<PathBuf>,
+
     /// Cut the drive's power after it has answered so many requests, the kernel's own among them
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
@@ -83,6 +92,30 @@ pub struct Arguments {
     daemon: bool,
 }
 
+impl Arguments {
+    /// The socket that it is to be served on, in whatever way; none for a block device.
+    fn socket(&self) -> Option<&Path> {
+        #[cfg(feature = "vhost-user")]
+        if self.vhost_user.is_some() {
+            return self.vhost_user.as_deref();
+        }
+        self.nbd.as_deref()
+    }
+
+    /// Attaches a drive of this name in the way that was asked for.
+    fn attach(&self, name: &str, drive: Device, terms: &Terms) -> Result<Attachment, AttachError> {
+        let registry = Registry::open()?;
+        #[cfg(feature = "vhost-user")]
+        if let Some(socket) = &self.vhost_user {
+            return Attachment::by_vhost_user(&registry, name, drive, terms, socket);
+        }
+        match &self.nbd {
+            Some(socket) => Attachment::by_nbd(&registry, name, drive, terms, socket),
+            None => Attachment::new(&registry, name, drive, terms),
+        }
+    }
+}
+
 fn fault_of(text: &str) -> Result<Fault, FaultError> {
     text.parse()
 }
@@ -91,6 +124,10 @@ fn fault_of(text: &str) -> Result<Fault, FaultError> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.daemon {
         return in_background(arguments);
+    }
+    // A worn drive takes a while.
+    if let Some(socket) = arguments.socket().filter(|_| arguments.partitions) {
+        return Err(AttachError::NoPartitions { socket: socket.to_owned() }.into());
     }
     let asked = arguments.drive.as_deref().unwrap_or("x25-m");
     let name = asked.strip_prefix("sim:").unwrap_or(asked);
@@ -116,7 +153,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         faults: arguments.faults.clone(),
         held: false,
     };
-    let mut attachment = Attachment::new(&Registry::open()?, name, drive, &terms)?;
+    let mut attachment = arguments.attach(name, drive, &terms)?;
     let found = image::told(&attachment.partitions());
     if let Some(switch) = attachment.switch() {
         flag::register(SIGUSR1, switch.flag).map_err(Failure::failed)?;
@@ -125,14 +162,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = attachment.device().to_owned();
     println!("{}", device.display());
     std::io::stdout().flush().ok();
-    let floor = attachment.floor();
-    tell(format_args!(
-        "{} answers as {name} would; the way there costs {} a read and {} a write, which is taken off. {found}{from}{}",
-        device.display(),
-        floor.read,
-        floor.write,
-        quickest.warning(floor, arguments.speed).unwrap_or_default()
-    ));
+    let way = match attachment.floor() {
+        Some(floor) => format!(
+            "the way there costs {} a read and {} a write, which is taken off. {}",
+            floor.read,
+            floor.write,
+            quickest.warning(floor, arguments.speed).unwrap_or_default()
+        ),
+        None => "what the way there costs is not known, and comes on top. ".to_owned(),
+    };
+    tell(format_args!("{} answers as {name} would; {way}{found}{from}", device.display()));
     serve(&attachment, &stop);
     let mut drive = attachment.detach()?;
     match state {
@@ -182,10 +221,12 @@ fn serve(attachment: &Attachment, stop: &AtomicBool) {
     let mut had_power = true;
     while attachment.is_served() {
         if stop.swap(false, Ordering::Relaxed) {
-            if !attach::loop_device::in_use(attachment.device()) {
+            if !attach::in_use(attachment.device()) {
                 return;
             }
-            tell(format_args!("{device} is in use: unmount what is on it first; nothing is unmounted by force"));
+            tell(format_args!(
+                "{device} is in use: unmount what is on it, or end its clients, first; nothing is unmounted by force"
+            ));
         }
         if let Some(cut) = attachment.live().cut.filter(|_| had_power) {
             had_power = false;

@@ -76,8 +76,8 @@ impl<'p> Attached<'p> {
 
     /// What is entered of it.
     pub fn entry(&self) -> serde_json::Value {
-        let name = Path::new(&self.device).file_name().unwrap().to_owned();
-        let entry = fs::read_to_string(Path::new("/run/assay").join(name).with_extension("json")).unwrap();
+        let name = self.device.trim_start_matches("/dev").trim_matches('/').replace('/', "-");
+        let entry = fs::read_to_string(format!("/run/assay/{name}.json")).unwrap();
         serde_json::from_str(&entry).unwrap()
     }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// What to detach.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Detach {
-    /// The device, as `assay attach` printed it
+    /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 
     /// End a server that does not answer: all that waits for the drive gets an I/O error
@@ -21,7 +21,7 @@ pub struct Detach {
 /// What is to go wrong.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Order {
-    /// The device, as `assay attach` printed it
+    /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 
     /// The fault: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE, vanish,
@@ -37,20 +37,22 @@ pub fn attached() -> Result<(), Failure> {
         println!("No drive is attached. `assay attach x25-m` attaches one.");
         return Ok(());
     }
+    let names = entries.iter().map(|entry| entry.device.display().to_string().len());
+    let width = names.max().unwrap_or_default().max(12);
     println!(
-        "{:<12} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9} {:>9}",
+        "{:<width$} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9} {:>9}",
         "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late", "late 99 %"
     );
     for entry in entries {
         let live = &entry.live;
         let device = entry.device.display().to_string();
         if !entry.is_alive() {
-            println!("{device:<12} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
+            println!("{device:<width$} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
             continue;
         }
         if let Some(silence) = entry.silence() {
             println!(
-                "{device:<12} {:<20} its server has not answered for {} s: `assay detach --abort {device}` ends it",
+                "{device:<width$} {:<20} its server has not answered for {} s: `assay detach --abort {device}` ends it",
                 entry.drive,
                 silence.as_secs()
             );
@@ -58,21 +60,21 @@ pub fn attached() -> Result<(), Failure> {
         }
         if live.has_vanished {
             println!(
-                "{device:<12} {:<20} vanished, as was asked for: `assay fault {device} none` brings it back",
+                "{device:<width$} {:<20} vanished, as was asked for: `assay fault {device} none` brings it back",
                 entry.drive
             );
             continue;
         }
         if let Some(cut) = live.cut {
             println!(
-                "{device:<12} {:<20} without power after {} answers: `assay detach {device}`",
+                "{device:<width$} {:<20} without power after {} answers: `assay detach {device}`",
                 entry.drive, cut.answered
             );
             continue;
         }
         let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
         println!(
-            "{device:<12} {:<20} {:>8} {:>9.0} {:>8.1} {:>5} {amplification:>6} {:>9} {:>9}",
+            "{device:<width$} {:<20} {:>8} {:>9.0} {:>8.1} {:>5} {amplification:>6} {:>9} {:>9}",
             entry.drive,
             entry.capacity.to_string(),
             live.iops,
@@ -106,9 +108,10 @@ pub fn fault(arguments: &Order) -> Result<(), Failure> {
     Ok(attach::order(&entry, fault)?)
 }
 
-/// The entry of a device.
+/// The entry of a device, or of a socket by whatever path leads there.
 fn found(registry: &Registry, device: &Path) -> Result<Entry, Failure> {
     let entries = registry.entries().map_err(AttachError::Broken)?;
+    let path = std::path::absolute(device).unwrap_or_else(|_| device.to_owned());
     let nothing = || Failure::usage(format!("{} is no attached drive; `assay attached` lists them", device.display()));
-    entries.into_iter().find(|entry| entry.device == device).ok_or_else(nothing)
+    entries.into_iter().find(|entry| entry.device == path).ok_or_else(nothing)
 }

@@ -1,20 +1,20 @@
-//! Answering the kernel at the time at which the drive would.
+//! Answering requests at the time at which the drive would.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use block::{Bytes, Lba, Nanos, SECTOR};
 use drive::{Device, Drive};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::Timespec;
 use rustix::io::Errno;
 
-use super::{Call, Channel, Unique, attributes, init, opened, read, space, written};
 use crate::AttachError;
 use crate::content::Content;
 use crate::faults::{Faults, Orders, Verdict};
 use crate::floor::PAUSE;
 use crate::live::{Count, Shared};
 use crate::pace::{Floor, Paced, now};
+use crate::port::{Port, Received, Wanted, Work};
 use crate::power::{Cut, Power};
 use crate::undo::Undo;
 
@@ -23,54 +23,28 @@ const AWAKE: Nanos = Nanos::from_micros(50);
 /// How often a server without requests looks whether it is to end.
 const IDLE: Nanos = Nanos::from_millis(100);
 
-/// What is to be done when a request is due.
+/// A request that the drive has, and what is to be done when it is due.
 #[derive(Debug)]
-pub struct Asked {
-    unique: Unique,
-    offset: u64,
-    length: u64,
-    work: Work,
+pub struct Asked<N> {
+    wanted: Wanted<N>,
+    /// How many writes had been answered when it came, which a flush covers.
+    covers: u64,
     /// What faults that were asked for do to it.
     verdict: Verdict,
 }
 
-/// A request's part of the data.
+/// Serves a drive at a port until that ends or it is told to stop.
 #[derive(Debug)]
-enum Work {
-    Read,
-    /// Of a write that is not answered, nothing is there if the power is cut.
-    Write(Vec<u8>),
-    Trim,
-    /// So many writes had been answered when it came.
-    Flush {
-        covers: u64,
-    },
-}
-
-impl Asked {
-    fn request(&self) -> Request {
-        let op = match self.work {
-            Work::Read => Op::Read,
-            Work::Write(_) => Op::Write,
-            Work::Trim => Op::Trim,
-            Work::Flush { .. } => Op::Flush,
-        };
-        Request::new(op, Lba::new(self.offset / 512), (self.length / 512) as u32)
-    }
-}
-
-/// Serves a drive as a file until it is unmounted or told to stop.
-#[derive(Debug)]
-pub struct Server {
-    channel: Channel,
+pub struct Server<P: Port> {
+    port: P,
     content: Content,
     undo: Undo,
-    paced: Paced<Asked>,
+    paced: Paced<Asked<P::Name>>,
     power: Power,
     faults: Faults,
     orders: Arc<Orders>,
     /// Requests that a fault has answered later than the drive would, with the machine's time for that.
-    late: Vec<(Nanos, Asked)>,
+    late: Vec<(Nanos, Asked<P::Name>)>,
     /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
     count: Count,
@@ -80,11 +54,11 @@ pub struct Server {
     data: Vec<u8>,
 }
 
-impl Server {
-    /// Will serve `paced` with its `content` on `channel`.
-    pub fn new(channel: Channel, content: Content, paced: Paced<Asked>, busy: bool, shared: Arc<Shared>) -> Self {
+impl<P: Port> Server<P> {
+    /// Will serve `paced` with its `content` at `port`.
+    pub fn new(port: P, content: Content, paced: Paced<Asked<P::Name>>, busy: bool, shared: Arc<Shared>) -> Self {
         Self {
-            channel,
+            port,
             content,
             undo: Undo::default(),
             paced,
@@ -106,15 +80,20 @@ impl Server {
         (self.count, self.undo, self.power, self.orders) = (Count::new(now()), Undo::default(), power, orders);
     }
 
+    /// Where the requests come from.
+    pub fn port(&mut self) -> &mut P {
+        &mut self.port
+    }
+
     /// The drive back.
     pub fn into_drive(self) -> Device {
         self.paced.into_drive()
     }
 
-    /// Answers every request after [`PAUSE`], until the file is unmounted or `stop` is set.
+    /// Answers every request after [`PAUSE`], until the port ends or `stop` is set.
     ///
     /// # Errors
-    /// If the connection to the kernel breaks.
+    /// If the port breaks.
     pub fn echo(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
         self.echoes = true;
         let done = self.serve(stop);
@@ -122,10 +101,10 @@ impl Server {
         done
     }
 
-    /// Serves until the file is unmounted or `stop` is set.
+    /// Serves until the port ends or `stop` is set.
     ///
     /// # Errors
-    /// If the connection to the kernel breaks.
+    /// If the port breaks.
     pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
         while !stop.load(Ordering::Relaxed) {
             self.orders.take(&mut self.faults);
@@ -154,43 +133,26 @@ impl Server {
         Ok(())
     }
 
-    /// Takes a request, if one is there; false once the file is unmounted.
+    /// Takes a request, if one is there; false once there will be no more.
     fn take(&mut self) -> Result<Option<bool>, AttachError> {
-        let Self { channel, paced, undo, .. } = self;
-        let size = paced.drive().shape().capacity;
-        let Some(message) = channel.receive()? else { return Ok(None) };
-        if message.is_empty() {
-            return Ok(Some(false));
-        }
+        let Self { port, paced, undo, .. } = self;
+        let shape = paced.drive().shape();
+        let wanted = match port.receive()? {
+            Received::Nothing => return Ok(None),
+            Received::Other => return Ok(Some(true)),
+            Received::Request(wanted) => wanted,
+            Received::End => return Ok(Some(false)),
+        };
         let came = now();
-        let Some((unique, call)) = read(message) else {
-            return Err(std::io::Error::from(std::io::ErrorKind::InvalidData).into());
-        };
-        let within = |offset: u64, length: u64| {
-            let aligned = offset.is_multiple_of(512) && length.is_multiple_of(512) && length > 0;
-            aligned && offset.checked_add(length).is_some_and(|end| end <= size.get())
-        };
-        let asked = |work, offset, length| Asked { unique, offset, length, work, verdict: Verdict::default() };
-        let mut asked = match call {
-            Call::Read { offset, length } if within(offset, u64::from(length)) => {
-                asked(Work::Read, offset, u64::from(length))
-            }
-            Call::Write { offset, data } if within(offset, data.len() as u64) => {
-                if undo.should_compare(offset, data.len() as u64) {
-                    undo.keep(&paced.unsaved(came));
-                }
-                asked(Work::Write(data.to_vec()), offset, data.len() as u64)
-            }
-            Call::Sync => asked(Work::Flush { covers: undo.writes() }, 0, 0),
-            Call::Discard { offset, length } if within(offset, length) => asked(Work::Trim, offset, length),
-            other => {
-                let answer = plain(other, size);
-                return answer.map_or(Ok(Some(!matches!(other, Call::Destroy))), |answer| {
-                    channel.answer(unique, answer.as_deref().map_err(|errno| *errno))?;
-                    Ok(Some(true))
-                });
-            }
-        };
+        if !wanted.is_within(shape) {
+            port.answer(wanted.name, Err(Errno::INVAL))?;
+            return Ok(Some(true));
+        }
+        if matches!(wanted.work, Work::Write { .. }) && undo.should_compare(wanted.offset, wanted.length) {
+            undo.keep(&paced.unsaved(came));
+        }
+        let request = wanted.request();
+        let asked = Asked { wanted, covers: undo.writes(), verdict: self.faults.judge(&request) };
         if self.echoes {
             while now().since(came) < PAUSE {
                 std::hint::spin_loop();
@@ -198,8 +160,6 @@ impl Server {
             self.finish(asked)?;
             return Ok(Some(true));
         }
-        let request = asked.request();
-        asked.verdict = self.faults.judge(&request);
         if self.power.cut().is_some() || self.faults.has_vanished() {
             self.refuse([asked].into())?;
         } else {
@@ -209,7 +169,7 @@ impl Server {
     }
 
     /// A request that is to be answered at the machine's time `now`; none if there is none.
-    fn due(&mut self, now: Nanos) -> Option<Asked> {
+    fn due(&mut self, now: Nanos) -> Option<Asked<P::Name>> {
         if let Some(index) = self.late.iter().position(|(at, _)| *at <= now) {
             return Some(self.late.swap_remove(index).1);
         }
@@ -223,10 +183,10 @@ impl Server {
     }
 
     /// Answers requests, and those that are late, with an error.
-    fn refuse(&mut self, unanswered: Vec<Asked>) -> Result<(), AttachError> {
+    fn refuse(&mut self, unanswered: Vec<Asked<P::Name>>) -> Result<(), AttachError> {
         for asked in unanswered.into_iter().chain(self.late.drain(..).map(|(_, asked)| asked)) {
             self.count.fail();
-            self.channel.answer(asked.unique, Err(Errno::IO))?;
+            self.port.answer(asked.wanted.name, Err(Errno::IO))?;
         }
         Ok(())
     }
@@ -257,38 +217,38 @@ impl Server {
     }
 
     /// Answers a request that is due.
-    fn finish(&mut self, asked: Asked) -> Result<(), AttachError> {
-        let Self { channel, content, undo, data, count, .. } = self;
-        let Asked { unique, offset, length, work, verdict } = asked;
+    fn finish(&mut self, asked: Asked<P::Name>) -> Result<(), AttachError> {
+        let Self { port, content, undo, data, count, .. } = self;
+        let Asked { wanted: Wanted { name, offset, length, work }, covers, verdict } = asked;
         if verdict.fails {
             count.fail();
-            return Ok(channel.answer(unique, Err(Errno::IO))?);
+            return Ok(port.answer(name, Err(Errno::IO))?);
         }
         count.add(Bytes::new(length));
-        let long = written(length as u32);
         let done: std::io::Result<&[u8]> = match work {
             Work::Read => {
+                data.resize(data.len().max(length as usize), 0);
                 let data = &mut data[..length as usize];
                 content.read(offset, data).map(|()| &*data)
             }
-            Work::Write(new) => {
+            Work::Write { data: new, .. } => {
                 let mut before = vec![0; new.len()];
                 content.read(offset, &mut before).and_then(|()| content.write(offset, &new)).map(|()| {
                     undo.note(offset, before);
-                    &long[..]
+                    &[][..]
                 })
             }
             Work::Trim => content.forget(offset, length).map(|()| &[][..]),
-            Work::Flush { covers } => {
+            Work::Flush => {
                 undo.settle(covers);
                 Ok(&[])
             }
         };
-        Ok(channel.answer(unique, done.map_err(|error| errno(&error)))?)
+        Ok(port.answer(name, done.map_err(|error| errno(&error)))?)
     }
 
     /// Waits until a request comes or, short of the last moments, until one is due.
-    fn wait(&self) -> Result<(), AttachError> {
+    fn wait(&mut self) -> Result<(), AttachError> {
         let late = self.late.iter().map(|(at, _)| *at).min();
         let left = match self.paced.next().into_iter().chain(late).min() {
             _ if self.busy => return Ok(()),
@@ -298,33 +258,10 @@ impl Server {
         if left > Nanos::ZERO {
             let timeout =
                 Timespec { tv_sec: left.as_secs_f64() as i64, tv_nsec: (left.as_nanos() % 1_000_000_000) as i64 };
-            let channel = PollFd::new(&self.channel, PollFlags::IN);
-            let polled = match self.power.woken() {
-                Some(woken) => poll(&mut [channel, PollFd::new(woken, PollFlags::IN)], Some(&timeout)),
-                None => poll(&mut [channel], Some(&timeout)),
-            };
-            match polled {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(std::io::Error::from(errno).into()),
-            }
+            self.port.wait(self.power.woken(), &timeout)?;
         }
         Ok(())
     }
-}
-
-/// The answer to what is no request to the drive; none where no answer is expected.
-fn plain(call: Call, size: Bytes) -> Option<Result<Vec<u8>, Errno>> {
-    Some(match call {
-        Call::Init { flags } => Ok(init(flags)),
-        Call::Attributes => Ok(attributes(size)),
-        Call::Open => Ok(opened()),
-        Call::Space => Ok(space(size)),
-        Call::Yes => Ok(Vec::new()),
-        Call::Unknown(_) => Err(Errno::NOSYS),
-        Call::Silent | Call::Destroy => return None,
-        // Not whole sectors within the drive.
-        Call::Read { .. } | Call::Write { .. } | Call::Discard { .. } | Call::Sync => Err(Errno::INVAL),
-    })
 }
 
 fn errno(error: &std::io::Error) -> Errno {

@@ -1,0 +1,360 @@
+//! The NBD server and clients of every kind: slow, rude, hostile, and gone.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use assay_attach::registry::Registry;
+use assay_attach::{AttachError, Attachment, Terms};
+use drive::preset::Preset;
+
+const DRIVE: &str = "x25-m?capacity.user=1GiB";
+/// How large that is.
+const SIZE: u64 = 1 << 30;
+/// One whose writes are answered as soon as they arrived, before flash of four times its time has programmed them.
+const RISKY: &str = "x25-m?capacity.user=1GiB&controller.write=0us&controller.page_write=0us&nand.program=4ms";
+
+// Commands of the protocol, flags of commands, errors.
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const DISCONNECT: u16 = 2;
+const FLUSH: u16 = 3;
+const TRIM: u16 = 4;
+const ZEROES: u16 = 6;
+const FUA: u16 = 1 << 0;
+const NO_HOLE: u16 = 1 << 1;
+const IO: u32 = 5;
+const INVALID: u32 = 22;
+const NO_SPACE: u32 = 28;
+
+/// A drive behind a socket.
+struct Served {
+    attachment: Attachment,
+    socket: PathBuf,
+}
+
+impl Served {
+    fn new(folder: &tempfile::TempDir, drive: &str) -> Self {
+        let registry = Registry::within(&folder.path().join("registry")).unwrap();
+        let terms = Terms { content: Some(folder.path().join("data")), ..Terms::default() };
+        let socket = folder.path().join("socket");
+        let drive = Preset::find(drive).unwrap().build();
+        let attachment = Attachment::by_nbd(&registry, "drive", drive, &terms, &socket).unwrap();
+        Self { attachment, socket }
+    }
+
+    /// Somebody who has come and said nothing.
+    fn stranger(&self) -> UnixStream {
+        let stream = UnixStream::connect(&self.socket).unwrap();
+        // A server that does not answer fails the test instead of hanging it.
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    fn client(&self) -> Client {
+        let mut stream = self.stranger();
+        stream.read_exact(&mut [0; 18]).unwrap();
+        stream.write_all(&hello()).unwrap();
+        let mut told = [0; 10];
+        stream.read_exact(&mut told).unwrap();
+        assert_eq!(told[..8], SIZE.to_be_bytes());
+        Client(stream)
+    }
+
+    /// That it still serves, and what it reads at a place.
+    fn reads(&self, offset: u64, length: u32) -> Vec<u8> {
+        let mut client = self.client();
+        client.ask(READ, 0, 1, offset, length);
+        assert_eq!(client.answer(), (1, 0));
+        client.data(length)
+    }
+}
+
+/// What a client says before its first request: no zeroes are wanted, and the export is the one without a name.
+fn hello() -> Vec<u8> {
+    [&3_u32.to_be_bytes()[..], b"IHAVEOPT", &1_u32.to_be_bytes(), &0_u32.to_be_bytes()].concat()
+}
+
+fn header(command: u16, flags: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
+    let words = [0x2560_9513_u32.to_be_bytes(), (u32::from(flags) << 16 | u32::from(command)).to_be_bytes()].concat();
+    [&words[..], &cookie.to_be_bytes(), &offset.to_be_bytes(), &length.to_be_bytes()].concat()
+}
+
+/// A client past its first words.
+struct Client(UnixStream);
+
+impl Client {
+    fn ask(&mut self, command: u16, flags: u16, cookie: u64, offset: u64, length: u32) {
+        self.0.write_all(&header(command, flags, cookie, offset, length)).unwrap();
+    }
+
+    fn write(&mut self, flags: u16, cookie: u64, offset: u64, data: &[u8]) {
+        self.ask(WRITE, flags, cookie, offset, data.len() as u32);
+        self.0.write_all(data).unwrap();
+    }
+
+    /// The cookie and the error of the next answer.
+    fn answer(&mut self) -> (u64, u32) {
+        let mut head = [0; 16];
+        self.0.read_exact(&mut head).unwrap();
+        assert_eq!(head[..4], 0x6744_6698_u32.to_be_bytes());
+        (u64::from_be_bytes(head[8..].try_into().unwrap()), u32::from_be_bytes(head[4..8].try_into().unwrap()))
+    }
+
+    fn data(&mut self, length: u32) -> Vec<u8> {
+        let mut data = vec![0; length as usize];
+        self.0.read_exact(&mut data).unwrap();
+        data
+    }
+
+    /// That the server has closed the connection.
+    fn is_over(&mut self) -> bool {
+        match self.0.read(&mut [0]) {
+            Ok(length) => length == 0,
+            Err(error) => error.kind() == ErrorKind::ConnectionReset,
+        }
+    }
+}
+
+#[test]
+fn what_comes_a_byte_at_a_time_is_answered_as_what_comes_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let data: Vec<u8> = (0..4096_u32).map(|byte| (byte % 251) as u8).collect();
+    let words = [
+        hello(),
+        header(WRITE, FUA, 1, 8192, 4096),
+        data.clone(),
+        header(FLUSH, 0, 2, 0, 0),
+        header(WRITE, 0, 3, SIZE, 512),
+        vec![1; 512],
+        header(READ, 0, 4, 8192, 4096),
+    ];
+    let mut stream = served.stranger();
+    stream.read_exact(&mut [0; 18]).unwrap();
+    for byte in words.concat() {
+        stream.write_all(&[byte]).unwrap();
+    }
+    stream.read_exact(&mut [0; 10]).unwrap();
+    let mut client = Client(stream);
+    let mut answers: Vec<_> = (0..3).map(|_| client.answer()).collect();
+    answers.sort_unstable();
+    // The read came last and takes longer than a refusal or a flush of nothing.
+    assert_eq!(answers, [(1, 0), (2, 0), (3, NO_SPACE)]);
+    assert_eq!((client.answer(), client.data(4096) == data), ((4, 0), true));
+}
+
+#[test]
+fn a_short_request_is_answered_before_a_long_one_that_came_earlier() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let mut client = served.client();
+    client.write(0, 1, 0, &vec![7; 8 << 20]);
+    assert_eq!(client.answer(), (1, 0));
+    client.ask(READ, 0, 2, 0, 8 << 20);
+    client.write(0, 3, 512 << 20, &[1; 512]);
+    assert_eq!((client.answer().0, client.answer().0), (3, 2));
+    assert!(client.data(8 << 20).iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn zeroes_and_trims_read_as_zeroes_also_where_they_take_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let mut client = served.client();
+    client.write(0, 0, 0, &vec![7; 4 << 20]);
+    client.answer();
+    client.ask(ZEROES, NO_HOLE | FUA, 1, 512, (3 << 20) - 512);
+    assert_eq!(client.answer(), (1, 0));
+    client.ask(ZEROES, 0, 2, 3 << 20, 512);
+    assert_eq!(client.answer(), (2, 0));
+    client.ask(TRIM, 0, 3, (4 << 20) - 512, 512);
+    assert_eq!(client.answer(), (3, 0));
+    let read = served.reads(0, 4 << 20);
+    let expected = |sector| if sector == 0 || (6145..8191).contains(&sector) { 7 } else { 0 };
+    for (sector, data) in read.chunks(512).enumerate() {
+        assert!(data.iter().all(|byte| *byte == expected(sector)), "sector {sector}");
+    }
+    // More than may be in memory at once.
+    client.ask(ZEROES, NO_HOLE, 4, 0, 100 << 20);
+    assert_eq!(client.answer(), (4, 0));
+    assert!(served.reads(0, 512).iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn nonsense_ends_its_own_connection_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    served.client().write(0, 1, 0, &[7; 4096]);
+    let mut seed = 42_u64;
+    let mut garbage = |length: usize| -> Vec<u8> {
+        let next = || {
+            // Source: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed as u8
+        };
+        std::iter::repeat_with(next).take(length).collect()
+    };
+    for round in 0..200 {
+        let length = 1 + round * 7919 % 3000;
+        let mut stranger = served.stranger();
+        // Nobody has to listen to the end.
+        stranger.write_all(&garbage(length)).ok();
+        let mut stranger = served.stranger();
+        stranger.write_all(&[&hello()[..4], &garbage(length)].concat()).ok();
+        let mut client = served.client();
+        client.0.write_all(&garbage(length.max(28))).ok();
+        assert!(client.is_over(), "after {length} bytes of garbage");
+        // Well-formed but for one field of the header.
+        let mut client = served.client();
+        let mut asked = header(READ, 0, 1, 0, 4096);
+        let at = 4 + round % 24;
+        asked[at] ^= garbage(1)[0];
+        client.0.write_all(&asked).unwrap();
+    }
+    assert!(served.reads(0, 4096).len() == 4096 && served.attachment.is_served());
+}
+
+#[test]
+fn what_is_too_long_or_beyond_the_drive_is_refused_and_the_client_may_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let mut client = served.client();
+    let table = [
+        (READ, 0, u32::MAX, INVALID),
+        (READ, 0, (32 << 20) + 512, INVALID),
+        (READ, u64::MAX - 511, 512, INVALID),
+        (READ, SIZE - 512, 1024, INVALID),
+        (READ, 1, 512, INVALID),
+        (READ, 0, 0, INVALID),
+        (TRIM, u64::MAX, u32::MAX, INVALID),
+        (ZEROES, SIZE, 512, NO_SPACE),
+        (77, 0, 512, INVALID),
+    ];
+    for (number, (command, offset, length, error)) in table.into_iter().enumerate() {
+        client.ask(command, 0, number as u64, offset, length);
+        assert_eq!(client.answer(), (number as u64, error), "{command} {offset} {length}");
+    }
+    client.write(0, 1, 0, &vec![1; (32 << 20) + 512]);
+    assert_eq!(client.answer(), (1, INVALID));
+    client.write(0, 2, 0, &vec![2; 32 << 20]);
+    assert_eq!(client.answer(), (2, 0));
+    client.ask(READ, 0, 3, 0, 32 << 20);
+    assert_eq!(client.answer(), (3, 0));
+    assert!(client.data(32 << 20).iter().all(|byte| *byte == 2));
+}
+
+#[test]
+fn a_client_that_hangs_up_in_the_middle_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    for length in [1, 27, 28, 29, 28 + 4096, 28 + 65536] {
+        let mut client = served.client();
+        client.ask(READ, 0, 1, 0, 1 << 20);
+        let mut half = [header(WRITE, 0, 2, 0, 32 << 20), vec![9; 1 << 17]].concat();
+        half.truncate(length);
+        client.0.write_all(&half).unwrap();
+    }
+    assert!(served.reads(0, 4096).iter().all(|byte| *byte == 0), "half a write is no write");
+    assert!(served.attachment.is_served());
+}
+
+#[test]
+fn a_client_that_does_not_listen_keeps_nobody_waiting_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let mut deaf = served.client();
+    let requests = 200;
+    for cookie in 0..requests {
+        deaf.ask(READ, 0, cookie, cookie << 20, 1 << 20);
+    }
+    for _ in 0..20 {
+        assert_eq!(served.reads(0, 4096).len(), 4096);
+    }
+    let mut answers: Vec<_> = (0..requests)
+        .map(|_| {
+            let answer = deaf.answer();
+            deaf.data(1 << 20);
+            answer
+        })
+        .collect();
+    answers.sort_unstable();
+    assert_eq!(answers, (0..requests).map(|cookie| (cookie, 0)).collect::<Vec<_>>());
+}
+
+#[test]
+fn who_takes_leave_gets_the_answers_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let mut client = served.client();
+    client.ask(READ, 0, 1, 0, 65536);
+    client.write(0, 2, 0, &[1; 512]);
+    client.ask(DISCONNECT, 0, 3, 0, 0);
+    let mut answered = Vec::new();
+    for _ in 0..2 {
+        let (cookie, error) = client.answer();
+        assert_eq!(error, 0);
+        if cookie == 1 {
+            client.data(65536);
+        }
+        answered.push(cookie);
+    }
+    answered.sort_unstable();
+    assert_eq!((answered, client.is_over()), (vec![1, 2], true));
+}
+
+#[test]
+fn durable_writes_and_flushes_of_any_client_survive_a_power_cut_and_others_need_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::new(&folder, RISKY);
+    let (mut one, mut other) = (served.client(), served.client());
+    one.write(0, 1, 0, &[1; 4096]);
+    assert_eq!(one.answer(), (1, 0));
+    other.ask(FLUSH, 0, 2, 0, 0);
+    assert_eq!(other.answer(), (2, 0));
+    one.write(FUA, 3, 4096, &[2; 4096]);
+    assert_eq!(one.answer(), (3, 0));
+    one.write(0, 4, 8192, &[3; 512]);
+    assert_eq!(one.answer(), (4, 0));
+    let switch = served.attachment.switch().unwrap();
+    switch.flag.store(true, Ordering::Relaxed);
+    drop(switch.waker);
+    one.ask(READ, 0, 5, 0, 4096);
+    assert_eq!(one.answer(), (5, IO));
+    drop(served);
+    let served = Served::new(&folder, RISKY);
+    let letters: Vec<u8> = served.reads(0, 9 * 1024).chunks(512).map(|sector| sector[0]).collect();
+    assert_eq!(letters, [&[1; 8][..], &[2; 8], &[0; 2]].concat());
+}
+
+#[test]
+fn a_socket_is_taken_over_from_a_server_that_is_gone_and_from_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    // Its listener ends, and the file stays.
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let served = Served::new(&folder, DRIVE);
+    let registry = Registry::within(&folder.path().join("others")).unwrap();
+    let attach = |socket: &Path, terms: &Terms| {
+        Attachment::by_nbd(&registry, "other", Preset::find(DRIVE).unwrap().build(), terms, socket)
+    };
+    assert!(attach(&socket, &Terms::default()).is_err());
+    assert_eq!(served.reads(0, 512).len(), 512);
+    assert!(!assay_attach::in_use(&folder.path().join("other")));
+    let client = served.client();
+    assert!(assay_attach::in_use(&socket));
+    drop(client);
+    drop(served);
+    assert!(!socket.exists());
+    let file = folder.path().join("file");
+    std::fs::write(&file, "kept").unwrap();
+    assert!(attach(&file, &Terms::default()).is_err());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+    let asked = Terms { partitions: true, ..Terms::default() };
+    assert!(matches!(attach(&socket, &asked), Err(AttachError::NoPartitions { .. })));
+    assert!(std::fs::read_dir(folder.path().join("others")).unwrap().next().is_none(), "nothing is left");
+}
