@@ -1,5 +1,6 @@
 //! Trying what stands above the drive, point by point.
 
+use attach::Live;
 use engine::Clock;
 use trial::{Go, Trial, TrialError};
 
@@ -17,7 +18,7 @@ impl Session<'_> {
     /// one point, another may do without: that is a finding, unless nothing comes of any point.
     pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
         let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);
-        let mut refused = None;
+        let (mut refused, mut latest) = (None, None);
         for (repeat, point) in
             (0..trials.repeats).flat_map(|repeat| trials.points.iter().map(move |point| (repeat, point)))
         {
@@ -25,7 +26,11 @@ impl Session<'_> {
             if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
                 let since = Clocks::now();
                 match self.try_once(step, trials, point, repeat, subject) {
-                    Ok(tried) => {
+                    Ok((tried, live)) => {
+                        latest = latest
+                            .into_iter()
+                            .chain(live)
+                            .max_by(|one, other| lateness(one).total_cmp(&lateness(other)));
                         self.keep_trial(step, &key, repeat, tried)?;
                         self.note_disturbances(since, Clock::Real, &step.name, &key)?;
                         kept = true;
@@ -38,6 +43,10 @@ impl Session<'_> {
                 }
             }
             self.watch.advance(trials.experiment.cost(&point.choices));
+        }
+        // The worst of all goes stands for them.
+        if let Some(finding) = latest.as_ref().and_then(Live::finding) {
+            self.note(Some(&step.name), None, &finding)?;
         }
         refused.filter(|_| !kept).map_or(Ok(()), Err)
     }
@@ -55,7 +64,7 @@ impl Session<'_> {
         point: &Point,
         repeat: u32,
         subject: &mut dyn Subject,
-    ) -> Result<Trial, LabError> {
+    ) -> Result<(Trial, Option<Live>), LabError> {
         let key = point.key();
         let place = if key.is_empty() { step.title.clone() } else { format!("{}: {key}", step.title) };
         self.watch.step(&place);
@@ -64,7 +73,7 @@ impl Session<'_> {
         let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
         let tried = trials.experiment.run(&point.choices, &stage, &Go { seed, tell: &tell });
         let (is_stopped, speed) = (stage.is_stopped(), stage.speed());
-        let late = stage.live().and_then(|live| live.finding());
+        let live = stage.live();
         drop(stage);
         let left = subject.leave_stage();
         let tried = tried.map_err(|error| match error {
@@ -74,10 +83,20 @@ impl Session<'_> {
         });
         let mut tried = tried?.at_full_speed(speed);
         left?;
-        tried.findings.extend(late);
+        tried.conditions.extend(live.as_ref().map(late_by));
         tried.findings.extend((speed != 1.0).then(|| slowed(speed)));
-        Ok(tried)
+        Ok((tried, live))
     }
+}
+
+/// How late an attached drive's answers were beside its own time: what decides which go was the worst.
+fn lateness(live: &Live) -> f64 {
+    live.late_99.as_secs_f64() / live.own_median.as_secs_f64().max(1e-9)
+}
+
+fn late_by(live: &Live) -> (String, String) {
+    let late = format!("{} in the median, {} one in a hundred", live.late_median, live.late_99);
+    ("answers of the drive late by".to_owned(), late)
 }
 
 fn slowed(speed: f64) -> String {

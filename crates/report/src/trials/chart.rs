@@ -4,7 +4,7 @@ use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;
 use plotly::{Bar, Scatter};
 
-use super::sheet::{Row, Sheet};
+use super::sheet::{Row, Sheet, shown};
 use crate::chart::{
     Along, COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, time,
 };
@@ -15,8 +15,11 @@ const WIDE: f64 = 8.0;
 /// As many points have their course drawn.
 const COURSES: usize = 6;
 
-/// The panels of a step: its leading figures.
+/// The panels of a step: its leading figures. One point alone is better read than drawn.
 pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
+    if sheet.rows.len() < 2 {
+        return Vec::new();
+    }
     let panel = |column: usize| match sheet.along() {
         Some(along) => lines(sheet, column, along),
         None => bars(sheet, column),
@@ -28,13 +31,7 @@ pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
 fn lines(sheet: &Sheet, column: usize, along: usize) -> Panel {
     let of = |row: &Row| row.figures[column];
     let means = sheet.rows.iter().filter_map(|row| of(row).map(|figure| figure.mean));
-    let mut names: Vec<String> = Vec::new();
-    for row in &sheet.rows {
-        let name = row.line(along);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = sheet.distinct(|row| row.line(along));
     let mut ticks: Vec<(f64, &str)> =
         sheet.rows.iter().filter_map(|row| Some((row.number(along)?, row.value(along)))).collect();
     ticks.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -94,32 +91,43 @@ fn samples(sheet: &Sheet, column: usize, row: &Row, along: usize) -> Vec<(f64, f
     if dots.len() > 1 { dots } else { Vec::new() }
 }
 
-/// A bar for each point.
+/// A bar for each point: one beside the other for what is swept last, in groups for the rest.
 fn bars(sheet: &Sheet, column: usize) -> Panel {
-    let rows: Vec<&Row> = sheet.rows.iter().filter(|row| row.figures[column].is_some()).collect();
-    let figures = || rows.iter().filter_map(|row| row.figures[column]);
-    let places: Vec<f64> = (0..rows.len()).map(|place| place as f64).collect();
-    let names = rows.iter().map(|row| hover(&[row.name()])).collect();
-    let x = axis("").show_grid(false).tick_mode(TickMode::Array).tick_values(places.clone()).tick_text(names);
-    let x = x.range(vec![-0.6, rows.len() as f64 - 0.4]);
+    let last = sheet.axes.len().checked_sub(1).filter(|last| *last > 0);
+    let group = |row: &Row| last.map_or_else(|| row.name(), |last| row.line(last));
+    let series = |row: &Row| last.map_or_else(String::new, |last| shown(row.value(last)).to_owned());
+    let (groups, names) = (sheet.distinct(group), sheet.distinct(series));
+    let places: Vec<f64> = (0..groups.len()).map(|place| place as f64).collect();
+    let told = groups.iter().map(|name| hover(std::slice::from_ref(name))).collect();
+    let x = axis("").show_grid(false).tick_mode(TickMode::Array).tick_values(places).tick_text(told);
+    let x = x.range(vec![-0.6, groups.len() as f64 - 0.4]);
     let y =
         axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
-    let mut plot = house(x, y, 1);
-    plot.add_trace(
-        Bar::new(places, drawn(figures().map(|figure| figure.mean)))
-            .marker(plotly::common::Marker::new().color(COLORS[0]))
-            .text_array(vec![String::new(); rows.len()])
-            .hover_text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
-            .hover_template("%{hovertext}<extra></extra>")
-            .width(0.6)
-            .error_y(
-                ErrorData::new(ErrorType::Data)
-                    .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
-                    .color("var(--ink)")
-                    .thickness(1.2)
-                    .width(4),
-            ),
-    );
+    let mut plot = house(x, y, names.len());
+    let width = if names.len() > 1 { 0.8 / names.len() as f64 } else { 0.6 };
+    for (rank, name) in names.iter().enumerate() {
+        let is_own = |row: &&Row| series(row) == *name && row.figures[column].is_some();
+        let rows: Vec<&Row> = sheet.rows.iter().filter(is_own).collect();
+        let aside = (rank as f64 - (names.len() as f64 - 1.0) / 2.0) * width;
+        let place = |row: &&Row| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
+        let figures = || rows.iter().filter_map(|row| row.figures[column]);
+        plot.add_trace(
+            Bar::new(rows.iter().map(place).collect(), drawn(figures().map(|figure| figure.mean)))
+                .name(hover(std::slice::from_ref(name)))
+                .marker(plotly::common::Marker::new().color(COLORS[rank % COLORS.len()]))
+                .text_array(vec![String::new(); rows.len()])
+                .hover_text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
+                .hover_template("%{hovertext}<extra></extra>")
+                .width(width * 0.94)
+                .error_y(
+                    ErrorData::new(ErrorType::Data)
+                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
+                        .color("var(--ink)")
+                        .thickness(1.2)
+                        .width(4),
+                ),
+        );
+    }
     let heads = Heads::new("Point", sheet.columns[column].head()).along(Along::Names);
     Panel::new(sheet.columns[column].title(), heads, &plot)
 }

@@ -27,7 +27,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
     let (common, others) = conditions(&sheet);
     html! {
         @if let Some(words) = verdict(part) { p { (words) } }
-        (figure(title, &charts, "Means over repeats with 95 % intervals; single repeats as dots. The first repeat is shown over time."))
+        @if !charts.is_empty() { (figure(title, &charts, "Means over repeats with 95 % intervals; single repeats as dots. The first repeat is shown over time.")) }
         (framed(&format!("{title}: figures"), &table(&sheet, &part.step.name, title)))
         @if !common.is_empty() {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }

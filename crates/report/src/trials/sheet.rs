@@ -73,6 +73,24 @@ impl<'a> Sheet<'a> {
         format!("{}{unit}", self.axes[place].title)
     }
 
+    /// The different names that `of` gives to rows, in order.
+    pub(crate) fn distinct(&self, of: impl Fn(&Row) -> String) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.rows.iter().map(of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The place of the axis that a step is about: the last whose values are words, other than what is asked of the drive.
+    pub(crate) fn subject(&self) -> Option<usize> {
+        let is_word =
+            |place: &usize| self.axes[*place].name != "rw" && self.rows.iter().any(|row| row.number(*place).is_none());
+        (0..self.axes.len()).rev().find(is_word)
+    }
+
     /// The place of the axis along which figures are drawn: the last that is made of numbers.
     pub(crate) fn along(&self) -> Option<usize> {
         let is_number = |place: &usize| self.rows.iter().all(|row| row.number(*place).is_some());

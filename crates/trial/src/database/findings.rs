@@ -106,7 +106,6 @@ mod tests {
             balances: Some(Balances::of([7, 7, 7, 7, 10])),
             conditions: Vec::new(),
             papers: Vec::new(),
-            live: None,
         }
     }
 

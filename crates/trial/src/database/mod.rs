@@ -59,8 +59,6 @@ struct Measured {
     balances: Option<Balances>,
     conditions: Vec<(String, String)>,
     papers: Vec<Paper>,
-    /// How the drive was served, where it is a simulated one.
-    live: Option<attach::Live>,
 }
 
 impl Experiment for Database {
@@ -225,7 +223,6 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
         balances,
         conditions,
         papers: Vec::new(),
-        live: place.stage.live(),
     })
 }
 
@@ -257,10 +254,6 @@ fn trial(measured: Measured, terms: &Terms) -> Trial {
     let findings = findings::of(&measured, terms);
     let mut conditions = measured.conditions;
     conditions.push(("database size".to_owned(), measured.size.to_string()));
-    conditions.extend(measured.live.map(|live| {
-        let late = format!("{} in the median, {} one in a hundred", live.late_median, live.late_99);
-        ("answers of the drive late by".to_owned(), late)
-    }));
     if let Some(balances) = measured.balances.filter(|_| findings.is_empty()) {
         let what = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
         conditions.push(("books".to_owned(), format!("agree after {what}: {} changes", balances.changes)));

@@ -33,7 +33,6 @@ pub fn measure(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialE
     let before = place.meters()?;
     let benched = pgbench::run(&cluster, terms, go.seed, folder)?;
     let usage = place.meters()?.since(&before);
-    let live = place.stage.live();
     let after = pages(&cluster)?;
     let [hit, missed] = [after[0] - pages_before[0], after[1] - pages_before[1]];
     let mut conditions = cluster.conditions()?;
@@ -54,7 +53,6 @@ pub fn measure(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialE
         balances,
         conditions,
         papers: vec![Paper { name: "pgbench".into(), media: "text/plain".into(), text: benched.text }],
-        live,
     })
 }
 
