@@ -1,5 +1,6 @@
 //! assay puts a storage drive to the proof.
 
+mod bulletin;
 mod commands;
 mod failure;
 mod fingerprint;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use commands::{
-    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run,
+    attach, calibrate, catalogue, compare, doctor, dry_run, health, history, import, replicate, review, run, serve,
 };
 use failure::Failure;
 use store::Store;
@@ -68,6 +69,8 @@ enum Command {
     Health(health::Arguments),
     /// Write a run's report again
     Report(history::Report),
+    /// Show the store in a browser: search, compare, follow a run while it goes on
+    Serve(serve::Arguments),
     /// Make a simulated drive a block device that answers as the drive would
     Attach(attach::Arguments),
     /// List the attached drives with what they are doing
@@ -108,6 +111,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => open(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Health(arguments) => health::run(&arguments, || open(cli.store)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
+        Command::Serve(arguments) => path(cli.store).and_then(|store| serve::run(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
     };
     match done {
@@ -134,12 +138,16 @@ fn refuse(refusal: &clap::Error) -> ! {
 
 /// Opens the store that was asked for, or the user's own.
 fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
-    let path = asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
+    Ok(Store::open(&path(asked_for)?)?)
+}
+
+/// Where that store is.
+fn path(asked_for: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
         Failure::usage(
             "there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE",
         )
-    })?;
-    Ok(Store::open(&path)?)
+    })
 }
 
 /// Whether to colour what goes to a terminal or to something else. See no-color.org.

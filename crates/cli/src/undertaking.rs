@@ -9,6 +9,7 @@ use lab::plan::Plan;
 use lab::{LabError, Session};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
+use crate::bulletin::Crier;
 use crate::failure::Failure;
 use crate::fingerprint;
 use crate::progress::Progress;
@@ -123,14 +124,16 @@ impl Undertaking<'_> {
     /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
     /// store back either way.
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
+        let teller = store.teller(run);
         let store = Mutex::new(store);
         let progress = Progress::new();
+        let crier = Crier::new(&progress, teller);
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
             eprintln!("Metering the power at rest for {time}");
             opened.subject.meter_rest(time);
         }
-        let done = Session::new(&store, run, &plan, self.seed, &progress)
+        let done = Session::new(&store, run, &plan, self.seed, &crier)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
         let mut store = store.into_inner().expect("nothing panics while it holds the store");

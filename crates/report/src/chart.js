@@ -2,10 +2,11 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  const charts = [...document.querySelectorAll(".chart")].map((element) => ({
+  const within = (part) => [...part.querySelectorAll(".chart")].map((element) => ({
     element,
     figure: JSON.parse(element.nextElementSibling.textContent),
   }));
+  let charts = within(document);
 
   // Puts the value of a CSS variable wherever a figure names one.
   const themed = (value, style) => {
@@ -42,6 +43,12 @@
     }
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  // A part of the page that was put in place of an earlier one has charts of its own.
+  addEventListener("replaced", (event) => {
+    const fresh = within(event.target);
+    charts = charts.filter(({ element }) => element.isConnected).concat(fresh);
+    fresh.forEach(draw);
+  });
   addEventListener("beforeprint", () => { root.dataset.paper = ""; drawAll(); });
   addEventListener("afterprint", () => { delete root.dataset.paper; drawAll(); });
 

@@ -23,6 +23,7 @@ pub mod replication;
 mod rounds;
 mod section;
 mod setup;
+pub mod site;
 mod state;
 mod summary;
 mod sweep;

@@ -14,14 +14,35 @@ use crate::setup;
 use crate::table;
 use crate::trials;
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("chart.js");
+pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) const SCRIPT: &str = include_str!("chart.js");
 
 /// The report of a run: one self-contained HTML file that opens without a network.
 ///
 /// Summary first, then a section for each step that measured something, then findings, conditions,
 /// environment and how to repeat it. The same outcome always gives the same text.
 pub fn html(outcome: &Outcome) -> String {
+    page(outcome).contained()
+}
+
+/// A page before it is known where its style and scripts are.
+pub(crate) struct Page {
+    pub(crate) title: String,
+    /// That of the program that measured or compared.
+    pub(crate) version: String,
+    pub(crate) heading: Markup,
+    pub(crate) main: Markup,
+}
+
+impl Page {
+    /// The page with all that it needs inside.
+    pub(crate) fn contained(&self) -> String {
+        document(&self.title, &self.version, &self.heading, &self.main)
+    }
+}
+
+/// The report of a run.
+pub(crate) fn page(outcome: &Outcome) -> Page {
     let parts = parts(outcome);
     let run = &outcome.run;
     let main = html! {
@@ -32,7 +53,8 @@ pub fn html(outcome: &Outcome) -> String {
         @if setup::is_wanted(outcome) { (setup::setup(outcome)) }
         (back_matter(outcome, &parts))
     };
-    document(&format!("{} – {}", run.target_identity, outcome.plan.title), &run.version, &heading(outcome), &main)
+    let title = format!("{} – {}", run.target_identity, outcome.plan.title);
+    Page { title, version: run.version.clone(), heading: heading(outcome), main }
 }
 
 /// What stands before the charts where they cannot be drawn.
@@ -121,7 +143,7 @@ fn contents(outcome: &Outcome, parts: &[Part]) -> Markup {
 }
 
 /// The script element with Plotly; the crate's sources hold MathJax after it, which no chart needs.
-fn plotly_script() -> String {
+pub(crate) fn plotly_script() -> String {
     const END: &str = "</script>";
     let mut sources = plotly::Plot::offline_js_sources();
     let end = sources.find(END).expect("the crate embeds Plotly in a script element") + END.len();

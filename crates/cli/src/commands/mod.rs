@@ -14,4 +14,5 @@ mod page;
 pub mod replicate;
 pub mod review;
 pub mod run;
+pub mod serve;
 mod specification;
