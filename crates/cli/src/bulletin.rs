@@ -19,6 +19,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// The longest title that is told whole, in characters: all must fit into what is told at once.
 const TITLE: usize = 160;
 
+/// The largest share of the work that is told to be done while something is done still.
+const SHARE_MOST: f64 = 0.99;
+
 /// What is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -41,14 +44,15 @@ impl Bulletin {
         serde_json::from_str(text).ok()
     }
 
-    /// The same for people. The time left supposes that the rest goes on as fast as what is done.
+    /// The same for people. The time left supposes that the rest goes on as fast as what is done; work that takes longer
+    /// than was expected is as good as done, and nobody knows for how long.
     pub fn now(&self) -> Now {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let gone = u64::try_from(self.told_ms - self.began_ms).ok().map(Nanos::from_millis);
         let share = self.done.as_secs_f64() / self.whole.as_secs_f64();
-        let share = share.is_finite().then_some(share.min(1.0));
+        let share = share.is_finite().then_some(share.min(SHARE_MOST));
         let left = |gone: Nanos| {
-            let share = share.filter(|share| *share > 0.0)?;
+            let share = share.filter(|share| *share > 0.0 && *share < SHARE_MOST)?;
             Some(Nanos::from_nanos((gone.as_nanos() as f64 * (1.0 - share) / share) as u64))
         };
         Now { step: some(&self.step), share, gone, left: gone.and_then(left), speed: some(&self.speed) }
@@ -135,6 +139,8 @@ mod tests {
         let now = Bulletin::read(&serde_json::to_string(&bulletin).unwrap()).unwrap().now();
         assert_eq!((now.step.as_deref(), now.share, now.speed), (Some("Random reads"), Some(0.25), None));
         assert_eq!((now.gone, now.left), (Some(Nanos::from_secs(30)), Some(Nanos::from_secs(90))));
+        let late = Bulletin { done: Nanos::from_secs(500), ..bulletin }.now();
+        assert_eq!((late.share, late.left), (Some(0.99), None), "it is not done before it has ended");
         let nothing = Bulletin::default().now();
         assert_eq!((nothing.share, nothing.left), (None, None), "nothing is known of it yet");
         assert_eq!(Bulletin::read("cut of"), None);

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::number::three;
 use crate::summary::wrapped;
+use crate::table::framed;
 
 /// The section of the report; what could not be seen is told with why.
 pub(crate) fn section(record: &HealthRecord) -> Markup {
@@ -15,7 +16,7 @@ pub(crate) fn section(record: &HealthRecord) -> Markup {
     html! {
         @for words in words(record) { p { (words) } }
         @if !rows.is_empty() {
-            table {
+            (framed("Health of the drive", &html! { table {
                 thead { tr { th { "Figure" } th { "Before" } th { "After" } th { "Change" } th { "From" } } }
                 tbody {
                     @for row in &rows {
@@ -28,7 +29,7 @@ pub(crate) fn section(record: &HealthRecord) -> Markup {
                         }
                     }
                 }
-            }
+            } }))
         }
     }
 }

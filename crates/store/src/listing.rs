@@ -25,7 +25,8 @@ pub struct Listed {
 /// Which runs are wanted: those to which all of it applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Each stands somewhere in the run's number, plan, target or target's identity; case is of no account in ASCII.
+    /// Each stands somewhere in the run's plan, target or target's identity, or is its number; case is of no account in
+    /// ASCII.
     pub words: Vec<String>,
     /// What it ran on.
     pub target: Option<String>,
@@ -44,7 +45,7 @@ pub struct Counted {
     pub runs: u64,
 }
 
-const TEXT: &str = "(id || ' ' || plan || ' ' || target || ' ' || target_identity)";
+const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 
 impl Filter {
     /// The condition in SQL, with what stands for its question marks.
@@ -55,8 +56,9 @@ impl Filter {
                 .chars()
                 .flat_map(|c| matches!(c, '\\' | '%' | '_').then_some('\\').into_iter().chain([c]))
                 .collect();
-            sql += &format!(" AND {TEXT} LIKE ? ESCAPE '\\'");
+            sql += &format!(" AND ({TEXT} LIKE ? ESCAPE '\\' OR CAST(id AS TEXT) = ?)");
             values.push(Box::new(format!("%{escaped}%")));
+            values.push(Box::new(word.clone()));
         }
         let state = self.state.map(|state| state.name().to_owned());
         for (column, value) in [("target", &self.target), ("plan", &self.plan), ("state", &state)] {

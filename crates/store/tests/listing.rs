@@ -39,6 +39,7 @@ fn runs_are_found_by_words_target_plan_and_state() {
     assert_eq!(numbers(&store, &words(&["INTEL"])), [1]);
     assert_eq!(numbers(&store, &words(&["review", "fast"])), [3], "all words");
     assert_eq!(numbers(&store, &words(&["0%"])), [3, 2], "no sign has a meaning of its own");
+    assert_eq!(numbers(&store, &words(&["2", "snia"])), [2], "a number is that of a run");
     assert_eq!(numbers(&store, &words(&["k_1"])), [3, 2]);
     assert_eq!(numbers(&store, &words(&["x_5"])), [] as [i64; 0]);
     assert_eq!(numbers(&store, &words(&["' OR 1=1 --"])), [] as [i64; 0]);

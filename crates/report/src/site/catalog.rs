@@ -22,16 +22,17 @@ pub struct Entry {
 /// The plans that are built in.
 pub fn plans(entries: &[Entry], version: &str) -> String {
     let how = html! { code { "assay review --plan NAME" } " follows one; " code { "assay plans show NAME" } " shows its steps." };
-    page("Plans", "plan", entries, &how, Place::Plans, version)
+    page("Plans", ["plan", "Its steps"], entries, &how, Place::Plans, version)
 }
 
 /// The drives that are simulated.
 pub fn drives(entries: &[Entry], version: &str) -> String {
     let how = html! { code { "assay review NAME" } " reviews one; " code { "assay drives show NAME" } " shows every number with its source." };
-    page("Simulated drives", "target", entries, &how, Place::Drives, version)
+    page("Simulated drives", ["target", "What it is made of"], entries, &how, Place::Drives, version)
 }
 
-fn page(title: &str, key: &str, entries: &[Entry], how: &Markup, place: Place, version: &str) -> String {
+/// `key` is by what runs are filtered, `within` what the facts are called.
+fn page(title: &str, [key, within]: [&str; 2], entries: &[Entry], how: &Markup, place: Place, version: &str) -> String {
     let heading = html! { h1 { (title) } p.facts { span { (how) } } };
     let main = html! {
         ul.catalog {
@@ -39,7 +40,7 @@ fn page(title: &str, key: &str, entries: &[Entry], how: &Markup, place: Place, v
                 h2 { code { (entry.name) } }
                 p { (entry.title) }
                 @if !entry.facts.is_empty() {
-                    details { summary { "What it is made of" } dl {
+                    details { summary { (within) } dl {
                         @for (label, fact) in &entry.facts { dt { (label) } dd { (fact) } }
                     } }
                 }

@@ -39,6 +39,7 @@
     put("state", told.state);
     put("line", told.line);
     put("speed", told.speed);
+    put("report", told.goes_on ? "The report so far" : "The report");
     progress.querySelector("progress").value = told.share;
     for (const step of told.steps) {
       const item = progress.querySelector(`[data-of="${step.anchor}"]`);
@@ -49,7 +50,6 @@
       const place = document.querySelector(`[data-step="${step.anchor}"]`);
       if (place && Number(place.dataset.kept) !== step.kept) await replace(place, step);
     }
-    if (!told.goes_on) put("report", "The report");
   };
 
   const follow = async () => {
