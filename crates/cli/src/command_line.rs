@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run, shell,
+    attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run, serve,
+    shell,
 };
 use crate::examples;
 use crate::exit::Exit;
@@ -64,6 +65,8 @@ pub enum Command {
     Health(health::Arguments),
     /// Write a run's report again
     Report(history::Report),
+    /// Show the store in a browser: search, compare, follow a run while it goes on
+    Serve(serve::Arguments),
     /// Make a simulated drive a block device that answers as the drive would
     Attach(attach::Arguments),
     /// List the attached drives with what they are doing

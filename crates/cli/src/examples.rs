@@ -48,6 +48,10 @@ pub fn of(command: &str) -> &'static [Example] {
             &[("assay health last", "before and after the latest run"), ("assay health sim:x25-m", "of a drive, now")]
         }
         "report" => &[("assay report last --out reports", "the page of the latest run, again")],
+        "serve" => &[
+            ("assay serve", "at http://127.0.0.1:7878/"),
+            ("assay serve --listen 127.0.0.1:0 --open", "at a free port, in the browser at once"),
+        ],
         "attach" => &[("assay attach x25-m --daemon", "a block device, printed as /dev/loopN")],
         "attached" => &[("assay attached", "what is attached, and what it does")],
         "detach" => &[("assay detach /dev/loop0", "take it away")],

@@ -1,5 +1,6 @@
 //! assay puts a storage drive to the proof.
 
+mod bulletin;
 mod command_line;
 mod commands;
 mod completion;
@@ -27,7 +28,7 @@ use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
     attach, calibrate, catalogue, compare, config, doctor, dry_run, health, history, import, next, replicate, review,
-    run, shell,
+    run, serve, shell,
 };
 use exit::Exit;
 use failure::Failure;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => open(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Health(arguments) => health::run(&arguments, || open(cli.store)),
         Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
+        Command::Serve(arguments) => place(cli.store).and_then(|store| serve::run(&store, &arguments)),
         Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
     })
 }

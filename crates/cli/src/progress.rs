@@ -115,7 +115,7 @@ fn time_left(elapsed: Duration, done: u64, whole: u64) -> Option<Duration> {
 
 /// `61200 IOPS, 250.7 MB/s; last second: median 512 µs, 99 % 1.2 ms` between two times; none where nothing can be told
 /// of it. Latencies are left out where the last second has none.
-fn speed(before: engine::Progress, now: engine::Progress) -> Option<String> {
+pub fn speed(before: engine::Progress, now: engine::Progress) -> Option<String> {
     // What is less than before is of another measurement.
     let before = if now.elapsed < before.elapsed { engine::Progress::default() } else { before };
     let seconds = now.elapsed.since(before.elapsed).as_secs_f64();

@@ -9,6 +9,7 @@ use lab::plan::Plan;
 use lab::{LabError, Session, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
+use crate::bulletin::Crier;
 use crate::failure::Failure;
 use crate::fingerprint;
 use crate::metrics::{Metrics, Watchers};
@@ -127,6 +128,7 @@ impl Undertaking<'_> {
     /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
     /// store back either way.
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
+        let teller = store.teller(run);
         let store = Mutex::new(store);
         let progress = Progress::new();
         let labels = || {
@@ -137,12 +139,13 @@ impl Undertaking<'_> {
         let all: Vec<&dyn Watch> =
             metrics.iter().map(|one| one as &dyn Watch).chain([&progress as &dyn Watch]).collect();
         let watchers = Watchers(all);
+        let crier = Crier::new(&watchers, teller);
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
             notice(format_args!("Metering the power at rest for {time}"));
             opened.subject.meter_rest(time);
         }
-        let done = Session::new(&store, run, &plan, self.seed, &watchers)
+        let done = Session::new(&store, run, &plan, self.seed, &crier)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
         progress.finish();
         metrics.iter().for_each(Metrics::finish);

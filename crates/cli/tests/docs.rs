@@ -66,6 +66,16 @@ fn every_example_of_the_pages_on_settings_and_exit_codes_runs() {
     run_all(include_str!("../../../docs/exit-codes.md"), "exit-codes.md");
 }
 
+#[test]
+fn every_example_of_the_page_on_serving_runs() {
+    if support::tool("curl").is_none() {
+        return support::skip("no curl here (apt install curl)");
+    }
+    let page = include_str!("../../../docs/serve.md");
+    assert_eq!(blocks(page, "sh").len(), 1, "the page has an example");
+    run_all(page, "serve.md");
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();

@@ -2,12 +2,13 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  const charts = [...document.querySelectorAll(".chart")].map((element) => ({
+  const within = (part) => [...part.querySelectorAll(".chart")].map((element) => ({
     element,
     get figure() { return JSON.parse(element.nextElementSibling.textContent); },
     fold: element.closest("details"),
   }));
   const isSeen = ({ fold }) => !fold || fold.open;
+  let charts = within(document);
 
   // Puts the value of a CSS variable wherever a figure names one.
   const themed = (value, style) => {
@@ -54,6 +55,12 @@
     }
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  // A part of the page that was put in place of an earlier one has charts of its own.
+  addEventListener("replaced", (event) => {
+    const fresh = within(event.target);
+    charts = charts.filter(({ element }) => element.isConnected).concat(fresh);
+    fresh.forEach(begin);
+  });
   addEventListener("beforeprint", () => { root.dataset.paper = ""; drawAll(); });
   addEventListener("afterprint", () => { delete root.dataset.paper; drawAll(); });
 

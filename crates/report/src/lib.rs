@@ -26,6 +26,7 @@ pub mod replication;
 mod rounds;
 mod section;
 mod setup;
+pub mod site;
 mod sparks;
 mod state;
 mod summary;

@@ -15,15 +15,60 @@ use crate::setup;
 use crate::table;
 use crate::trials;
 
-const STYLE: &str = include_str!("style.css");
-const CHARTS: &str = include_str!("chart.js");
-const DATA: &str = include_str!("data.js");
+pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) const CHARTS: &str = include_str!("chart.js");
+pub(crate) const DATA: &str = include_str!("data.js");
 
 /// The report of a run: one self-contained HTML file that opens without a network.
 ///
 /// Summary first, then a section for each step that measured something, then findings, conditions,
 /// environment and how to repeat it. The same outcome always gives the same text.
 pub fn html(outcome: &Outcome) -> String {
+    page(outcome).contained()
+}
+
+/// A page before it is known where its style and scripts are.
+pub(crate) struct Page {
+    pub(crate) title: String,
+    /// That of the program that measured or compared.
+    pub(crate) version: String,
+    /// What files with data from the page begin with: `run-3`.
+    pub(crate) name: String,
+    pub(crate) heading: Markup,
+    pub(crate) main: Markup,
+}
+
+impl Page {
+    /// The page with all that it needs inside.
+    pub(crate) fn contained(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="generator" content={ "assay " (self.version) };
+                    title { (self.title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body data-name=(self.name) {
+                    a.skip href="#content" { "Skip to the content" }
+                    header { (self.heading) }
+                    main #content tabindex="-1" { (self.main) }
+                    footer { p { "Made by assay " (self.version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
+                    (PreEscaped(plotly_script()))
+                    script { (PreEscaped(CHARTS)) }
+                    script { (PreEscaped(DATA)) }
+                }
+            }
+        };
+        page.into_string()
+    }
+}
+
+/// The report of a run.
+pub(crate) fn page(outcome: &Outcome) -> Page {
     let parts = parts(outcome);
     let run = &outcome.run;
     let main = html! {
@@ -35,51 +80,13 @@ pub fn html(outcome: &Outcome) -> String {
         (back_matter(outcome, &parts))
     };
     let title = format!("{} – {}", run.target_identity, outcome.plan.title);
-    let about = About { title: &title, version: &run.version, name: &format!("run-{}", run.id) };
-    document(&about, &heading(outcome), &main)
+    let (version, name) = (run.version.clone(), format!("run-{}", run.id));
+    Page { title, version, name, heading: heading(outcome), main }
 }
 
 /// What stands before the charts where they cannot be drawn.
 pub(crate) const NO_SCRIPT: PreEscaped<&str> =
     PreEscaped("<noscript><p class=\"missing\">Charts need JavaScript; the tables hold every figure.</p></noscript>");
-
-/// What a page is of.
-pub(crate) struct About<'a> {
-    /// What a browser calls it.
-    pub(crate) title: &'a str,
-    /// The version of the program.
-    pub(crate) version: &'a str,
-    /// What files with data from the page begin with: `run-3`.
-    pub(crate) name: &'a str,
-}
-
-/// A page with all that it needs inside.
-pub(crate) fn document(about: &About, heading: &Markup, main: &Markup) -> String {
-    let &About { title, version, name } = about;
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "assay " (version) };
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body data-name=(name) {
-                a.skip href="#content" { "Skip to the content" }
-                header { (heading) }
-                main #content tabindex="-1" { (main) }
-                footer { p { "Made by assay " (version) ". Charts by Plotly.js (MIT licence), contained in this file." } }
-                (PreEscaped(plotly_script()))
-                script { (PreEscaped(CHARTS)) }
-                script { (PreEscaped(DATA)) }
-            }
-        }
-    };
-    page.into_string()
-}
 
 /// What was tested, when, and how far it came.
 fn heading(outcome: &Outcome) -> Markup {
@@ -138,7 +145,7 @@ fn contents(outcome: &Outcome, parts: &[Part]) -> Markup {
 }
 
 /// The script element with Plotly; the crate's sources hold MathJax after it, which no chart needs.
-fn plotly_script() -> String {
+pub(crate) fn plotly_script() -> String {
     const END: &str = "</script>";
     let mut sources = plotly::Plot::offline_js_sources();
     let end = sources.find(END).expect("the crate embeds Plotly in a script element") + END.len();

@@ -13,14 +13,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transac
 use crate::error::Cause;
 use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
-use crate::owner::Owner;
+use crate::owner::{self, Owner, Teller};
+use crate::reader;
 use crate::tried::{self, Tried};
 use crate::{Run, RunId, State, StoreError};
 
 /// Marks the file as this program's ("assa" in ASCII).
-const APPLICATION: i64 = 0x6173_7361;
+pub(crate) const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 8;
+const SCHEMA: i64 = 9;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -45,8 +46,11 @@ const FROM_SIXTH: &str = "CREATE TABLE health (
 const FROM_SEVENTH: &str = "CREATE TABLE trial (
     run INTEGER NOT NULL REFERENCES run (id), step TEXT NOT NULL, cell TEXT NOT NULL, repeat INTEGER NOT NULL,
     result TEXT NOT NULL, UNIQUE (run, step, cell, repeat));";
+/// What a store of the eighth version lacks: to list some of its runs, all had to be read.
+const FROM_EIGHTH: &str =
+    "CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);";
 /// How long to wait for another process that is writing.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A file of runs and their measurements.
 #[derive(Debug)]
@@ -102,6 +106,15 @@ impl Store {
         Ok(Self { connection, path: path.to_owned(), owned: Vec::new() })
     }
 
+    /// Opens a store that is there, to read it alone.
+    ///
+    /// # Errors
+    /// If it cannot be read, is something else, or is not of this program's version, to which [`Store::open`] brings it.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let connection = reader::connect(path, SCHEMA).map_err(|cause| cause.at(path))?;
+        Ok(Self { connection, path: path.to_owned(), owned: Vec::new() })
+    }
+
     /// Where a user's results are kept: under `XDG_DATA_HOME`, or `.local/share` of `HOME`.
     pub fn default_path(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let set = |name| environment(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -136,7 +149,8 @@ impl Store {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let steps = [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH, FROM_SEVENTH];
+        let steps =
+            [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH, FROM_SEVENTH, FROM_EIGHTH];
         for (earlier, lacks) in (1..).zip(steps) {
             if version(&transaction)? == earlier {
                 transaction.execute_batch(lacks)?;
@@ -188,7 +202,7 @@ impl Store {
         done().map_err(|cause: Cause| cause.at(&self.path))
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
         work(&self.connection).map_err(|cause| cause.at(&self.path))
     }
 
@@ -369,6 +383,16 @@ impl Store {
         Ok(())
     }
 
+    /// By which the owner of a run tells others how far it has come; none where the run is not this store's own.
+    pub fn teller(&self, run: RunId) -> Option<Teller> {
+        self.owned.iter().find(|owner| owner.run == run)?.teller()
+    }
+
+    /// What the process that carries a run out told last, which may be nothing yet; none where no process does.
+    pub fn told(&self, run: RunId) -> Option<String> {
+        owner::told(run, &self.path)
+    }
+
     /// Enters that a run goes on.
     ///
     /// # Errors
@@ -471,16 +495,6 @@ fn absent(connection: &Connection, run: RunId) -> Result<StoreError, Cause> {
     Ok(StoreError::NoSuchRun { run, newest: newest.map(RunId) })
 }
 
-impl State {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 fn run_of(row: &Row) -> rusqlite::Result<Run> {
     let state: String = row.get("state")?;
     Ok(Run {
@@ -496,11 +510,7 @@ fn run_of(row: &Row) -> rusqlite::Result<Run> {
         size: row.get::<_, Option<i64>>("size_bytes")?.map(|size| Bytes::new(size as u64)),
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
-        state: match state.as_str() {
-            "complete" => State::Complete,
-            "failed" => State::Failed,
-            _ => State::Running,
-        },
+        state: State::named(&state),
         error: row.get("error")?,
         started_ms: row.get("started_ms")?,
         finished_ms: row.get("finished_ms")?,
@@ -518,66 +528,4 @@ fn seed_of(row: &Row) -> rusqlite::Result<Seed> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("results.sqlite")).unwrap();
-        (folder, store)
-    }
-
-    fn run() -> NewRun {
-        NewRun {
-            plan: "review".into(),
-            plan_text: "x".repeat(20_000),
-            quick: false,
-            simulated: false,
-            target: "sim:x25-m".into(),
-            target_identity: "X25-M".into(),
-            target_fingerprint: None,
-            direct: true,
-            size: None,
-            seed: Seed::new(1),
-            repeats: None,
-            started_ms: 0,
-            version: "0.1.0".into(),
-            commit: String::new(),
-            environment: "{}".into(),
-        }
-    }
-
-    /// SQLite's own limit on pages fails as a full disk does.
-    #[test]
-    fn a_full_disk_is_named_and_what_was_kept_stays() {
-        let (_folder, mut store) = store();
-        store.begin(&run()).unwrap();
-        let pages: i64 = store.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
-        store.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
-        let said = store.begin(&run()).unwrap_err().to_string();
-        assert!(said.contains("results.sqlite") && said.contains("full"), "{said}");
-        assert!(said.contains("free some space") && said.contains("--store FILE"), "{said}");
-        assert_eq!(store.runs().unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_store_that_may_not_be_written_is_named() {
-        let (_folder, mut store) = store();
-        store.connection.pragma_update(None, "query_only", true).unwrap();
-        let said = store.begin(&run()).unwrap_err().to_string();
-        assert!(said.contains("results.sqlite") && said.contains("make it writable"), "{said}");
-    }
-
-    #[test]
-    fn a_store_in_use_is_waited_for_and_then_named() {
-        let (folder, mut store) = store();
-        store.connection.busy_timeout(Duration::ZERO).unwrap();
-        let mut other = Store::open(&folder.path().join("results.sqlite")).unwrap();
-        let busy = other.connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        let said = store.begin(&run()).unwrap_err().to_string();
-        assert!(said.contains("let the other program that writes to it finish"), "{said}");
-        assert_eq!(store.runs().unwrap(), [], "reading is possible meanwhile");
-        drop(busy);
-        store.begin(&run()).unwrap();
-    }
-}
+mod tests;

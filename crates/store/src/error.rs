@@ -42,6 +42,16 @@ pub enum StoreError {
         /// The newest that is known.
         known: i64,
     },
+    /// The file was written by an earlier version and may not be changed now.
+    #[error("{} was written by an earlier assay (schema {found}, this one reads {known}); `assay runs` brings it up to date", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema's version.
+        found: i64,
+        /// The one that is read.
+        known: i64,
+    },
     /// The file cannot be opened, read or written.
     #[error("the store {} cannot be used: {error}; {} or name another file with --store FILE", path.display(), remedy(error))]
     Unusable {

@@ -1,12 +1,15 @@
 //! Who carries a run out: one process at a time.
 //!
 //! A lock of the kernel's ends with the process that has it, however that ends. So a run that was cut off is
-//! free at once, and one that goes on is never taken over.
+//! free at once, and one that goes on is never taken over. In the file that is locked the owner tells how far it has
+//! come, for whoever watches from another process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use crate::{RunId, StoreError};
 
@@ -15,7 +18,25 @@ use crate::{RunId, StoreError};
 pub(crate) struct Owner {
     pub(crate) run: RunId,
     path: PathBuf,
-    _locked: File,
+    locked: File,
+}
+
+/// How many bytes are told at once: one write of so few is never seen in part.
+const TOLD: usize = 1024;
+
+/// By which the owner of a run tells others how far it has come.
+#[derive(Debug)]
+pub struct Teller(File);
+
+impl Teller {
+    /// Tells this in place of what was told before: one line of at most 1,023 bytes; a longer one is not told.
+    ///
+    /// That nobody can be told is no reason to end a run, so it is passed over.
+    pub fn tell(&self, line: &str) {
+        if line.len() < TOLD {
+            self.0.write_all_at(format!("{line:<width$}\n", width = TOLD - 1).as_bytes(), 0).ok();
+        }
+    }
 }
 
 impl Owner {
@@ -23,11 +44,33 @@ impl Owner {
     pub(crate) fn of(run: RunId, store: &Path) -> Result<Self, StoreError> {
         let path = lock_path(run, store);
         match locked(&path) {
-            Ok(Some(file)) => Ok(Self { run, path, _locked: file }),
+            Ok(Some(file)) => {
+                // What an owner told that did not come to its end is no longer so.
+                file.set_len(0).ok();
+                Ok(Self { run, path, locked: file })
+            }
             Ok(None) => Err(StoreError::Owned { run }),
             Err(error) => Err(StoreError::Lock { path, error }),
         }
     }
+
+    /// By which it tells how far it has come.
+    pub(crate) fn teller(&self) -> Option<Teller> {
+        self.locked.try_clone().ok().map(Teller)
+    }
+}
+
+/// What the owner of a run told last; none if it has none.
+pub(crate) fn told(run: RunId, store: &Path) -> Option<String> {
+    let path = lock_path(run, store);
+    let file = File::open(&path).ok()?;
+    // A lock that can be had, and be it shared, is nobody's. It is given back at once.
+    if file.try_lock_shared().is_ok() {
+        return None;
+    }
+    let mut told = [0; TOLD];
+    let length = file.read_at(&mut told, 0).unwrap_or_default();
+    Some(String::from_utf8_lossy(&told[..length]).trim_end().to_owned())
 }
 
 impl Drop for Owner {
@@ -46,9 +89,16 @@ fn lock_path(run: RunId, store: &Path) -> PathBuf {
 
 /// The file at `path`, made and locked; none if another process has the lock.
 fn locked(path: &Path) -> io::Result<Option<File>> {
+    let mut tries = 0;
     loop {
         let file = File::options().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {
+            // Whoever only looks whether there is an owner has the lock for a moment.
+            Err(TryLockError::WouldBlock) if tries < 5 => {
+                tries += 1;
+                thread::sleep(Duration::from_millis(5));
+                continue;
+            }
             Err(TryLockError::WouldBlock) => return Ok(None),
             // Some network file systems have no locks; then there is none.
             Err(TryLockError::Error(_)) => return Ok(Some(file)),

@@ -28,6 +28,26 @@ pub enum State {
     Failed,
 }
 
+impl State {
+    /// The word for it in the store.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state of this name; the store has no other names.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "complete" => Self::Complete,
+            "failed" => Self::Failed,
+            _ => Self::Running,
+        }
+    }
+}
+
 /// A run: what was done to what, by what, where, and how far it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {

@@ -25,6 +25,9 @@ CREATE TABLE run (
     simulated       INTEGER NOT NULL DEFAULT 0
 );
 
+-- All that a list of runs shows, so that none of the long texts between has to be read past.
+CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);
+
 -- One repeat of one cell of one step.
 CREATE TABLE measurement (
     id              INTEGER PRIMARY KEY,

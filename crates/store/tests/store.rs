@@ -110,7 +110,7 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
          ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
-         DROP TABLE health; PRAGMA user_version = 1",
+         DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -125,7 +125,7 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
     let place = Place::new();
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
-    place.tamper("ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; PRAGMA user_version = 5");
+    place.tamper("ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed; PRAGMA user_version = 5");
     let doubts = vec!["It fell silent.".to_owned()];
     let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
     let known = Consumption { joules: Some(12.5), idle_watts: Some(0.25), readings: Some(40), ..unknown.clone() };
@@ -376,9 +376,9 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = Place::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 8");
+    place.tamper("PRAGMA user_version = 10");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 8, this one knows 7); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 10, this one knows 9); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

@@ -16,5 +16,6 @@ mod page;
 pub mod replicate;
 pub mod review;
 pub mod run;
+pub mod serve;
 pub mod shell;
 mod specification;

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod attached;
+pub mod browser;
+pub mod served;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

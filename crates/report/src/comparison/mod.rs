@@ -9,6 +9,7 @@ mod trials;
 pub use json::json;
 use lab::compare::{Comparison, Contrast, Verdict};
 pub use page::html;
+pub(crate) use page::page;
 pub use text::{guard, text};
 
 use crate::number::count;

@@ -10,7 +10,7 @@ use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::figure::Reading;
 use crate::number::{bound, count, kept, significant, spread, three, with_unit};
-use crate::page::{About, NO_SCRIPT, document};
+use crate::page::{NO_SCRIPT, Page};
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
@@ -21,6 +21,11 @@ const LISTED: usize = 12;
 /// Runs held against the first of them: one self-contained HTML file, every run in each chart. The same comparison
 /// always gives the same text.
 pub fn html(comparison: &Comparison, version: &str) -> String {
+    page(comparison, version).contained()
+}
+
+/// The same, before it is known where its style and scripts are.
+pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| name(comparison, place)).collect();
     let title = title(comparison);
     let steps = shared(comparison);
@@ -50,7 +55,7 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
         @for step in trials::steps(comparison) { (trials::section(comparison, step, &names)) }
         (back_matter(comparison))
     };
-    document(&About { title: &title, version, name: &file_name(comparison) }, &heading, &main)
+    Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
 }
 
 /// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.

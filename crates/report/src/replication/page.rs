@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
-use crate::page::{About, NO_SCRIPT, document};
+use crate::page::{NO_SCRIPT, Page};
 use crate::section::figure as drawn;
 use crate::table::framed;
 
@@ -37,7 +37,8 @@ pub fn html(replications: &[Replication], version: &str) -> String {
             pre.command { code { (command(replications, seed)) } }
         }
     };
-    document(&About { title: "Published beside measured", version, name: "replicate" }, &heading, &main)
+    let (title, version, name) = ("Published beside measured".to_owned(), version.to_owned(), "replicate".to_owned());
+    Page { title, version, name, heading, main }.contained()
 }
 
 fn command(replications: &[Replication], seed: u64) -> String {

@@ -1,0 +1,147 @@
+//! Who may look: a browser of this machine, or whoever knows the token.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use subtle::ConstantTimeEq;
+
+use super::http::{Request, Response};
+
+/// The fewest characters of a token, which nobody should find by trying.
+const TOKEN_LEAST: usize = 16;
+/// The random bytes of a token that is made up.
+const TOKEN_BYTES: usize = 16;
+
+/// By what somebody is let in.
+#[derive(Debug)]
+pub struct Access {
+    token: Option<String>,
+    /// Cookies are shared by all ports of a host, so each has a name of its own.
+    cookie: String,
+}
+
+/// A token that the user gives. It stands in an address and a cookie, so it has no characters that mean something there.
+pub fn token(text: &str) -> Result<String, String> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte));
+    if !is_plain || text.len() < TOKEN_LEAST {
+        return Err(format!("give at least {TOKEN_LEAST} letters, digits or - _ . ~"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A token that nobody can guess.
+fn made_up() -> String {
+    let mut bytes = [0_u8; TOKEN_BYTES];
+    let mut filled = 0;
+    while filled < TOKEN_BYTES {
+        let rest = &mut bytes[filled..];
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())
+            .expect("the kernel has random bytes for every process");
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Access {
+    /// Access at this address: to all on loopback unless a token was given, elsewhere by a token alone.
+    pub fn on(address: SocketAddr, given: Option<String>) -> Self {
+        let token = given.or_else(|| (!address.ip().is_loopback()).then(made_up));
+        Self { token, cookie: format!("assay-{}", address.port()) }
+    }
+
+    /// The address for people, with the token where there is one.
+    pub fn link(&self, address: SocketAddr) -> String {
+        let token = self.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
+        format!("http://{address}/{token}")
+    }
+
+    /// What to answer instead of what was asked; none for whoever may have it.
+    pub fn refusal(&self, request: &Request) -> Option<Response> {
+        let Some(token) = &self.token else { return foreign(request) };
+        let is_it = |given: &str| bool::from(given.as_bytes().ct_eq(token.as_bytes()));
+        let bearer = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        if bearer.is_some_and(is_it) || request.cookie(&self.cookie).is_some_and(is_it) {
+            return None;
+        }
+        match request.parameter("token") {
+            Some(given) if is_it(given) => Some(self.admission(request, token)),
+            given => Some(unknown(given.is_some())),
+        }
+    }
+
+    /// Hands out the cookie and sends on to the same page without the token, which then is in no history.
+    fn admission(&self, request: &Request, token: &str) -> Response {
+        let rest = request.without("token");
+        let place = if rest.is_empty() { request.path.clone() } else { format!("{}?{rest}", request.path) };
+        let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000", self.cookie);
+        Response::see(&place).with("Set-Cookie", cookie)
+    }
+}
+
+fn unknown(was_wrong: bool) -> Response {
+    let page = report::site::who_are_you(was_wrong, env!("CARGO_PKG_VERSION"));
+    Response::html(401, page).with("WWW-Authenticate", "Bearer".to_owned())
+}
+
+/// Refuses whoever calls this machine by another name than its own: a foreign page can have its own name point here,
+/// and so have a browser read what is here as if it were that page's own.
+fn foreign(request: &Request) -> Option<Response> {
+    if request.header("host").is_some_and(is_loopback) {
+        return None;
+    }
+    let words = "This server answers to http://127.0.0.1 and http://localhost alone. For another name start it with \
+                 `assay serve --token TOKEN`, which lets in whoever knows the token.";
+    Some(Response::trouble(403, "Not by this name", words))
+}
+
+/// Whether a `Host` is this machine: `localhost:7878`, `127.0.0.1`, `[::1]:7878`.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => {
+            return rest.split_once(']').is_some_and(|(name, port)| {
+                name.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()) && is_port(port)
+            });
+        }
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    let port = &host[name.len()..];
+    is_port(port)
+        && (name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
+}
+
+/// Whether this is nothing, or a colon with a port.
+fn is_port(text: &str) -> bool {
+    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_loopback() {
+        for host in ["localhost", "LOCALHOST:7878", "127.0.0.1:1", "127.8.0.1", "[::1]", "[::1]:80"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "localhost.example.com:7878",
+            "127.0.0.1.example.com",
+            "10.0.0.1",
+            "[::2]",
+            "localhost:x",
+            "localhost:80:80",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_made_up_where_strangers_can_reach_the_server() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        assert_eq!(Access::on(at("127.0.0.1:1"), None).token, None);
+        let [one, other] = [(), ()].map(|()| Access::on(at("0.0.0.0:1"), None).token.unwrap());
+        assert!(token(&one).is_ok() && one.len() == 32 && one != other, "{one} {other}");
+        assert!(token("short").is_err_and(|words| words.contains("16")));
+        assert!(token("with spaces and; more").is_err());
+    }
+}

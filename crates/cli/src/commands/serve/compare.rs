@@ -1,0 +1,35 @@
+//! Runs held against each other.
+
+use lab::compare::{Comparison, Question};
+use lab::recall;
+use store::{RunId, Store};
+
+use super::http::{Request, Response};
+use super::routes::{Refusal, number};
+
+/// The most runs that are compared at once: more would not be told apart in a chart.
+const MOST: usize = 12;
+
+/// The comparison of the runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are
+/// held against where they were ticked, and the first where they were named in a row.
+pub fn page(store: &Store, request: &Request) -> Result<Response, Refusal> {
+    let given: Vec<&str> = request.all("runs").collect();
+    let named = given.iter().flat_map(|part| part.split(',')).map(str::trim).filter(|part| !part.is_empty());
+    let mut runs = named.map(number).collect::<Result<Vec<RunId>, _>>()?;
+    if given.len() > 1 {
+        runs.sort();
+    }
+    if runs.len() < 2 {
+        let words = "Tick two runs or more in the list, and then compare them; the earliest is what the others are held against.";
+        return Err(Refusal::Asked(words.to_owned()));
+    }
+    if runs.len() > MOST {
+        return Err(Refusal::Asked(format!(
+            "{} runs are too many to be told apart; compare at most {MOST} at once.",
+            runs.len()
+        )));
+    }
+    let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
+    let comparison = Comparison::of(outcomes, Question::default())?;
+    Ok(Response::html(200, report::site::comparison(&comparison, env!("CARGO_PKG_VERSION"))))
+}

@@ -1,0 +1,113 @@
+//! `assay serve`: the store as pages for a browser.
+
+mod access;
+mod catalog;
+mod compare;
+mod http;
+mod list;
+mod live;
+mod routes;
+mod run;
+mod server;
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use store::Store;
+
+use self::access::Access;
+use crate::failure::Failure;
+use crate::terminal::notice;
+
+const PORT: u16 = 7878;
+
+const AFTER_HELP: &str = "\
+Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is
+needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed
+from a browser. Ctrl-C ends the server.";
+
+/// What was asked of `assay serve`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The address and port to listen on, or a port of this machine alone; port 0 takes one that is free
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878", value_parser = address)]
+    listen: SocketAddr,
+
+    /// What a browser has to know to be let in, at least 16 characters
+    #[arg(long, value_parser = access::token)]
+    token: Option<String>,
+
+    /// Open the first page in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// `127.0.0.1:7878`, `[::1]:7878`, `localhost:7878`, `7878`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let loopback = |port: &str| port.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let bare = || text.parse::<IpAddr>().ok().map(|address| SocketAddr::new(address, PORT));
+    text.parse()
+        .ok()
+        .or_else(|| loopback(text.strip_prefix("localhost:").unwrap_or(text)))
+        .or_else(bare)
+        .ok_or_else(|| "give an address and a port, such as 127.0.0.1:7878 or [::1]:7878".to_owned())
+}
+
+/// Serves the store in this file until somebody asks for the end.
+pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
+    // Makes the store if there is none, and brings it up to date, which readers cannot.
+    drop(Store::open(store)?);
+    let listener = TcpListener::bind(arguments.listen).map_err(|error| {
+        Failure::usage(format!(
+            "cannot listen on {}: {error}; give another address or port with --listen, such as 127.0.0.1:0 for a free port",
+            arguments.listen
+        ))
+    })?;
+    let address = listener.local_addr().map_err(Failure::failed)?;
+    let access = Access::on(address, arguments.token.clone());
+    let link = access.link(address);
+    println!("{link}");
+    std::io::stdout().flush().ok();
+    let file = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+    notice(format_args!("Serving {}; Ctrl-C ends it.", file.display()));
+    if arguments.open {
+        open(&link);
+    }
+    server::serve(&listener, Site { store: file, access })
+        .map_err(|error| Failure::failed(format!("the server ended: {error}")))
+}
+
+/// Asks the desktop for a browser.
+fn open(link: &str) {
+    let started =
+        Command::new("xdg-open").arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = started {
+        notice(format_args!("No browser could be opened (xdg-open: {error}); open the address by hand."));
+    }
+}
+
+/// What is served, and to whom.
+#[derive(Debug)]
+struct Site {
+    store: PathBuf,
+    access: Access,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_written_in_full_or_by_its_port() {
+        let read = |text: &str| address(text).map(|address| address.to_string());
+        assert_eq!(read("7000").as_deref(), Ok("127.0.0.1:7000"));
+        assert_eq!(read("localhost:7000").as_deref(), Ok("127.0.0.1:7000"));
+        assert_eq!(read("0.0.0.0:80").as_deref(), Ok("0.0.0.0:80"));
+        assert_eq!(read("::1").as_deref(), Ok("[::1]:7878"));
+        assert!(read("example").is_err_and(|words| words.contains("127.0.0.1:7878")));
+        assert!(read("127.0.0.1:99999").is_err());
+    }
+}

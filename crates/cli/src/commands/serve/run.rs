@@ -1,0 +1,31 @@
+//! One run: its report, and the same for programs and terminals.
+
+use lab::recall;
+use store::{RunId, State, Store};
+
+use super::http::Response;
+use super::routes::Refusal;
+
+/// Columns of the summary as text.
+const WIDTH: u16 = 100;
+
+/// The report.
+pub fn page(store: &Store, run: RunId) -> Result<Response, Refusal> {
+    let outcome = recall(store, run)?;
+    let is_under_way = outcome.run.state == State::Running && store.told(run).is_some();
+    Ok(Response::html(200, report::site::report(&outcome, is_under_way)))
+}
+
+/// The run as `json`, `csv` or `text`.
+pub fn document(store: &Store, run: RunId, form: &str) -> Result<Response, Refusal> {
+    type Writer = fn(&lab::Outcome) -> String;
+    let (media_type, ending, write): (_, _, Writer) = match form {
+        "json" => ("application/json", "json", report::export::review_json),
+        "csv" => ("text/csv; charset=utf-8", "csv", report::export::review_csv),
+        "text" => ("text/plain; charset=utf-8", "txt", |outcome| report::summary(outcome, WIDTH, false)),
+        _ => return Err(Refusal::NoSuchPage),
+    };
+    let text = write(&recall(store, run)?);
+    let name = format!("inline; filename=\"assay-run-{run}.{ending}\"");
+    Ok(Response::text(media_type, text).with("Content-Disposition", name))
+}

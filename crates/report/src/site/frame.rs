@@ -1,0 +1,73 @@
+//! What all pages of the site have around them.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::asset::address;
+use crate::page::Page;
+
+/// Which part of the site a page belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Runs,
+    Plans,
+    Drives,
+    /// None of them, and those are not shown: to somebody who has not said who they are.
+    Outside,
+}
+
+/// Whether a page has charts, and whether they grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Charts {
+    None,
+    Drawn,
+    Growing,
+}
+
+/// A page of the site.
+pub(super) fn framed(page: &Page, place: Place, charts: Charts) -> String {
+    let document = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "assay " (page.version) };
+                title { (page.title) }
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href=(address("style.css"));
+                @if charts == Charts::Growing { noscript { meta http-equiv="refresh" content="5"; } }
+            }
+            body.site data-name=(page.name) {
+                a.skip href="#content" { "Skip to the content" }
+                (top(place))
+                header { (page.heading) }
+                main #content tabindex="-1" { (page.main) }
+                footer { p { "Served by assay" @if charts != Charts::None { ". Charts by Plotly.js (MIT licence)" } "." } }
+                @if charts != Charts::None {
+                    script src=(address("plotly.js")) {}
+                    script src=(address("chart.js")) {}
+                    script src=(address("data.js")) {}
+                }
+                @if charts == Charts::Growing { script src=(address("live.js")) {} }
+            }
+        }
+    };
+    document.into_string()
+}
+
+/// The way to the other parts.
+fn top(place: Place) -> Markup {
+    html! {
+        div.top {
+            a.brand href="/" { "assay" }
+            @if place != Place::Outside {
+                nav.parts aria-label="Parts" {
+                    @for (part, address, name) in
+                        [(Place::Runs, "/", "Runs"), (Place::Plans, "/plans", "Plans"), (Place::Drives, "/drives", "Drives")]
+                    { a href=(address) aria-current=[(part == place).then_some("true")] { (name) } }
+                }
+            }
+        }
+    }
+}

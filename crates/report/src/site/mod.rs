@@ -1,0 +1,65 @@
+//! The pages of `assay serve`: the same reports, and what leads to them.
+//!
+//! They work without scripts, save for charts and for a view that follows a run while it is under way. Their style and
+//! scripts are files beside them, so that a browser keeps those and may be told to run no others.
+
+mod asset;
+mod catalog;
+mod frame;
+mod list;
+mod live;
+mod trouble;
+
+pub use asset::{Asset, asset};
+pub use catalog::{Entry, drives, plans};
+use lab::Outcome;
+use lab::compare::Comparison;
+pub use list::{List, RunEntry, list};
+pub use live::{Now, live, live_state, live_step};
+use maud::{Markup, html};
+pub use trouble::{trouble, who_are_you};
+
+use crate::page::Page;
+use frame::{Charts, Place, framed};
+
+/// The report of a run as a page of the site.
+pub fn report(outcome: &Outcome, is_under_way: bool) -> String {
+    let page = crate::page::page(outcome);
+    let heading = html! { (page.heading) (tools(outcome, is_under_way)) };
+    framed(&Page { heading, ..page }, Place::Runs, Charts::Drawn)
+}
+
+/// What can be done with a report: followed, taken away, held against another.
+fn tools(outcome: &Outcome, is_under_way: bool) -> Markup {
+    let id = outcome.run.id;
+    html! {
+        @if is_under_way { p.notice { "This run is under way. " a href={ "/live/" (id) } { "Follow it as it goes on" } "." } }
+        div.tools {
+            p { "Run " (id) " as "
+                a href={ "/run/" (id) "/text" } { "text" } ", " a href={ "/run/" (id) "/csv" } { "CSV" } ", "
+                a href={ "/run/" (id) "/json" } { "JSON" }
+            }
+            form action="/compare" method="get" {
+                input type="hidden" name="runs" value=(id);
+                label for="other" { "Compare with run" }
+                input #other name="runs" inputmode="numeric" pattern="[0-9]+" size="6" required;
+                button { "Compare" }
+            }
+        }
+    }
+}
+
+/// A comparison as a page of the site.
+pub fn comparison(comparison: &Comparison, version: &str) -> String {
+    let page = crate::comparison::page(comparison, version);
+    let heading = html! {
+        (page.heading)
+        div.tools { p { "Reports of "
+            @for (place, outcome) in comparison.outcomes.iter().enumerate() {
+                @if place > 0 { ", " }
+                a href={ "/run/" (outcome.run.id) } { "run " (outcome.run.id) }
+            }
+        } }
+    };
+    framed(&Page { heading, ..page }, Place::Runs, Charts::Drawn)
+}

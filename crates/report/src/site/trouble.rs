@@ -1,0 +1,51 @@
+//! What is said where a page cannot be shown.
+
+use maud::html;
+
+use super::frame::{Charts, Place, framed};
+use crate::page::Page;
+
+/// What went wrong, with what to do.
+pub fn trouble(title: &str, words: &str, version: &str) -> String {
+    let heading = html! { h1 { (title) } };
+    let main = html! {
+        section.trouble {
+            p { @for (place, part) in words.split('`').enumerate() {
+                @if place % 2 == 1 { code { (part) } } @else { (part) }
+            } }
+            p { a href="/" { "All runs" } }
+        }
+    };
+    let page = Page {
+        title: format!("{title} – assay"),
+        version: version.to_owned(),
+        name: "assay".to_owned(),
+        heading,
+        main,
+    };
+    framed(&page, Place::Runs, Charts::None)
+}
+
+/// Asks for the token; nothing of the store is shown.
+pub fn who_are_you(was_wrong: bool, version: &str) -> String {
+    let heading = html! { h1 { "A token is needed" } };
+    let main = html! {
+        section.trouble {
+            @if was_wrong { p.shortfall { "This is not the token." } }
+            p { "Whoever started " code { "assay serve" } " was told it, or gave it with " code { "--token" } "." }
+            form.token action="/" method="get" {
+                label for="token" { "Token" }
+                input #token name="token" type="password" autocomplete="current-password" required autofocus;
+                button { "Enter" }
+            }
+        }
+    };
+    let page = Page {
+        title: "A token is needed – assay".to_owned(),
+        version: version.to_owned(),
+        name: "assay".to_owned(),
+        heading,
+        main,
+    };
+    framed(&page, Place::Outside, Charts::None)
+}

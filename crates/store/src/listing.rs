@@ -1,0 +1,162 @@
+//! Runs in a list: some of many, found without reading the plans and environments that are kept with them.
+//!
+//! All that is asked here is answered from the index `run_listed` alone. It begins with the number of the run, so the
+//! latest come first without being sorted, and a page of a list ends the search.
+
+use rusqlite::{Row, ToSql};
+
+use crate::error::Cause;
+use crate::{RunId, State, Store, StoreError};
+
+/// A run as a list shows it; see [`Run`](crate::Run) for what each means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`Run` says what they are")]
+pub struct Listed {
+    pub id: RunId,
+    pub plan: String,
+    pub quick: bool,
+    pub target: String,
+    pub target_identity: String,
+    pub state: State,
+    pub started_ms: i64,
+    pub finished_ms: Option<i64>,
+}
+
+/// Which runs are wanted: those to which all of it applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Each stands somewhere in the run's plan, target or target's identity, or is its number; case is of no account in
+    /// ASCII.
+    pub words: Vec<String>,
+    /// What it ran on.
+    pub target: Option<String>,
+    /// The name of its plan.
+    pub plan: Option<String>,
+    /// How far it has come.
+    pub state: Option<State>,
+}
+
+/// Something that runs share, and how many do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// What they share.
+    pub name: String,
+    /// How many.
+    pub runs: u64,
+}
+
+const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
+
+impl Filter {
+    /// The condition in SQL, with what stands for its question marks.
+    fn sql(&self) -> (String, Vec<Box<dyn ToSql>>) {
+        let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = ("TRUE".into(), Vec::new());
+        for word in &self.words {
+            let escaped: String = word
+                .chars()
+                .flat_map(|c| matches!(c, '\\' | '%' | '_').then_some('\\').into_iter().chain([c]))
+                .collect();
+            sql += &format!(" AND ({TEXT} LIKE ? ESCAPE '\\' OR CAST(id AS TEXT) = ?)");
+            values.push(Box::new(format!("%{escaped}%")));
+            values.push(Box::new(word.clone()));
+        }
+        let state = self.state.map(|state| state.name().to_owned());
+        for (column, value) in [("target", &self.target), ("plan", &self.plan), ("state", &state)] {
+            if let Some(value) = value {
+                sql += &format!(" AND {column} = ?");
+                values.push(Box::new(value.clone()));
+            }
+        }
+        (sql, values)
+    }
+}
+
+impl Store {
+    /// The wanted runs, the latest first: `most` of them after the first `skip`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn listed(&self, filter: &Filter, skip: u64, most: u64) -> Result<Vec<Listed>, StoreError> {
+        let (condition, mut values) = filter.sql();
+        values.push(Box::new(most as i64));
+        values.push(Box::new(skip as i64));
+        let sql = format!(
+            "SELECT id, plan, quick, target, target_identity, state, started_ms, finished_ms \
+             FROM run INDEXED BY run_listed WHERE {condition} ORDER BY id DESC LIMIT ? OFFSET ?"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map(rusqlite::params_from_iter(values), listed_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// How many runs are wanted.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+        let (condition, values) = filter.sql();
+        let sql = format!("SELECT count(*) FROM run INDEXED BY run_listed WHERE {condition}");
+        self.read(|connection| {
+            let count: i64 = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(0))?;
+            Ok(count as u64)
+        })
+    }
+
+    /// What was run on, that of the latest run first: `most` of them.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn targets(&self, most: u64) -> Result<Vec<Counted>, StoreError> {
+        self.read(|connection| counted(connection, "target", most))
+    }
+
+    /// The plans that were followed, that of the latest run first: `most` of them.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn plans(&self, most: u64) -> Result<Vec<Counted>, StoreError> {
+        self.read(|connection| counted(connection, "plan", most))
+    }
+
+    /// How many repeats are kept of each step of a run that has any, whether they were measured or tried.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn kept(&self, run: RunId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT step, count(*) FROM measurement WHERE run = ?1 GROUP BY step \
+                 UNION ALL SELECT step, count(*) FROM trial WHERE run = ?1 GROUP BY step",
+            )?;
+            let rows = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+/// The values of a column, that of the latest run first, with how many runs have each.
+fn counted(connection: &rusqlite::Connection, column: &str, most: u64) -> Result<Vec<Counted>, Cause> {
+    let sql = format!(
+        "SELECT {column}, count(*) FROM run INDEXED BY run_listed GROUP BY {column} ORDER BY max(id) DESC LIMIT ?1"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement
+        .query_map([most as i64], |row| Ok(Counted { name: row.get(0)?, runs: row.get::<_, i64>(1)? as u64 }))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
+    let state: String = row.get(5)?;
+    Ok(Listed {
+        id: RunId(row.get(0)?),
+        plan: row.get(1)?,
+        quick: row.get(2)?,
+        target: row.get(3)?,
+        target_identity: row.get(4)?,
+        state: State::named(&state),
+        started_ms: row.get(6)?,
+        finished_ms: row.get(7)?,
+    })
+}
