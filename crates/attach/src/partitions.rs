@@ -10,7 +10,7 @@ use crate::AttachError;
 use crate::loop_device::run;
 
 /// How long the kernel has to look, and devices to get their names.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Sees to it that every partition on `device` has a device of its own. Where the kernel, which looked first, does not know
 /// the kind of table, `partx` tells it.
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// If `partx` finds partitions that the kernel does not take.
 pub fn make(device: &Path) -> Result<(), AttachError> {
     // Without a table there is nothing to be found, which is no mistake: one may be written later.
-    let list = Command::new("partx").args(["--show", "--noheadings", "--raw", "--output=NR"]).arg(device).output();
+    let list = Command::new("partx").args(["--show", "--noheadings", "--output=NR"]).arg(device).output();
     let wanted = list.map(|list| String::from_utf8_lossy(&list.stdout).lines().count()).unwrap_or_default();
     let all_are_there = || of(device).len() >= wanted;
     if !settled(all_are_there) {

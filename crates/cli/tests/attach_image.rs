@@ -37,10 +37,11 @@ fn can_be_tried() -> bool {
 fn attach<'p>(place: &'p Place, image: &str, more: &[&str]) -> (Attached<'p>, String) {
     let said = place.assay(&[&["attach", "--image", image, "--partitions", "--daemon"], more].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let device = said.stdout.trim().to_owned();
+    let drive = Attached { place, device: said.stdout.trim().to_owned() };
+    let device = &drive.device;
     let third = format!("{device}p3");
-    assert!(said.stderr.contains(&format!("Its partitions: {device}p1, {device}p2, {third}. ")), "{}", said.stderr);
-    (Attached { place, device }, third)
+    assert!(said.stderr.contains(&format!("Its partitions: {device}p1, {device}p2, {third}.")), "{}", said.stderr);
+    (drive, third)
 }
 
 /// Mounts a device and does something there.
