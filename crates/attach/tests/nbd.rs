@@ -1,13 +1,14 @@
 //! The NBD server and clients of every kind: slow, rude, hostile, and gone.
 
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_attach::registry::Registry;
-use assay_attach::{AttachError, Attachment, Terms};
+use assay_attach::registry::{Entry, Registry};
+use assay_attach::{AttachError, Attachment, Process, Terms, abort, detach, order};
 use drive::preset::Preset;
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
@@ -29,6 +30,10 @@ const IO: u32 = 5;
 const INVALID: u32 = 22;
 const NO_SPACE: u32 = 28;
 
+fn registry(folder: &tempfile::TempDir) -> Registry {
+    Registry::within(&folder.path().join("registry")).unwrap()
+}
+
 /// A drive behind a socket.
 struct Served {
     attachment: Attachment,
@@ -37,11 +42,13 @@ struct Served {
 
 impl Served {
     fn new(folder: &tempfile::TempDir, drive: &str) -> Self {
-        let registry = Registry::within(&folder.path().join("registry")).unwrap();
-        let terms = Terms { content: Some(folder.path().join("data")), ..Terms::default() };
+        Self::on(folder, drive, &Terms { content: Some(folder.path().join("data")), ..Terms::default() })
+    }
+
+    fn on(folder: &tempfile::TempDir, drive: &str, terms: &Terms) -> Self {
         let socket = folder.path().join("socket");
         let drive = Preset::find(drive).unwrap().build();
-        let attachment = Attachment::by_nbd(&registry, "drive", drive, &terms, &socket).unwrap();
+        let attachment = Attachment::by_nbd(&registry(folder), "drive", drive, terms, &socket).unwrap();
         Self { attachment, socket }
     }
 
@@ -153,8 +160,9 @@ fn a_short_request_is_answered_before_a_long_one_that_came_earlier() {
     let mut client = served.client();
     client.write(0, 1, 0, &vec![7; 8 << 20]);
     assert_eq!(client.answer(), (1, 0));
-    client.ask(READ, 0, 2, 0, 8 << 20);
-    client.write(0, 3, 512 << 20, &[1; 512]);
+    // Both at once, however long this process waits for a processor.
+    let asked = [header(READ, 0, 2, 0, 8 << 20), header(WRITE, 0, 3, 512 << 20, 512), vec![1; 512]];
+    client.0.write_all(&asked.concat()).unwrap();
     assert_eq!((client.answer().0, client.answer().0), (3, 2));
     assert!(client.data(8 << 20).iter().all(|byte| *byte == 7));
 }
@@ -357,4 +365,61 @@ fn a_socket_is_taken_over_from_a_server_that_is_gone_and_from_no_other() {
     let asked = Terms { partitions: true, ..Terms::default() };
     assert!(matches!(attach(&socket, &asked), Err(AttachError::NoPartitions { .. })));
     assert!(std::fs::read_dir(folder.path().join("others")).unwrap().next().is_none(), "nothing is left");
+}
+
+#[test]
+fn it_is_listed_and_fails_as_it_is_told_to_until_it_is_detached() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = vec!["read-error@2048-2055".parse().unwrap()];
+    let served = Served::on(&folder, DRIVE, &Terms { faults, held: true, ..Terms::default() });
+    let read = |offset| {
+        let mut client = served.client();
+        client.ask(READ, 0, 1, offset, 4096);
+        client.answer().1
+    };
+    assert_eq!([read(0), read(1 << 20)], [0, IO]);
+    let entry = registry(&folder).entries().unwrap().remove(0);
+    assert_eq!((&entry.device, &*entry.drive, entry.scratch), (&served.socket, "drive", true));
+    assert!(entry.content.exists());
+    order(&entry, None).unwrap();
+    // Orders are looked at when the server wakes.
+    while read(1 << 20) != 0 {}
+    let refused = [detach(&registry(&folder), &entry), abort(&entry)];
+    assert!(refused.iter().all(|done| matches!(done, Err(AttachError::Held { .. }))), "{refused:?}");
+    served.attachment.detach().unwrap();
+    assert!(!entry.content.exists() && !entry.device.exists());
+    assert!(std::fs::read_dir(folder.path().join("registry")).unwrap().next().is_none(), "nothing is left");
+}
+
+#[test]
+fn what_a_killed_server_left_goes_when_its_socket_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::on(&folder, DRIVE, &Terms::default());
+    let entry = registry(&folder).entries().unwrap().remove(0);
+    served.attachment.detach().unwrap();
+    // As it is after `kill -9`.
+    let process = Process { pid: u32::MAX, started: 1 };
+    registry(&folder).enter(&Entry { process, ..entry.clone() }).unwrap();
+    std::fs::write(&entry.content, "data").unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&entry.device).unwrap());
+    let served = Served::on(&folder, DRIVE, &Terms::default());
+    assert!(!entry.content.exists() && served.reads(0, 512).len() == 512);
+}
+
+#[test]
+fn an_image_is_read_where_nothing_was_written_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image");
+    let file = std::fs::File::options().read(true).write(true).create_new(true).open(&image).unwrap();
+    file.set_len(SIZE).unwrap();
+    file.write_all_at(&[7; 8192], 1 << 20).unwrap();
+    let served = Served::on(&folder, DRIVE, &Terms { image: Some(image), ..Terms::default() });
+    let mut client = served.client();
+    client.write(0, 1, (1 << 20) + 512, &[9; 512]);
+    assert_eq!(client.answer(), (1, 0));
+    let found: Vec<u8> = served.reads(1 << 20, 2048).chunks(512).map(|sector| sector[0]).collect();
+    assert_eq!(found, [7, 9, 7, 7]);
+    let mut kept = [0; 8192];
+    file.read_exact_at(&mut kept, 1 << 20).unwrap();
+    assert_eq!(kept, [7; 8192]);
 }
