@@ -174,7 +174,8 @@ fn no_source_file_is_too_long_to_read_at_once() {
 fn unsafe_code_lives_next_to_the_kernel_and_says_why_it_is_sound() {
     for path in sources() {
         let text = read(&path);
-        let code = code(&text);
+        // What browsers call so in the policy of a page is no code.
+        let code = code(&text).replace("'unsafe-inline'", "");
         let words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         let blocks = words.filter(|word| *word == "unsafe").count();
         let home = UNSAFE.iter().any(|home| path.ends_with(home));

@@ -98,6 +98,9 @@ fn requests_that_are_none_are_refused_and_pages_are_only_read() {
     assert_eq!(served.raw("no request at all\r\n\r\n").status, 400);
     assert_eq!(served.raw(&format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n")).status, 400);
     assert_eq!(served.raw(&format!("GET / HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\n\r\n")).status, 400);
+    for elsewhere in ["//evil.example", "/\\evil.example"] {
+        assert_eq!(served.get(elsewhere).status, 400, "{elsewhere}");
+    }
     assert_eq!(served.get(&format!("/?q={}", "x".repeat(20_000))).status, 431);
     let lines: Vec<String> = (0..80).map(|number| format!("X-{number}: 1")).collect();
     assert_eq!(served.ask("/", &lines.iter().map(String::as_str).collect::<Vec<_>>()).status, 431);

@@ -97,21 +97,21 @@ do = "fill"
 name = "read"
 title = "Random reads"
 rw = "randread"
-runtime = "20s"
+runtime = "12s"
 sweep.iodepth = [1, 2, 4, 8, 16, 32]
 
 [[step]]
 name = "write"
 title = "Random writes"
 rw = "randwrite"
-runtime = "20s"
+runtime = "12s"
 sweep.iodepth = [1, 4, 16, 32]
 
 [[step]]
 name = "mixed"
 title = "Random reads and writes"
 rw = "randrw"
-runtime = "20s"
+runtime = "12s"
 sweep.iodepth = [1, 4, 16, 32]
 "#;
 

@@ -146,7 +146,7 @@ fn table(list: &List) -> Markup {
         form.runs action="/compare" method="get" {
             div.bar {
                 p { (span(list)) }
-                button { "Compare the ticked" }
+                button { "Compare ticked" }
             }
             table.list {
                 caption.hidden { "Runs, the latest first" }

@@ -30,7 +30,6 @@
     place.replaceChildren(document.adoptNode(fresh));
     place.dispatchEvent(new Event("replaced", { bubbles: true }));
     place.style.minHeight = "";
-    place.dataset.kept = step.kept;
   };
 
   const show = async (told) => {
@@ -48,7 +47,11 @@
     }
     for (const step of told.steps) {
       const place = document.querySelector(`[data-step="${step.anchor}"]`);
-      if (place && Number(place.dataset.kept) !== step.kept) await replace(place, step);
+      if (!place || Number(place.dataset.kept) === step.kept) continue;
+      // What was cut short is taken back, and a step may then have nothing.
+      if (step.kept > 0) await replace(place, step);
+      else place.replaceChildren();
+      place.dataset.kept = step.kept;
     }
   };
 

@@ -95,7 +95,9 @@ impl Request {
                 return Err(Response::trouble(405, "Only for reading", words).with("Allow", "GET, HEAD".to_owned()));
             }
         };
-        let target = parsed.path.filter(|path| path.starts_with('/') && !path.starts_with("//")).ok_or_else(unlike)?;
+        // Browsers take two strokes, and backslashes for them, for the beginning of another host.
+        let is_ours = |path: &&str| path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+        let target = parsed.path.filter(is_ours).ok_or_else(unlike)?;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let header = |line: &httparse::Header| -> Result<(String, String), Response> {
             let value = std::str::from_utf8(line.value).map_err(|_| unlike())?;
@@ -178,7 +180,7 @@ impl Response {
     }
 
     /// The same, for a browser to keep.
-    pub fn to_be_kept(self) -> Self {
+    pub fn kept(self) -> Self {
         Self { keeps: true, ..self }
     }
 

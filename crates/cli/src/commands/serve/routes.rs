@@ -52,7 +52,7 @@ impl From<Refusal> for Response {
             Refusal::Store(error) => Self::trouble(500, "The store cannot be read", &sentence(error)),
             Refusal::Lab(error) => Self::trouble(500, "This run cannot be read", &sentence(error)),
             Refusal::Compare(error) => Self::trouble(400, IMPOSSIBLE, &sentence(error)),
-            Refusal::Asked(words) => Self::trouble(400, "Not so", &words),
+            Refusal::Asked(words) => Self::trouble(400, "This cannot be shown", &words),
         }
     }
 }
@@ -89,7 +89,7 @@ fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
         ["drives"] => catalog::drives(&store()?),
         ["assets", _, name] => {
             let asset = report::site::asset(name).ok_or(Refusal::NoSuchPage)?;
-            Ok(Response::text(asset.media_type, asset.text).to_be_kept())
+            Ok(Response::text(asset.media_type, asset.text).kept())
         }
         _ => Err(Refusal::NoSuchPage),
     }
