@@ -91,15 +91,20 @@ fn a_machine_writes_reads_and_trims_its_disk_and_the_next_one_finds_it_so() {
     }
     let listed = place.succeeds(&["attached"]);
     assert!(listed.contains(&socket), "{listed}");
+    place.succeeds(&["fault", &socket, "read-error@8192-8199"]);
     let said = boot(
         &place,
         &guest,
         &socket,
-        "$b dd if=/dev/vda bs=1M skip=5 count=2 | $b tr -d x | $b wc -c | $b sed s/^/LEFT=/",
+        "$b dd if=/dev/vda bs=1M skip=5 count=2 | $b tr -d x | $b wc -c | $b sed s/^/LEFT=/\n\
+         $b dd if=/dev/vda bs=4k skip=1024 count=1 iflag=direct || echo RESULT refused",
     );
-    assert!(said.contains("LEFT=0"), "{said}");
+    assert!(said.contains("LEFT=0") && said.contains("RESULT refused"), "{said}");
     place.succeeds(&["detach", &socket]);
     assert!(!Path::new(&socket).exists());
+    let again = place.assay(&["attach", DRIVE, "--vhost-user", &socket, "--backing", &backing, "--daemon"]);
+    assert!(again.stderr.contains("data.state, after 4 MiB written"), "{}", again.stderr);
+    place.succeeds(&["detach", &socket]);
     let data = fs::File::open(&backing).unwrap();
     let at = |offset| {
         let mut byte = [0];
