@@ -17,6 +17,7 @@ use trial::Aftermath;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::terminal::notice;
 
 /// The highest number of a processor that the kernel's sets hold.
 const CPU_MAX: usize = 1023;
