@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use block::Nanos;
-use engine::{Measurement, Progress as Live};
+use engine::Progress as Live;
 use lab::Watch;
 use report::site::Now;
 use serde::{Deserialize, Serialize};
 use store::Teller;
 
-use crate::progress::speed;
+use crate::progress::Speed;
 use crate::undertaking::now_ms;
 
 /// How often it is told at most, unless a step begins.
@@ -59,10 +59,9 @@ impl Bulletin {
     }
 }
 
-/// Tells others what it is told itself, which it also hands on.
-pub struct Crier<'w> {
-    watch: &'w dyn Watch,
-    teller: Option<Teller>,
+/// Tells others what it is told itself.
+pub struct Crier {
+    teller: Teller,
     last: Mutex<Last>,
 }
 
@@ -73,31 +72,29 @@ struct Last {
     heard: Live,
 }
 
-impl<'w> Crier<'w> {
-    /// Hands on to `watch`.
-    pub fn new(watch: &'w dyn Watch, teller: Option<Teller>) -> Self {
+impl Crier {
+    /// Tells by `teller`.
+    pub fn new(teller: Teller) -> Self {
         let last = Last { bulletin: Bulletin::default(), told: None, heard: Live::default() };
-        Self { watch, teller, last: Mutex::new(last) }
+        Self { teller, last: Mutex::new(last) }
     }
 
     fn tell(&self, at_once: bool, change: impl FnOnce(&mut Last)) {
-        let Some(teller) = &self.teller else { return };
         let mut last = self.last.lock().expect("nothing panics while it holds what was told");
         change(&mut last);
         if at_once || last.told.is_none_or(|told| told.elapsed() >= PAUSE) {
             last.told = Some(Instant::now());
             last.bulletin.told_ms = now_ms();
-            teller.tell(&serde_json::to_string(&last.bulletin).expect("words and numbers always serialise"));
+            self.teller.tell(&serde_json::to_string(&last.bulletin).expect("words and numbers always serialise"));
         }
     }
 }
 
-impl Watch for Crier<'_> {
+impl Watch for Crier {
     fn begin(&self, whole: Nanos) {
         self.tell(true, |last| {
             last.bulletin = Bulletin { began_ms: now_ms(), whole, ..Bulletin::default() };
         });
-        self.watch.begin(whole);
     }
 
     fn step(&self, title: &str) {
@@ -105,28 +102,17 @@ impl Watch for Crier<'_> {
             last.bulletin.step = title.chars().take(TITLE).collect();
             last.bulletin.speed.clear();
         });
-        self.watch.step(title);
     }
 
     fn advance(&self, done: Nanos) {
         self.tell(false, |last| last.bulletin.done += done);
-        self.watch.advance(done);
-    }
-
-    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
-        self.watch.kept(step, cell, measurement);
-    }
-
-    fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {
-        self.watch.found(step, cell, finding);
     }
 
     fn live(&self, now: Live) {
         self.tell(false, |last| {
             let before = std::mem::replace(&mut last.heard, now);
-            last.bulletin.speed = speed(before, now).unwrap_or_default();
+            last.bulletin.speed = Speed::between(before, now).map(|speed| speed.to_string()).unwrap_or_default();
         });
-        self.watch.live(now);
     }
 }
 

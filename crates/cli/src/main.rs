@@ -10,6 +10,7 @@ mod exit;
 mod failure;
 mod fingerprint;
 mod job_file;
+mod live;
 mod manual;
 mod metrics;
 mod power;

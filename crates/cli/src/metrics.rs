@@ -1,23 +1,33 @@
-//! What a run does now, for Prometheus: a file that its textfile collector reads, written whole each time.
+//! What a run does now, for Prometheus: a file that its textfile collector reads, written whole each time, or an address
+//! at which it asks.
+
+mod http;
+mod place;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use block::Nanos;
 use engine::Measurement;
 use lab::{Metric, Watch};
 
-use crate::failure::Failure;
 use crate::terminal::notice;
+pub use place::{Outlet, Place};
 
 /// How often the file is written, at most.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The figures of a run in a file.
+/// The figures of a run, where Prometheus finds them.
 pub struct Metrics {
-    path: PathBuf,
+    shared: Arc<Shared>,
+    /// The file; none where the figures are asked for.
+    path: Option<PathBuf>,
+}
+
+/// What whoever asks is told of.
+struct Shared {
     /// What says which run it is.
     labels: Vec<(&'static str, String)>,
     began: Instant,
@@ -48,19 +58,18 @@ struct Last {
 }
 
 impl Metrics {
-    /// Tries a file, before anything is begun.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn check(path: &Path) -> Result<(), Failure> {
-        std::fs::write(path, "").map_err(|error| {
-            Failure::usage(format!("metrics cannot be written to {}: {error}; name another file", path.display()))
-        })
-    }
-
-    /// Will write to `path`.
-    pub fn new(path: &Path, labels: Vec<(&'static str, String)>) -> Self {
-        Self { path: path.to_owned(), labels, began: Instant::now(), state: Mutex::default() }
+    /// Will write to a file, or answers from now on until the program ends.
+    pub fn new(outlet: &Outlet, labels: Vec<(&'static str, String)>) -> Self {
+        let shared = Arc::new(Shared { labels, began: Instant::now(), state: Mutex::default() });
+        let path = match outlet {
+            Outlet::File(path) => Some(path.clone()),
+            Outlet::Listener(listener) => {
+                let told = Arc::clone(&shared);
+                http::answer(Arc::clone(listener), move || told.text(&told.lock()));
+                None
+            }
+        };
+        Self { shared, path }
     }
 
     /// Writes that the run is over.
@@ -68,31 +77,34 @@ impl Metrics {
         self.change(true, |state| state.is_over = true);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while it holds the figures")
-    }
-
     /// Changes what is known, and writes it if it is time to, or at once.
     fn change(&self, at_once: bool, change: impl FnOnce(&mut State)) {
-        let mut state = self.lock();
+        let mut state = self.shared.lock();
         change(&mut state);
+        let Some(path) = &self.path else { return };
         if at_once || state.written.is_none_or(|written| written.elapsed() >= EVERY) {
             state.written = Some(Instant::now());
-            if let Err(error) = self.write(&state)
+            if let Err(error) = write(path, &self.shared.text(&state))
                 && !std::mem::replace(&mut state.is_told, true)
             {
-                notice(format_args!("metrics cannot be written to {}: {error}; the run goes on", self.path.display()));
+                notice(format_args!("metrics cannot be written to {}: {error}; the run goes on", path.display()));
             }
         }
     }
+}
 
-    /// Puts the whole in the file's place, so that nobody reads half of it.
-    fn write(&self, state: &State) -> std::io::Result<()> {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(format!(".{}", std::process::id()));
-        let half = PathBuf::from(name);
-        std::fs::write(&half, self.text(state))?;
-        std::fs::rename(&half, &self.path)
+/// Puts the whole in the file's place, so that nobody reads half of it.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let half = PathBuf::from(name);
+    std::fs::write(&half, text)?;
+    std::fs::rename(&half, path)
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the figures")
     }
 
     /// Source: OpenMetrics 1.0; what stands here is also the text format 0.0.4 of Prometheus.

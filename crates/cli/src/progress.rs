@@ -2,11 +2,12 @@
 //!
 //! A line with the step and the time left; beneath it, while a measurement in real time goes on, what it does now.
 
+use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use block::Nanos;
-use engine::Measurement;
+use engine::{Lately, Measurement};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Watch;
 
@@ -82,9 +83,9 @@ impl Watch for Progress {
 
     fn live(&self, now: engine::Progress) {
         let before = std::mem::replace(&mut *self.heard.lock().expect("nothing panics while it holds a number"), now);
-        let Some(speed) = speed(before, now) else { return };
+        let Some(speed) = Speed::between(before, now) else { return };
         self.bar.set_style(style(LIVE));
-        self.bar.set_prefix(speed);
+        self.bar.set_prefix(speed.to_string());
     }
 }
 
@@ -108,22 +109,44 @@ fn style(template: &str) -> ProgressStyle {
 
 /// How long the rest takes if it goes on as it has gone since the beginning; none before anything is done. What is done
 /// and the whole are what the plan was expected to cost, which a test holds against what it does cost.
-fn time_left(elapsed: Duration, done: u64, whole: u64) -> Option<Duration> {
+pub fn time_left(elapsed: Duration, done: u64, whole: u64) -> Option<Duration> {
     let left = whole.saturating_sub(done) as f64 / done as f64;
     (done > 0).then(|| elapsed.mul_f64(left))
 }
 
-/// `61200 IOPS, 250.7 MB/s; last second: median 512 µs, 99 % 1.2 ms` between two times; none where nothing can be told
-/// of it. Latencies are left out where the last second has none.
-pub fn speed(before: engine::Progress, now: engine::Progress) -> Option<String> {
-    // What is less than before is of another measurement.
-    let before = if now.elapsed < before.elapsed { engine::Progress::default() } else { before };
-    let seconds = now.elapsed.since(before.elapsed).as_secs_f64();
-    let requests = now.requests.checked_sub(before.requests)? as f64;
-    let bytes = now.bytes.get().checked_sub(before.bytes.get())? as f64;
-    let latencies = now.lately.map(|lately| format!("; last second: median {}, 99 % {}", lately.median, lately.p99));
-    let latencies = latencies.unwrap_or_default();
-    (seconds > 0.0).then(|| format!("{:.0} IOPS, {:.1} MB/s{latencies}", requests / seconds, bytes / seconds / 1e6))
+/// How fast a measurement in real time is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// Requests a second.
+    pub iops: f64,
+    /// Bytes a second.
+    pub rate: f64,
+    /// How long requests took in the last second; none where that has none.
+    pub lately: Option<Lately>,
+}
+
+impl Speed {
+    /// Between two times; none where nothing can be told of it.
+    pub fn between(before: engine::Progress, now: engine::Progress) -> Option<Self> {
+        // What is less than before is of another measurement.
+        let before = if now.elapsed < before.elapsed { engine::Progress::default() } else { before };
+        let seconds = now.elapsed.since(before.elapsed).as_secs_f64();
+        let requests = now.requests.checked_sub(before.requests)? as f64;
+        let bytes = now.bytes.get().checked_sub(before.bytes.get())? as f64;
+        (seconds > 0.0).then(|| Self { iops: requests / seconds, rate: bytes / seconds, lately: now.lately })
+    }
+}
+
+/// `61200 IOPS, 250.7 MB/s; last second: median 512 µs, 99 % 1.2 ms`. Latencies are left out where the last second has
+/// none.
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} IOPS, {:.1} MB/s", self.iops, self.rate / 1e6)?;
+        match self.lately {
+            Some(lately) => write!(f, "; last second: median {}, 99 % {}", lately.median, lately.p99),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +172,7 @@ mod tests {
             elapsed: Nanos::from_millis(millis),
             lately: None,
         };
+        let speed = |before, now| Speed::between(before, now).map(|speed| speed.to_string());
         assert_eq!(speed(at(1000, 500), at(3000, 1000)).unwrap(), "4000 IOPS, 16.4 MB/s");
         assert_eq!(speed(at(9000, 5000), at(500, 250)).unwrap(), "2000 IOPS, 8.2 MB/s", "the next measurement");
         assert_eq!(speed(at(10, 10), at(10, 10)), None);

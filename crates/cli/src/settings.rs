@@ -259,7 +259,19 @@ mod tests {
         let words =
             ["7", "true", "review", "read", "10s", "4k", "50", "4k/60:64k/40", "random", "crc32c", "none", "rapl"];
         let words = words.into_iter().chain(["io_uring", "stop", "discard", "150TB", "0-3", "5%", "dsync", "oltp"]);
-        let more = ["poisson", "linear", "nand.read=20us..80us", "throughput", "fixed", "0.5", "zipf:1.2", "off", "1"];
+        let more = [
+            "poisson",
+            "linear",
+            "nand.read=20us..80us",
+            "throughput",
+            "fixed",
+            "0.5",
+            "zipf:1.2",
+            "off",
+            "1",
+            "vanish",
+            "a-token-of-16-characters",
+        ];
         let values = option.get_possible_values().into_iter().map(|value| value.get_name().to_owned());
         let all: Vec<String> = values.chain(words.chain(more).map(str::to_owned)).collect();
         let settings = |value: &str| Settings {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// How much is told on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +45,39 @@ pub fn is_verbose() -> bool {
 /// Tells what is done, unless that is not wanted.
 pub fn notice(words: impl Display) {
     if !is_quiet() {
-        eprintln!("{words}");
+        tell(words.to_string());
     }
 }
 
 /// Tells more than what is done, if that is wanted.
 pub fn detail(words: impl Display) {
     if is_verbose() {
-        eprintln!("{words}");
+        tell(words.to_string());
     }
+}
+
+/// What is to be told once the terminal is free again; none while it is.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+fn held() -> std::sync::MutexGuard<'static, Option<Vec<String>>> {
+    HELD.lock().expect("nothing panics while it holds the lines")
+}
+
+fn tell(line: String) {
+    match held().as_mut() {
+        Some(lines) => lines.push(line),
+        None => eprintln!("{line}"),
+    }
+}
+
+/// Holds back what is told from now on, because the terminal is drawn on.
+pub fn hold() {
+    held().get_or_insert_default();
+}
+
+/// Tells what was held back.
+pub fn release() {
+    held().take().unwrap_or_default().iter().for_each(|line| eprintln!("{line}"));
 }
 
 /// Whether to colour what goes to a terminal or to something else: never where `NO_COLOR` is set, always where
@@ -90,7 +114,7 @@ fn in_ascii(text: &str) -> String {
             '≤' => plain.push_str("<="),
             'µ' | 'μ' => plain.push('u'),
             '×' => plain.push('x'),
-            '–' | '−' | '─' | '━' | '·' => plain.push('-'),
+            '–' | '−' | '─' | '━' | '╌' | '·' => plain.push('-'),
             '\u{a0}' => plain.push(' '),
             '▁'..='█' => plain.push(b"_.:-=+*#"[letter as usize - '▁' as usize] as char),
             other if other.is_ascii() => plain.push(other),

@@ -12,10 +12,11 @@ use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 use crate::bulletin::Crier;
 use crate::failure::Failure;
 use crate::fingerprint;
-use crate::metrics::{Metrics, Watchers};
+use crate::live::{Scene, View};
+use crate::metrics::{Metrics, Outlet, Watchers};
 use crate::progress::Progress;
 use crate::target::Opened;
-use crate::terminal::notice;
+use crate::terminal::{is_quiet, notice};
 
 /// What is to be run.
 pub struct Undertaking<'a> {
@@ -29,8 +30,10 @@ pub struct Undertaking<'a> {
     pub size: Option<block::Bytes>,
     /// Whether a real target's page cache is passed by.
     pub direct: bool,
-    /// The file for Prometheus, where one is wanted.
-    pub metrics: Option<PathBuf>,
+    /// Where Prometheus finds what goes on, where that is wanted.
+    pub metrics: Option<Outlet>,
+    /// Whether the run is shown on the whole of the terminal.
+    pub live: bool,
 }
 
 /// Why a run did not come to its end, and whether the store knows.
@@ -130,24 +133,32 @@ impl Undertaking<'_> {
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let teller = store.teller(run);
         let store = Mutex::new(store);
-        let progress = Progress::new();
         let labels = || {
             let named = [("run", run.to_string()), ("plan", self.plan.name.clone()), ("target", opened.name.clone())];
             named.into_iter().chain([("version", env!("CARGO_PKG_VERSION").to_owned())]).collect()
         };
-        let metrics = self.metrics.as_ref().map(|path| Metrics::new(path, labels()));
-        let all: Vec<&dyn Watch> =
-            metrics.iter().map(|one| one as &dyn Watch).chain([&progress as &dyn Watch]).collect();
-        let watchers = Watchers(all);
-        let crier = Crier::new(&watchers, teller);
+        let metrics = self.metrics.as_ref().map(|outlet| Metrics::new(outlet, labels()));
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
             notice(format_args!("Metering the power at rest for {time}"));
             opened.subject.meter_rest(time);
         }
-        let done = Session::new(&store, run, &plan, self.seed, &crier)
+        let view = self.live.then(|| self.view(run, opened)).flatten();
+        let progress = view.is_none().then(Progress::new);
+        let crier = teller.map(Crier::new);
+        let watchers = Watchers(
+            metrics
+                .iter()
+                .map(|one| one as &dyn Watch)
+                .chain(view.iter().map(|one| one as &dyn Watch))
+                .chain(progress.iter().map(|one| one as &dyn Watch))
+                .chain(crier.iter().map(|one| one as &dyn Watch))
+                .collect(),
+        );
+        let done = Session::new(&store, run, &plan, self.seed, &watchers)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
-        progress.finish();
+        progress.iter().for_each(Progress::finish);
+        drop(view);
         metrics.iter().for_each(Metrics::finish);
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
         let ended = match done {
@@ -159,6 +170,19 @@ impl Undertaking<'_> {
             Err(reason) => Err(broken(&mut store, run, reason)),
         };
         (store, ended)
+    }
+}
+
+impl Undertaking<'_> {
+    /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
+    fn view(&self, run: RunId, opened: &Opened) -> Option<View> {
+        let scene = Scene {
+            title: format!("Run {run}: {} on {}", self.plan.title, opened.identity),
+            target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
+            ends_in_order: opened.real || self.plan.has_trials(),
+        };
+        let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
+        if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
     }
 }
 

@@ -198,7 +198,7 @@ fn a_user_without_rights_attaches_lists_and_detaches() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(tool("setpriv").unwrap());
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).args(arguments);
-        let output = command.current_dir(&home).env("XDG_RUNTIME_DIR", &home).output().unwrap();
+        let output = command.current_dir(&home).env("XDG_RUNTIME_DIR", &home).env("HOME", &home).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };

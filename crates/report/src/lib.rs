@@ -37,5 +37,5 @@ mod trials;
 
 pub use conditions::date;
 pub use page::html;
-pub use sparks::sparks;
+pub use sparks::{bars, sparks};
 pub use summary::{summary, wrapped};

@@ -70,7 +70,7 @@ fn shortened(text: &str, room: usize) -> String {
 }
 
 /// A column for each value, from zero to the highest; a gap where there is none.
-fn bars(values: &[f64]) -> String {
+pub fn bars(values: &[f64]) -> String {
     let highest = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let bar = |value: &f64| match value.is_finite() && highest > 0.0 {
         true => BLOCKS[((value / highest * 8.0).ceil() as usize).clamp(1, 8) - 1],

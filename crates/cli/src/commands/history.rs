@@ -58,6 +58,10 @@ pub struct Show {
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+
+    /// Write it to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// What to print.
@@ -73,6 +77,8 @@ enum Format {
     Jsonl,
     /// Key figures, a table for each step and the findings, as GitHub renders them
     Markdown,
+    /// Every measurement and every figure of a trial, as columns for data frames; needs --output, and a build with this feature
+    Parquet,
 }
 
 /// What was asked of `assay report`.
@@ -112,14 +118,41 @@ pub fn runs(store: &Store) -> Result<(), Failure> {
 
 /// Shows the figures of a run.
 pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
-    let outcome = recall(store, arguments.run.find(store)?.id)?;
-    match arguments.format {
-        Format::Text => print_summary(&outcome, io::stdout().is_terminal()),
-        Format::Json => say(&report::export::review_json(&outcome)),
-        Format::Csv => say(&report::export::review_csv(&outcome)),
-        Format::Jsonl => say(&report::export::review_jsonl(&outcome)),
-        Format::Markdown => say(&report::export::review_markdown(&outcome)),
+    let outcome = || Ok::<_, Failure>(recall(store, arguments.run.find(store)?.id)?);
+    let output = arguments.output.as_deref();
+    let document = match arguments.format {
+        Format::Text if output.is_none() => return print_summary(&outcome()?, io::stdout().is_terminal()),
+        Format::Text => summary(&outcome()?, false).into_bytes(),
+        Format::Json => report::export::review_json(&outcome()?).into_bytes(),
+        Format::Csv => report::export::review_csv(&outcome()?).into_bytes(),
+        Format::Jsonl => report::export::review_jsonl(&outcome()?).into_bytes(),
+        Format::Markdown => report::export::review_markdown(&outcome()?).into_bytes(),
+        Format::Parquet => columns(outcome, output.is_some())?,
+    };
+    match output {
+        None => print(&document),
+        Some(path) => std::fs::write(path, document).map_err(|error| {
+            Failure::failed(format!("the figures cannot be written to {}: {error}; name another file", path.display()))
+        }),
     }
+}
+
+/// A run as columns, which are for a file.
+#[cfg(feature = "parquet")]
+fn columns(outcome: impl FnOnce() -> Result<Outcome, Failure>, has_file: bool) -> Result<Vec<u8>, Failure> {
+    if !has_file {
+        return Err(Failure::usage("Parquet is no text; name a file with --output FILE"));
+    }
+    report::export::review_parquet(&outcome()?).map_err(Failure::failed)
+}
+
+/// Says how to get what can write columns.
+#[cfg(not(feature = "parquet"))]
+fn columns(_: impl FnOnce() -> Result<Outcome, Failure>, _: bool) -> Result<Vec<u8>, Failure> {
+    Err(Failure::usage(
+        "this assay was built without Parquet; `cargo install --path crates/cli --features parquet` builds one that writes \
+         it, and --format csv has the same figures",
+    ))
 }
 
 /// Writes a run's report again.
@@ -131,9 +164,14 @@ pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
 
 /// Prints the table of key figures.
 pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure> {
+    say(&spelled(summary(outcome, is_terminal)))
+}
+
+/// The table of key figures with its charts.
+fn summary(outcome: &Outcome, is_terminal: bool) -> String {
     let charts = report::sparks(outcome, width());
     let charts = if charts.is_empty() { charts } else { format!("\n{charts}") };
-    say(&spelled(report::summary(outcome, width(), color(is_terminal)) + &charts))
+    report::summary(outcome, width(), color(is_terminal)) + &charts
 }
 
 /// Writes the report into `folder`; where it is.
@@ -176,7 +214,11 @@ pub fn width() -> u16 {
 
 /// Prints to standard output. A reader that has gone away is no error.
 pub fn say(text: &str) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    print(text.as_bytes())
+}
+
+fn print(document: &[u8]) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(document) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("standard output cannot be written: {error}")))
         }

@@ -83,7 +83,8 @@ pub fn measure(
     traces.give(&mut plan)?;
     opened.fits(&plan)?;
     let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
-    let undertaking = Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct, metrics: None };
+    let undertaking =
+        Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
     let run = undertaking.begin(&mut store, &opened)?;
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     let (store, done) = undertaking.carry_out(store, run, &mut opened);

@@ -11,7 +11,7 @@ use store::{Moment, Run, RunId, State, Store};
 
 use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::terminal::notice;
@@ -81,9 +81,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FACTOR", value_parser = target::speed)]
     pub speed: Option<f64>,
 
-    /// Write what goes on to this file about once a second, for Prometheus' textfile collector: assay.prom
-    #[arg(long, value_name = "FILE")]
-    metrics: Option<PathBuf>,
+    /// Tell Prometheus what goes on: in a file for its textfile collector, written about once a second (assay.prom), or at
+    /// an address of this machine where it may ask (127.0.0.1:9187)
+    #[arg(long, value_name = "FILE|ADDRESS:PORT")]
+    metrics: Option<metrics::Place>,
+
+    /// Let the address of --metrics be one that other machines reach
+    #[arg(long)]
+    metrics_public: bool,
+
+    /// Show the review on the whole terminal while it goes on: charts, speed, latencies, what the drive counts, findings
+    #[arg(long)]
+    live: bool,
 
     /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
@@ -117,12 +126,12 @@ impl Arguments {
 
 /// Runs the review and writes its report; the last line says where it is.
 pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
-    arguments.metrics.as_deref().map_or(Ok(()), Metrics::check)?;
+    let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
     let (run, plan, mut opened, undertaking) = match arguments.resume {
         Some(which) => resume(arguments, which, &mut store)?,
         None => begin(arguments, &mut store)?,
     };
-    let undertaking = Undertaking { metrics: arguments.metrics.clone(), ..undertaking.of(&plan) };
+    let undertaking = Undertaking { metrics, live: arguments.live, ..undertaking.of(&plan) };
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
     let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
@@ -160,6 +169,7 @@ impl Terms {
             size: self.size,
             direct: self.direct,
             metrics: None,
+            live: false,
         }
     }
 }

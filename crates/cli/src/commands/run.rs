@@ -182,6 +182,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
         size: access.size,
         direct: access.is_direct(),
         metrics: None,
+        live: false,
     };
     let run = undertaking.begin(&mut store, &opened)?;
     let (store, done) = undertaking.carry_out(store, run, &mut opened);

@@ -4,6 +4,8 @@ mod csv;
 mod fio;
 mod json;
 mod markdown;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod review;
 mod series;
 mod text;
@@ -15,6 +17,8 @@ pub use csv::csv;
 pub use fio::fio;
 pub use json::json;
 pub use markdown::review_markdown;
+#[cfg(feature = "parquet")]
+pub use parquet::review_parquet;
 pub use review::{review_csv, review_json, review_jsonl};
 pub use series::series;
 pub use text::text;

@@ -85,10 +85,23 @@ pub fn review_csv(outcome: &Outcome) -> String {
     measured_csv(outcome, &parts, out)
 }
 
+/// A line of a table: its fields, each with its column's name.
+pub(super) type Row = Vec<(&'static str, String)>;
+
 /// The figures of trials: a line for each, of each repeat.
 fn trials_csv(parts: &[Part]) -> String {
     let head = ["step", "cell", "repeat", "figure", "unit", "value", "better"];
-    let mut out = line(head.map(str::to_owned));
+    line(head.map(str::to_owned)) + &trial_rows(parts).into_iter().map(values).collect::<String>()
+}
+
+/// A line's fields without their names.
+fn values(row: Row) -> String {
+    line(row.into_iter().map(|(_, value)| value))
+}
+
+/// A row for each figure of each repeat of each trial.
+pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
+    let mut rows = Vec::new();
     for part in parts {
         for outcome in part.trials {
             for (place, go) in outcome.repeats.iter().enumerate() {
@@ -98,18 +111,30 @@ fn trials_csv(parts: &[Part]) -> String {
                         trial::Better::Less => "less",
                         trial::Better::Neither => "neither",
                     };
-                    let (key, number, value) = (outcome.point.key(), (place + 1).to_string(), figure.value.to_string());
-                    let texts = [&part.step.name, &key, &number, &figure.name, &figure.unit, &value];
-                    out += &line(texts.map(String::clone).into_iter().chain([better.to_owned()]));
+                    rows.push(vec![
+                        ("step", part.step.name.clone()),
+                        ("cell", outcome.point.key()),
+                        ("repeat", (place + 1).to_string()),
+                        ("figure", figure.name.clone()),
+                        ("unit", figure.unit.clone()),
+                        ("value", figure.value.to_string()),
+                        ("better", better.to_owned()),
+                    ]);
                 }
             }
         }
     }
-    out
+    rows
 }
 
 /// Appends the measurements to their head.
-fn measured_csv(outcome: &Outcome, parts: &[Part], mut out: String) -> String {
+fn measured_csv(outcome: &Outcome, parts: &[Part], out: String) -> String {
+    out + &measured_rows(outcome, parts).into_iter().map(values).collect::<String>()
+}
+
+/// A row for the reads, writes, trims and flushes of each measurement.
+pub(super) fn measured_rows(outcome: &Outcome, parts: &[Part]) -> Vec<Row> {
+    let mut rows = Vec::new();
     for part in parts {
         let steady = Course::of(part).map_or("", |course| course.verdict().name());
         for cell in part.readings.iter().map(|reading| reading.cell) {
@@ -119,15 +144,19 @@ fn measured_csv(outcome: &Outcome, parts: &[Part], mut out: String) -> String {
                 let single = single(outcome, measurement, &findings);
                 let flows = single.flows().into_iter().chain([("flush", &measurement.flush)]);
                 for (direction, flow) in flows.filter(|(_, flow)| flow.requests > 0) {
-                    let counted = if is_counted { "yes" } else { "no" };
-                    let own = [&part.step.name, steady, &key, &number.to_string(), counted].map(str::to_owned);
-                    let fields = fields(&single, direction, flow).into_iter().skip(1).map(|(_, value)| value);
-                    out += &line(own.into_iter().chain(fields));
+                    let own = [
+                        ("step", part.step.name.clone()),
+                        ("steady_state", steady.to_owned()),
+                        ("cell", key.clone()),
+                        ("round", number.to_string()),
+                        ("counted", if is_counted { "yes" } else { "no" }.to_owned()),
+                    ];
+                    rows.push(own.into_iter().chain(fields(&single, direction, flow).into_iter().skip(1)).collect());
                 }
             }
         }
     }
-    out
+    rows
 }
 
 /// A cell's measurements with their numbers, from 1, and whether they count.
@@ -146,7 +175,8 @@ fn findings(outcome: &Outcome, step: &str, key: &str) -> Vec<String> {
     outcome.findings.iter().filter(is_own).map(|found| found.text.clone()).collect()
 }
 
-fn single<'a>(outcome: &'a Outcome, measurement: &'a Measurement, findings: &'a [String]) -> Single<'a> {
+/// A measurement with what is the same of all in a run.
+pub(super) fn single<'a>(outcome: &'a Outcome, measurement: &'a Measurement, findings: &'a [String]) -> Single<'a> {
     let run = &outcome.run;
     Single {
         name: "",

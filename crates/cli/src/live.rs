@@ -1,0 +1,212 @@
+//! A run while it goes on, on the whole of a terminal: charts step by step, the speed and latencies of now, what the
+//! drive counts, and doubts as they come up.
+
+mod course;
+mod device;
+mod drawing;
+mod screen;
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use block::Nanos;
+use engine::Measurement;
+use lab::{Thermometer, Watch};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::low_level::raise;
+
+use crate::terminal::{color, notice};
+use course::Course;
+use device::Device;
+use drawing::{Moment, draw};
+use screen::{DRAWS, Screen};
+
+/// How long the view waits for a key before it draws again: short enough that an end asked for by a signal is seen at
+/// once.
+const EVERY: Duration = Duration::from_millis(100);
+/// How old the device's counters may be.
+const COUNTED: Duration = Duration::from_millis(500);
+
+/// What is looked at.
+pub struct Scene<'a> {
+    /// Which run it is, in a line.
+    pub title: String,
+    /// The real target, with what tells how warm it is; none for a simulated drive.
+    pub target: Option<(&'a Path, Option<Thermometer>)>,
+    /// Whether Ctrl-C sets a flag that the run sees; else it ends the program.
+    pub ends_in_order: bool,
+}
+
+/// The view, with the thread that draws it.
+pub struct View {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    course: Mutex<Course>,
+    screen: Arc<Screen>,
+    began: Instant,
+    is_over: AtomicBool,
+}
+
+/// What signals ask of the view.
+struct Signals {
+    /// The one that has come; 0 before.
+    asked: Arc<AtomicUsize>,
+    /// From now on they do what they do to a program that does not watch for them, unless the run sees them itself.
+    leave_alone: Arc<AtomicBool>,
+    ends_in_order: bool,
+}
+
+impl View {
+    /// Takes the terminal and shows what goes on there.
+    ///
+    /// # Errors
+    /// Why there is no view, in words.
+    pub fn open(scene: Scene) -> Result<Self, String> {
+        let signals =
+            Signals::watch(scene.ends_in_order).map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
+        let device = scene.target.map(|(path, thermometer)| Device::of(path, thermometer));
+        let shared = Arc::new(Shared {
+            course: Mutex::new(Course { title: scene.title, ..Course::default() }),
+            screen: Screen::take()?,
+            began: Instant::now(),
+            is_over: AtomicBool::new(false),
+        });
+        let drawn = Arc::clone(&shared);
+        let draws = move || drawn.go_on(device.as_ref(), &signals);
+        let thread =
+            std::thread::Builder::new().name(DRAWS.to_owned()).spawn(draws).map_err(|error| error.to_string())?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.shared.course()
+    }
+}
+
+/// Gives the terminal back.
+impl Drop for View {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        // A view that panicked has said so, and the terminal is given back.
+        self.thread.take().map(JoinHandle::join);
+        self.shared.screen.leave();
+    }
+}
+
+impl Shared {
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.course.lock().expect("nothing panics while it holds the course")
+    }
+
+    /// Draws until the run is over, or someone asks for its end.
+    fn go_on(&self, device: Option<&Device>, signals: &Signals) {
+        let color = color(std::io::stderr().is_terminal());
+        let mut counted: Option<(Instant, Vec<String>)> = None;
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Some(device) = device
+                && counted.as_ref().is_none_or(|(when, _)| when.elapsed() >= COUNTED)
+            {
+                counted = Some((Instant::now(), device.lines()));
+            }
+            let lines = counted.as_ref().map(|(_, lines)| lines.clone());
+            let moment = Moment { elapsed: self.began.elapsed(), device: lines, color };
+            let is_drawn = self.screen.draw(|frame| draw(frame, &self.course(), &moment));
+            let asks = is_drawn && asks_for_the_end();
+            if !is_drawn || asks || signals.asked().is_some() {
+                self.screen.leave();
+                signals.pass_on(asks);
+                return;
+            }
+        }
+        self.screen.leave();
+        signals.leave_alone.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Signals {
+    fn watch(ends_in_order: bool) -> std::io::Result<Self> {
+        let signals = Self { asked: Arc::default(), leave_alone: Arc::default(), ends_in_order };
+        for signal in [SIGINT, SIGTERM] {
+            if !ends_in_order {
+                flag::register_conditional_default(signal, Arc::clone(&signals.leave_alone))?;
+            }
+            flag::register_usize(signal, Arc::clone(&signals.asked), signal as usize)?;
+        }
+        Ok(signals)
+    }
+
+    /// The one that has come.
+    fn asked(&self) -> Option<i32> {
+        Some(self.asked.load(Ordering::Relaxed) as i32).filter(|signal| *signal != 0)
+    }
+
+    /// Does what the signal, or Ctrl-C where a key has asked, would have done without the view.
+    fn pass_on(&self, is_key: bool) {
+        self.leave_alone.store(true, Ordering::Relaxed);
+        let signal = if is_key { Some(SIGINT) } else { self.asked() };
+        let Some(signal) = signal else { return };
+        notice("Ending the run; what was measured is kept");
+        // What came as a signal the run has seen itself, if it sees any.
+        if is_key || !self.ends_in_order {
+            // A signal to oneself fails only where there is no such signal.
+            raise(signal).ok();
+        }
+    }
+}
+
+/// Waits a moment for a key; whether it is one that ends the run. A terminal that tells nothing has no keys.
+fn asks_for_the_end() -> bool {
+    match event::poll(EVERY) {
+        Ok(true) => {
+            matches!(event::read(), Ok(Event::Key(key)) if key.kind == KeyEventKind::Press && ends(key.code, key.modifiers))
+        }
+        Ok(false) => false,
+        Err(_) => {
+            std::thread::sleep(EVERY);
+            false
+        }
+    }
+}
+
+fn ends(code: KeyCode, modifiers: KeyModifiers) -> bool {
+    match code {
+        KeyCode::Char('c') => modifiers.contains(KeyModifiers::CONTROL),
+        KeyCode::Char('q' | 'Q') => true,
+        _ => false,
+    }
+}
+
+impl Watch for View {
+    fn begin(&self, whole: Nanos) {
+        self.course().whole = whole;
+    }
+
+    fn step(&self, title: &str) {
+        self.course().begin_step(title);
+    }
+
+    fn advance(&self, done: Nanos) {
+        self.course().done += done;
+    }
+
+    fn live(&self, now: engine::Progress) {
+        self.course().hear(now);
+    }
+
+    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
+        self.course().keep(step, cell, measurement);
+    }
+
+    fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {
+        self.course().find(step, cell, finding);
+    }
+}

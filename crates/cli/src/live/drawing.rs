@@ -1,0 +1,356 @@
+//! How a run that goes on is shown: what is done now on top, the charts of its steps, and what is in doubt.
+
+use std::time::Duration;
+
+use indicatif::HumanDuration;
+use lab::Metric;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+use report::bars;
+
+use super::course::{Chart, Course};
+use crate::progress::time_left;
+use crate::terminal::spelled;
+
+/// The narrowest screen on which two things stand side by side, in columns.
+const BOTH: u16 = 60;
+/// The rows of a section that says what is done now, with its title.
+const NOW: u16 = 5;
+
+/// What is shown besides the course.
+pub struct Moment {
+    /// How long the run has gone on.
+    pub elapsed: Duration,
+    /// What a real drive did since it began, in lines; none for a simulated one.
+    pub device: Option<Vec<String>>,
+    /// Whether there are colours.
+    pub color: bool,
+}
+
+/// Draws all that has room.
+pub fn draw(frame: &mut Frame, course: &Course, moment: &Moment) {
+    let drawing = Drawing { course, moment };
+    let area = frame.area();
+    let rest = area.height.saturating_sub(4);
+    let now = if rest >= NOW { NOW } else { 0 };
+    let doubts = if rest >= NOW + 6 { ((rest - NOW) / 3).max(3) } else { 0 };
+    let rows = [3, now, rest - now - doubts, doubts, 1].map(Constraint::Length);
+    let [head, now, charts, doubts, foot] = Layout::vertical(rows).areas(area);
+    let halves = |area: Rect| match area.width >= BOTH {
+        true => Layout::horizontal([Constraint::Fill(1), Constraint::Length(2), Constraint::Fill(1)]).areas(area),
+        false => [area, Rect::default(), Rect::default()],
+    };
+    drawing.head(frame, head);
+    let [left, _, right] = halves(now);
+    drawing.section(frame, left, drawing.now_title(), &drawing.now(left.width.into()));
+    drawing.section(frame, right, "drive".to_owned(), &drawing.drive());
+    let [left, _, right] = halves(charts);
+    let (cells, steps) = if right.is_empty() { (left, right) } else { (right, left) };
+    drawing.section(frame, steps, "steps, IOPS (higher is faster)".to_owned(), &drawing.steps(steps));
+    drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
+    let title = format!("findings: {}", course.findings.len());
+    drawing.section(frame, doubts, title, &drawing.doubts(doubts));
+    let keys = "q or Ctrl-C ends the run; what was measured is kept";
+    frame.render_widget(Paragraph::new(keys).style(drawing.faint()), foot);
+    // The locale may have no more than ASCII.
+    for cell in &mut frame.buffer_mut().content {
+        if !cell.symbol().is_ascii() {
+            let symbol = spelled(cell.symbol().to_owned());
+            cell.set_symbol(&symbol[..symbol.chars().next().map_or(0, char::len_utf8)]);
+        }
+    }
+}
+
+struct Drawing<'a> {
+    course: &'a Course,
+    moment: &'a Moment,
+}
+
+impl Drawing<'_> {
+    fn faint(&self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    fn strong(&self, color: Color) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        if self.moment.color { style.fg(color) } else { style }
+    }
+
+    /// Which run it is, how far it has come, and what it does.
+    fn head(&self, frame: &mut Frame, area: Rect) {
+        let Course { whole, done, step, title, measurements, .. } = self.course;
+        let left = match time_left(self.moment.elapsed, done.as_nanos(), whole.as_nanos()) {
+            Some(left) => format!("{} left", HumanDuration(left)),
+            None => "time left not known yet".to_owned(),
+        };
+        let share = self.course.share();
+        let gone = HumanDuration(self.moment.elapsed);
+        let words = format!(" {:>3.0} %  {gone} gone, {left}", (share * 100.0).floor());
+        let room = usize::from(area.width).saturating_sub(words.chars().count()).min(40);
+        let full = (share * room as f64) as usize;
+        let bar = "━".repeat(full) + &"╌".repeat(room - full);
+        let step = if step.is_empty() { "Beginning" } else { step };
+        let kept = if *measurements == 1 { "1 measurement".to_owned() } else { format!("{measurements} measurements") };
+        let lines = vec![
+            Line::styled(title.as_str(), self.strong(Color::Reset)),
+            Line::styled(bar + &words, self.strong(Color::Cyan)),
+            Line::raw(format!("{step} · {kept}")),
+        ];
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    /// A title with a rule, and as many of the lines beneath as have room.
+    fn section(&self, frame: &mut Frame, area: Rect, title: String, lines: &[String]) {
+        let rule = "─".repeat(usize::from(area.width).saturating_sub(title.chars().count() + 4));
+        let head = Line::styled(format!("── {title} {rule}"), self.strong(Color::Cyan));
+        let lines = std::iter::once(head).chain(lines.iter().map(|line| Line::raw(line.as_str())));
+        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
+    }
+
+    fn now_title(&self) -> String {
+        match (&self.course.now, &self.course.last) {
+            (None, Some(_)) => "last measurement".to_owned(),
+            _ => "now".to_owned(),
+        }
+    }
+
+    /// How fast it is, how long requests take, and how that has gone.
+    fn now(&self, width: usize) -> Vec<String> {
+        let history: Vec<f64> = self.course.history.iter().copied().collect();
+        let history = bars(&history[history.len().saturating_sub(width)..]);
+        if let Some(speed) = self.course.now {
+            let lately = speed.lately.map(|lately| format!("median {}, 99 % {}", lately.median, lately.p99));
+            let latency = lately.unwrap_or_else(|| "latencies after the first second".to_owned());
+            return vec![format!("{:.0} IOPS, {:.1} MB/s", speed.iops, speed.rate / 1e6), latency, history];
+        }
+        let Some(last) = &self.course.last else { return vec!["nothing is measured yet".to_owned()] };
+        let figure = |metric: Metric| last.figures.iter().find(|(of, _)| *of == metric).map(|(_, value)| *value);
+        let speed = [(Metric::Iops, 0, " IOPS"), (Metric::Bandwidth, 1, " MB/s")];
+        let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| format!("{value:.digits$}{unit}")));
+        let words = [(Metric::LatencyMedian, "median"), (Metric::Latency99, "99 %"), (Metric::Latency9999, "99.99 %")];
+        let micros = |value: f64| block::Nanos::from_nanos((value * 1e3) as u64);
+        let latency = words.map(|(of, word)| figure(of).map(|value| format!("{word} {}", micros(value))));
+        let joined = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+        vec![last.place.clone(), joined(&speed), joined(&latency), history]
+    }
+
+    /// What the drive did.
+    fn drive(&self) -> Vec<String> {
+        if let Some(lines) = &self.moment.device {
+            return lines.clone();
+        }
+        let Some(counters) = self.course.counters else { return vec!["no counters yet".to_owned()] };
+        let mut lines = vec![format!("read {}, written {}", counters.host_read, counters.host_written)];
+        if counters.pages_programmed > 0 || counters.pages_read > 0 {
+            let amplification = counters.write_amplification();
+            let amplification = amplification.map(|times| format!(", write amplification {times:.2}"));
+            let programmed = counters.page.times(counters.pages_programmed);
+            lines.push(format!("programmed {programmed}{}", amplification.unwrap_or_default()));
+            lines.push(format!("{} blocks erased, {} pages moved", counters.blocks_erased, counters.pages_moved));
+        }
+        if counters.throttled > block::Nanos::ZERO {
+            lines.push(format!("throttled for {}", counters.throttled));
+        }
+        lines
+    }
+
+    /// A line for each of the latest steps: how its cells go.
+    fn steps(&self, area: Rect) -> Vec<String> {
+        let charts = self.latest(&self.course.charts, area);
+        let name = charts.iter().map(|chart| chart.step.chars().count()).max().unwrap_or(0).min(16);
+        let line = |chart: &Chart| {
+            let values: Vec<f64> = chart.bars.iter().map(|bar| bar.iops).collect();
+            let ends = match (values.first(), values.last()) {
+                (Some(first), Some(last)) if values.len() > 1 => format!("{first:.0} → {last:.0}"),
+                (Some(first), _) => format!("{first:.0}"),
+                _ => String::new(),
+            };
+            let room = usize::from(area.width).saturating_sub(name + ends.chars().count() + 2);
+            let shown = &values[values.len().saturating_sub(room)..];
+            format!("{:<name$} {} {ends}", shortened(&chart.step, name), bars(shown))
+        };
+        charts.iter().map(line).collect()
+    }
+
+    fn cells_title(&self) -> String {
+        let step = self.course.charts.last().map(|chart| chart.step.as_str());
+        step.map_or_else(|| "IOPS".to_owned(), |step| format!("{step}, IOPS"))
+    }
+
+    /// A bar for each of the latest cells of the latest step.
+    fn cells(&self, area: Rect) -> Vec<String> {
+        let Some(chart) = self.course.charts.last() else { return Vec::new() };
+        let cells = self.latest(&chart.bars, area);
+        let width = usize::from(area.width);
+        let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
+        let highest = chart.bars.iter().map(|bar| bar.iops).fold(0.0, f64::max);
+        let figure = |iops: f64| format!("{iops:.0}");
+        let digits = figure(highest).len();
+        let room = width.saturating_sub(name + digits + 2);
+        let line = |bar: &super::course::Bar| {
+            let full = if highest > 0.0 { (bar.iops / highest * room as f64).round() as usize } else { 0 };
+            format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), figure(bar.iops), "█".repeat(full))
+        };
+        cells.iter().map(line).collect()
+    }
+
+    /// The latest findings first, each on as many lines as it takes.
+    fn doubts(&self, area: Rect) -> Vec<String> {
+        if self.course.findings.is_empty() {
+            return vec!["none so far".to_owned()];
+        }
+        let latest = self.course.findings.iter().rev().take(area.height.into());
+        latest.flat_map(|finding| wrapped(finding, area.width.into())).collect()
+    }
+
+    /// As many of the last of `all` as an area has rows beneath its title.
+    fn latest<'t, T>(&self, all: &'t [T], area: Rect) -> &'t [T] {
+        &all[all.len().saturating_sub(area.height.saturating_sub(1).into())..]
+    }
+}
+
+/// A text with an ellipsis at its end where there is no room for all of it.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).take(room).collect()
+}
+
+/// A text in lines of at most `width` columns, broken between words; those after the first are set in.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("  {word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use block::{Bytes, Nanos, Op, Seed};
+    use drive::Counters;
+    use engine::{Clock, Measurement};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use workload::Workload;
+
+    use super::*;
+
+    /// A run with two steps, a drive's counters and a finding.
+    fn course() -> Course {
+        let mut course = Course {
+            title: "Run 7: A drive review on Intel X25-M".to_owned(),
+            whole: Nanos::from_secs(100),
+            done: Nanos::from_secs(40),
+            ..Course::default()
+        };
+        course.begin_step("Random reads by queue depth");
+        for (step, cell, each) in [("write", "", 100), ("read", "iodepth=1", 200), ("read", "iodepth=32", 400)] {
+            let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+            for read in 1..=each * 3 {
+                let at = Nanos::from_nanos(read * 1_000_000_000 / each);
+                measurement.record(Op::Read, Bytes::from_kib(4), at, Nanos::from_micros(100));
+            }
+            let page = Bytes::from_kib(4);
+            measurement.drive = Some(Counters {
+                host_written: Bytes::from_mib(8),
+                pages_programmed: 3072,
+                page,
+                blocks_erased: 5,
+                ..Counters::default()
+            });
+            course.keep(step, cell, &measurement);
+        }
+        course.find(Some("read"), Some("iodepth=32"), "The host was busy, so the figures may say more of it.");
+        course
+    }
+
+    fn shown(course: &Course, device: Option<Vec<String>>, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let moment = Moment { elapsed: Duration::from_secs(30), device, color: true };
+        terminal.draw(|frame| draw(frame, course, &moment)).unwrap();
+        let cells = &terminal.backend().buffer().content;
+        let rows = cells.chunks(width.into()).map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+        rows.map(|row| row.trim_end().to_owned() + "\n").collect()
+    }
+
+    #[test]
+    fn a_terminal_of_80_columns_and_24_rows_has_room_for_every_part() {
+        let text = shown(&course(), None, 80, 24);
+        for part in [
+            "Run 7: A drive review on Intel X25-M",
+            " 40 %  30 seconds gone, 45 seconds left",
+            "Random reads by queue depth · 3 measurements",
+            "── last measurement",
+            "400 IOPS, 1.6 MB/s",
+            "median 100 µs, 99 % 100 µs, 99.99 % 100 µs",
+            "── drive",
+            "written 24.0 MiB",
+            "write amplification 1.50",
+            "15 blocks erased",
+            "── steps, IOPS",
+            "▄█ 200 → 400",
+            "── read, IOPS",
+            "iodepth=1  200 ██",
+            "iodepth=32 400 ████",
+            "── findings: 1",
+            "read iodepth=32: The host was busy",
+            "q or Ctrl-C ends the run",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_real_drive_does_now_takes_the_place_of_the_last_measurement() {
+        let mut course = course();
+        let lately = Some(engine::Lately { median: Nanos::from_micros(80), p99: Nanos::from_millis(2) });
+        let heard = |requests| engine::Progress {
+            requests,
+            bytes: Bytes::from_kib(4).times(requests),
+            elapsed: Nanos::from_millis(requests),
+            lately,
+        };
+        course.hear(heard(250));
+        course.hear(heard(500));
+        let text = shown(&course, Some(vec!["7 in flight".to_owned()]), 80, 24);
+        for part in ["── now", "1000 IOPS, 4.1 MB/s", "median 80.0 µs, 99 % 2.00 ms", "██", "7 in flight"] {
+            assert!(text.contains(part), "`{part}` is missing:\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_smaller_terminal_shows_what_has_room() {
+        let course = course();
+        for width in 1..=100 {
+            for height in 1..=40 {
+                let text = shown(&course, None, width, height);
+                let has_step = text.contains("Random reads by");
+                assert_eq!(has_step, width >= 15 && height >= 4, "{width} × {height}:\n{text}");
+            }
+        }
+        let narrow = shown(&course, None, 40, 20);
+        assert!(narrow.contains("iodepth=32 400") && narrow.contains("findings: 1"), "{narrow}");
+    }
+
+    #[test]
+    fn before_anything_is_measured_that_is_what_is_said() {
+        let text = shown(&Course::default(), None, 80, 24);
+        for part in
+            ["Beginning", "time left not known yet", "nothing is measured yet", "no counters yet", "none so far"]
+        {
+            assert!(text.contains(part), "`{part}` is missing:\n{text}");
+        }
+    }
+}

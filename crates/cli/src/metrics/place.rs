@@ -1,0 +1,103 @@
+//! Where the figures of a run are to be found.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::failure::Failure;
+use crate::terminal::notice;
+
+/// What was asked for: a file, or an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file that is written.
+    File(PathBuf),
+    /// An address that answers.
+    Address(SocketAddr),
+}
+
+/// A place that was tried.
+pub enum Outlet {
+    /// A file that can be written.
+    File(PathBuf),
+    /// What waits for those who ask.
+    Listener(Arc<TcpListener>),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((host, port)) = text.rsplit_once(':').filter(|(host, _)| !host.contains('/')) else {
+            return Ok(Self::File(text.into()));
+        };
+        let address = || match host {
+            "" | "localhost" => Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?)),
+            _ => text.parse().ok(),
+        };
+        match address() {
+            Some(address) => Ok(Self::Address(address)),
+            None => Err(format!(
+                "give an address and a port in numbers (127.0.0.1:9187, [::1]:9187), or a file whose name has a colon with \
+                 its folder: ./{text}"
+            )),
+        }
+    }
+}
+
+impl Place {
+    /// Tries the place, before anything is begun: empties the file, or takes the port and says what to ask for.
+    ///
+    /// # Errors
+    /// If it cannot be had, or the address is one that others reach and `is_public` does not say that this is meant.
+    pub fn open(&self, is_public: bool) -> Result<Outlet, Failure> {
+        let address = match self {
+            Self::File(path) => {
+                return match std::fs::write(path, "") {
+                    Ok(()) => Ok(Outlet::File(path.clone())),
+                    Err(error) => Err(Failure::usage(format!(
+                        "metrics cannot be written to {}: {error}; name another file",
+                        path.display()
+                    ))),
+                };
+            }
+            Self::Address(address) => address,
+        };
+        if !address.ip().is_loopback() && !is_public {
+            return Err(Failure::usage(format!(
+                "other machines reach {address}, and whoever asks there is answered; give 127.0.0.1:{port} for this machine \
+                 alone, or --metrics-public if that is meant",
+                port = address.port()
+            )));
+        }
+        let listened = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let (taken, listener) = listened.map_err(|error| {
+            Failure::usage(format!(
+                "metrics cannot be had at {address}: {error}; give another port, or 0 for any that is free"
+            ))
+        })?;
+        notice(format_args!("Metrics: http://{taken}/metrics"));
+        Ok(Outlet::Listener(Arc::new(listener)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_port_is_an_address() {
+        let address = |text: &str| Ok(Place::Address(text.parse().unwrap()));
+        let file = |text: &str| Ok(Place::File(text.into()));
+        assert_eq!(Place::from_str("127.0.0.1:9187"), address("127.0.0.1:9187"));
+        assert_eq!(Place::from_str("[::1]:0"), address("[::1]:0"));
+        assert_eq!(Place::from_str(":9187"), address("127.0.0.1:9187"));
+        assert_eq!(Place::from_str("localhost:9187"), address("127.0.0.1:9187"));
+        assert_eq!(Place::from_str("assay.prom"), file("assay.prom"));
+        assert_eq!(Place::from_str("./night:1"), file("./night:1"));
+        for wrong in ["night:1", "127.0.0.1:99999", "::1:9187:", "localhost:http"] {
+            assert!(Place::from_str(wrong).is_err_and(|why| why.contains(&format!("./{wrong}"))), "{wrong}");
+        }
+    }
+}

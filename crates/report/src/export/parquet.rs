@@ -1,0 +1,127 @@
+//! Every measurement and every figure of a trial as columns, in Apache Parquet, for data frames.
+
+use std::sync::Arc;
+
+use engine::Measurement;
+use lab::Outcome;
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use super::csv::fields;
+use super::review::{measured_rows, single, trial_rows};
+use crate::part::parts;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Truth,
+    Whole,
+    Real,
+}
+
+/// A column: a value for each row, or none where a row has none.
+struct Column {
+    name: &'static str,
+    kind: Kind,
+    values: Vec<Option<String>>,
+}
+
+/// All of a run as one table in Apache Parquet, uncompressed.
+///
+/// A row for the reads, writes, trims and flushes of each measurement, with the columns of
+/// [`review_csv`](super::review_csv()), and a row for each figure of each trial, which has `repeat`, `figure`,
+/// `unit`, `value` and `better` in their place. What a row does not have is null. Sizes are bytes, times nanoseconds, rates per second. The
+/// seed is text: it may be more than the 63 bits of a number here.
+///
+/// # Errors
+/// If the table is more than the format holds.
+pub fn review_parquet(outcome: &Outcome) -> Result<Vec<u8>, ParquetError> {
+    let columns = columns(outcome);
+    let schema = columns.iter().map(|column| column.schema().map(Arc::new)).collect::<Result<_, _>>()?;
+    let schema = Type::group_type_builder("assay").with_fields(schema).build()?;
+    let properties = WriterProperties::builder().set_created_by(format!("assay {}", outcome.run.version)).build();
+    let mut file = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
+    let mut group = file.next_row_group()?;
+    columns.iter().try_for_each(|column| column.write(&mut group))?;
+    group.close()?;
+    file.into_inner()
+}
+
+/// All columns, filled row by row.
+fn columns(outcome: &Outcome) -> Vec<Column> {
+    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
+    let measured = fields(&single(outcome, &blank, &[]), "", &blank.flush);
+    // The step takes the place of the job.
+    let measured = measured.iter().skip(1).map(|(name, _)| *name);
+    let own = ["step", "steady_state", "cell", "round", "counted"];
+    let names = own.into_iter().chain(measured).chain(["repeat", "figure", "unit", "value", "better"]);
+    let mut columns: Vec<Column> = names.map(|name| Column { name, kind: kind(name), values: Vec::new() }).collect();
+    let parts = parts(outcome);
+    for row in measured_rows(outcome, &parts).into_iter().chain(trial_rows(&parts)) {
+        for column in &mut columns {
+            let value = row.iter().find(|(name, _)| *name == column.name).map(|(_, value)| value.clone());
+            // An empty field of a number was not measured.
+            column.values.push(value.filter(|value| column.kind == Kind::Text || !value.is_empty()));
+        }
+    }
+    columns
+}
+
+/// What the column of this name holds.
+fn kind(name: &str) -> Kind {
+    match name {
+        "counted" => Kind::Truth,
+        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "write_amplification" | "value" => Kind::Real,
+        "round" | "repeat" | "rwmixread" | "bs" | "iodepth" | "numjobs" | "offset" | "size" | "requests" | "bytes"
+        | "timestamp_ms" => Kind::Whole,
+        name if name.ends_with("_ns") => Kind::Whole,
+        _ => Kind::Text,
+    }
+}
+
+impl Column {
+    fn schema(&self) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self.kind {
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Truth => (Physical::BOOLEAN, None),
+            Kind::Whole => (Physical::INT64, None),
+            Kind::Real => (Physical::DOUBLE, None),
+        };
+        let column = Type::primitive_type_builder(self.name, physical);
+        column.with_logical_type(logical).with_repetition(Repetition::OPTIONAL).build()
+    }
+
+    fn write(&self, group: &mut SerializedRowGroupWriter<Vec<u8>>) -> Result<(), ParquetError> {
+        match self.kind {
+            Kind::Text => self.write_as::<ByteArrayType>(group, |text| Some(ByteArray::from(text))),
+            Kind::Truth => self.write_as::<BoolType>(group, |text| Some(text == "yes")),
+            Kind::Whole => self.write_as::<Int64Type>(group, |text| text.parse().ok()),
+            Kind::Real => self.write_as::<DoubleType>(group, |text| text.parse().ok()),
+        }
+    }
+
+    fn write_as<T: DataType>(
+        &self,
+        group: &mut SerializedRowGroupWriter<Vec<u8>>,
+        read: impl Fn(&str) -> Option<T::T>,
+    ) -> Result<(), ParquetError> {
+        let value = |value: &Option<String>| match value {
+            Some(text) => match read(text) {
+                Some(value) => Ok(Some(value)),
+                None => Err(ParquetError::General(format!("`{text}` is no value for the column {}", self.name))),
+            },
+            None => Ok(None),
+        };
+        let values = self.values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+        let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+        let values: Vec<T::T> = values.into_iter().flatten().collect();
+        let mut column = group.next_column()?.expect("there is a column of the file for each of these");
+        column.typed::<T>().write_batch(&values, Some(&levels), None)?;
+        column.close()
+    }
+}
