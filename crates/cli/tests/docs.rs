@@ -44,15 +44,16 @@ fn every_step_in_the_pages_on_trials_can_be_read() {
         let steps = blocks(page, "toml");
         assert!(!steps.is_empty(), "docs/{name} has an example");
         for (line, steps) in steps {
-            let text = if steps.contains("\nname") && !steps.starts_with("[[") {
-                steps
-            } else {
-                format!("name = \"p\"\n{steps}")
-            };
+            let text = if steps.starts_with("[[") { format!("name = \"p\"\n{steps}") } else { steps };
             let read = lab::plan::parse(&text, lab::plan::Length::Full);
             assert!(read.is_ok(), "docs/{name}:{line}: {}", lab::plan::render(&read.unwrap_err(), name, &text, false));
         }
     }
+}
+
+#[test]
+fn what_the_page_on_contributing_says_can_be_done_in_its_order() {
+    run_all(include_str!("../../../docs/contributing.md"), "contributing.md");
 }
 
 #[test]

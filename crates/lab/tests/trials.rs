@@ -92,3 +92,29 @@ fn without_the_rights_nothing_is_begun() {
         false => assert!(fitting.unwrap_err().to_string().contains("needs root")),
     }
 }
+
+#[test]
+fn everything_that_a_trial_can_be_told_is_in_its_page() {
+    let files = include_str!("../../../docs/file-systems.md");
+    let pages = [
+        ("files", files),
+        ("metadata", files),
+        ("flood", files),
+        ("cross-check", files),
+        ("database", include_str!("../../../docs/database.md")),
+        ("boot", include_str!("../../../docs/boot.md")),
+    ];
+    assert_eq!(
+        pages.map(|(name, _)| name).to_vec(),
+        trial::EXPERIMENTS.iter().map(|one| one.name()).collect::<Vec<_>>()
+    );
+    for (experiment, (name, page)) in trial::EXPERIMENTS.iter().zip(pages) {
+        for choice in experiment.choices() {
+            assert!(
+                page.contains(&format!("`{}`", choice.name)),
+                "the page on `{name}` does not explain `{}`",
+                choice.name
+            );
+        }
+    }
+}

@@ -6,6 +6,11 @@
 //! of its kind. Whatever a trial does to the machine is promised to the [`Aftermath`] first, which undoes it even if the
 //! process is killed.
 
+/// The page on contributing holds its code to what compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/contributing.md")]
+struct Contributing;
+
 mod aftermath;
 mod boot;
 mod choice;
