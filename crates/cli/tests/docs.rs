@@ -66,6 +66,11 @@ fn every_example_of_the_pages_on_settings_and_exit_codes_runs() {
     run_all(include_str!("../../../docs/exit-codes.md"), "exit-codes.md");
 }
 
+#[test]
+fn every_example_of_the_page_on_what_goes_on_runs() {
+    run_all(include_str!("../../../docs/live.md"), "live.md");
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();
