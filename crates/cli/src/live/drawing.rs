@@ -300,7 +300,7 @@ mod tests {
             "median 100 µs, 99 % 100 µs",
             "mean 100 µs, 99.99 % 100 µs",
             "── drive",
-            "written 24.0 MiB",
+            "written 24 MiB",
             "write amplification 1.50",
             "15 blocks erased",
             "── steps, IOPS",
