@@ -16,6 +16,7 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay review sim:x25-m --quick", "a simulated drive, shortened"),
             ("assay review ./scratch.bin --size 1GiB --dry-run", "what it would write and take"),
             ("assay review sim:x25-m --plan access-time", "another method"),
+            ("assay review --quick --live", "watch it on the whole terminal"),
             ("assay review --resume", "go on with what was cut off"),
         ],
         "run" => &[
@@ -39,6 +40,7 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay show last", "the latest run, for people"),
             ("assay show 1 --format csv", "every measurement, for spreadsheets"),
             ("assay show last --format markdown", "for an issue or a chat"),
+            ("assay show last --format jsonl --output figures.jsonl", "in a file"),
         ],
         "compare" => &[
             ("assay compare 1 2", "the second held against the first"),

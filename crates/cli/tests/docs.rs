@@ -77,6 +77,11 @@ fn every_example_of_the_page_on_serving_runs() {
     run_all(page, "serve.md");
 }
 
+#[test]
+fn every_example_of_the_page_on_what_goes_on_runs() {
+    run_all(include_str!("../../../docs/live.md"), "live.md");
+}
+
 /// Runs every block of commands of a page, and reviews by every plan.
 fn run_all(page: &str, name: &str) {
     let place = Place::new();

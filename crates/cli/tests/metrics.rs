@@ -3,7 +3,8 @@
 mod support;
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -77,4 +78,66 @@ fn a_file_that_cannot_be_written_is_refused_at_once() {
     let said = place.refuses(&["review", "--metrics", "no/such/folder/assay.prom"]);
     assert!(said.contains("no/such/folder/assay.prom") && said.contains("name another file"), "{said}");
     assert!(place.refuses(&["show", "last"]).contains("no run"), "nothing was begun");
+}
+
+/// What is answered at an address: the head and the body.
+fn asked(address: &str, question: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(question.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+#[test]
+fn a_review_under_way_answers_at_an_address() {
+    let place = Place::new();
+    let mut review = place.command(&["review", "--metrics", "127.0.0.1:0"]);
+    let mut review = review.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(review.stderr.take().unwrap()).lines().map(Result::unwrap);
+    // The rest is read to its end, so that the program is not kept from telling it.
+    let mut said = said.inspect(|line| eprintln!("{line}"));
+    let place = said.find_map(|line| Some(line.strip_prefix("Metrics: http://")?.to_owned())).unwrap();
+    let address = place.strip_suffix("/metrics").unwrap();
+    let began = Instant::now();
+    let told = loop {
+        // Before the run begins nobody answers yet; whoever asks waits.
+        let (head, body) = asked(address, "GET /metrics HTTP/1.1\r\nHost: assay\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("application/openmetrics-text"), "{head}");
+        assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
+        let told = samples(&body);
+        if told["assay_progress_ratio"] > 0.0 && told["assay_measurements"] > 0.0 {
+            break told;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing is told: {body}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(asked(address, "GET /secrets HTTP/1.1\r\n\r\n").0.starts_with("HTTP/1.1 404"));
+    review.kill().unwrap();
+    review.wait().unwrap();
+    assert_eq!(told["assay_running"], 1.0);
+    assert!(told["assay_last_iops"] > 0.0, "{told:?}");
+}
+
+#[test]
+fn an_address_that_others_reach_or_that_is_taken_is_refused_at_once() {
+    let place = Place::new();
+    let said = place.refuses(&["review", "--metrics", "0.0.0.0:0"]);
+    assert!(said.contains("other machines reach 0.0.0.0:0") && said.contains("--metrics-public"), "{said}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let said = place.refuses(&["review", "--metrics", &taken.local_addr().unwrap().to_string()]);
+    assert!(said.contains("metrics cannot be had at 127.0.0.1:") && said.contains("give another port"), "{said}");
+    let said = place.refuses(&["review", "--metrics", "somewhere:9187"]);
+    assert!(said.contains("an address and a port in numbers"), "{said}");
+    assert!(place.refuses(&["show", "last"]).contains("no run"), "nothing was begun");
+}
+
+#[test]
+fn an_address_that_others_reach_is_had_where_that_is_meant() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let said = place.assay(&["review", "--plan", &plan, "--metrics", "0.0.0.0:0", "--metrics-public"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("Metrics: http://0.0.0.0:"), "{}", said.stderr);
 }

@@ -18,7 +18,7 @@ use crate::terminal::spelled;
 /// The narrowest screen on which two things stand side by side, in columns.
 const BOTH: u16 = 60;
 /// The rows of a section that says what is done now, with its title.
-const NOW: u16 = 5;
+const NOW: u16 = 6;
 
 /// What is shown besides the course.
 pub struct Moment {
@@ -130,11 +130,15 @@ impl Drawing<'_> {
         let figure = |metric: Metric| last.figures.iter().find(|(of, _)| *of == metric).map(|(_, value)| *value);
         let speed = [(Metric::Iops, 0, " IOPS"), (Metric::Bandwidth, 1, " MB/s")];
         let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| format!("{value:.digits$}{unit}")));
-        let words = [(Metric::LatencyMedian, "median"), (Metric::Latency99, "99 %"), (Metric::Latency9999, "99.99 %")];
+        let words = [
+            [(Metric::LatencyMedian, "median"), (Metric::Latency99, "99 %")],
+            [(Metric::LatencyMean, "mean"), (Metric::Latency9999, "99.99 %")],
+        ];
         let micros = |value: f64| block::Nanos::from_nanos((value * 1e3) as u64);
-        let latency = words.map(|(of, word)| figure(of).map(|value| format!("{word} {}", micros(value))));
+        let latency = |(of, word)| figure(of).map(|value| format!("{word} {}", micros(value)));
         let joined = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-        vec![last.place.clone(), joined(&speed), joined(&latency), history]
+        let [usual, rare] = words.map(|pair| joined(&pair.map(latency)));
+        vec![shortened(&last.place, width), joined(&speed), usual, rare, history]
     }
 
     /// What the drive did.
@@ -145,10 +149,9 @@ impl Drawing<'_> {
         let Some(counters) = self.course.counters else { return vec!["no counters yet".to_owned()] };
         let mut lines = vec![format!("read {}, written {}", counters.host_read, counters.host_written)];
         if counters.pages_programmed > 0 || counters.pages_read > 0 {
+            lines.push(format!("programmed {}", counters.page.times(counters.pages_programmed)));
             let amplification = counters.write_amplification();
-            let amplification = amplification.map(|times| format!(", write amplification {times:.2}"));
-            let programmed = counters.page.times(counters.pages_programmed);
-            lines.push(format!("programmed {programmed}{}", amplification.unwrap_or_default()));
+            lines.extend(amplification.map(|times| format!("write amplification {times:.2}")));
             lines.push(format!("{} blocks erased, {} pages moved", counters.blocks_erased, counters.pages_moved));
         }
         if counters.throttled > block::Nanos::ZERO {
@@ -294,9 +297,10 @@ mod tests {
             "Random reads by queue depth · 3 measurements",
             "── last measurement",
             "400 IOPS, 1.6 MB/s",
-            "median 100 µs, 99 % 100 µs, 99.99 % 100 µs",
+            "median 100 µs, 99 % 100 µs",
+            "mean 100 µs, 99.99 % 100 µs",
             "── drive",
-            "written 24.0 MiB",
+            "written 24 MiB",
             "write amplification 1.50",
             "15 blocks erased",
             "── steps, IOPS",
@@ -325,7 +329,7 @@ mod tests {
         course.hear(heard(250));
         course.hear(heard(500));
         let text = shown(&course, Some(vec!["7 in flight".to_owned()]), 80, 24);
-        for part in ["── now", "1000 IOPS, 4.1 MB/s", "median 80.0 µs, 99 % 2.00 ms", "██", "7 in flight"] {
+        for part in ["── now", "1000 IOPS, 4.1 MB/s", "median 80 µs, 99 % 2 ms", "██", "7 in flight"] {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }
     }

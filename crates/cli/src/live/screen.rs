@@ -104,3 +104,75 @@ fn restore() {
     execute!(stderr(), LeaveAlternateScreen, Show).ok();
     disable_raw_mode().ok();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// What panics while a screen is taken: whoever does the work, or whoever draws.
+    fn panics(draws: bool) {
+        let screen = Screen::take().expect("tmux has a terminal");
+        let work = move || {
+            screen.draw(|frame| {
+                frame.render_widget("drawn", frame.area());
+                assert!(!draws, "on purpose");
+            });
+            panic!("on purpose");
+        };
+        let name = if draws { DRAWS } else { "work" };
+        std::thread::Builder::new().name(name.to_owned()).spawn(work).unwrap().join().unwrap_err();
+        std::thread::sleep(Duration::from_secs(30));
+    }
+
+    #[test]
+    #[ignore = "needs a terminal of its own, which the test of panics gives it"]
+    fn work_panics() {
+        panics(false);
+    }
+
+    #[test]
+    #[ignore = "needs a terminal of its own, which the test of panics gives it"]
+    fn drawing_panics() {
+        panics(true);
+    }
+
+    /// The program still runs when this looks, so that it is not its end that gave the terminal back.
+    #[test]
+    fn a_panic_gives_the_terminal_back_and_is_read_there() {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("skipped: tmux is not installed");
+            return;
+        }
+        for name in ["work_panics", "drawing_panics"] {
+            let folder = tempfile::tempdir().unwrap();
+            let socket = folder.path().join("tmux");
+            let tmux = |arguments: &[&str]| {
+                let output = Command::new("tmux").env_remove("TMUX").arg("-S").arg(&socket).args(arguments).output();
+                String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+            };
+            let program = std::env::current_exe().unwrap();
+            let test = format!("{}::{name}", module_path!().split_once("::").unwrap().1);
+            let line = format!("{} --ignored --exact --nocapture {test}", program.display());
+            tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", &line]);
+            let began = Instant::now();
+            let shown = loop {
+                let shown = tmux(&["capture-pane", "-p"]);
+                if shown.contains("on purpose") || began.elapsed() > Duration::from_secs(20) {
+                    break shown;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            };
+            let state = tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag} #{pane_tty}"]);
+            let [alternate, cursor, tty] = state.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{state}") };
+            let stty = Command::new("stty").args(["-a", "-F", tty]).output().unwrap();
+            let settings = String::from_utf8_lossy(&stty.stdout).into_owned();
+            tmux(&["kill-server"]);
+            assert!(shown.contains("on purpose"), "{name}: {shown}");
+            assert_eq!((alternate, cursor), ("0", "1"), "{name}: {shown}");
+            assert!(settings.contains(" icanon") && settings.contains(" echo "), "{name}: {settings}");
+        }
+    }
+}
