@@ -82,7 +82,8 @@ fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
 fn standings(part: &Part, column: &Column) -> Option<String> {
     let Action::Trial(trials) = &part.step.action else { return None };
     let sheet = Sheet::of(trials, part.trials)?;
-    if sheet.along().is_some() || sheet.rows.len() > STANDING || column.better == Better::Neither {
+    let is_lone = sheet.axes.len() == 1 && sheet.along().is_none();
+    if !is_lone || sheet.rows.len() > STANDING || column.better == Better::Neither {
         return None;
     }
     let found = Standings::of(part.trials, &column.name, column.better == Better::More)?;
@@ -90,9 +91,11 @@ fn standings(part: &Part, column: &Column) -> Option<String> {
         let values = part.trials[point].point.values.iter().map(|(_, value)| shown(value));
         values.collect::<Vec<_>>().join(", ")
     };
+    let is_vain = found.others.iter().all(|one| one.verdict == Verdict::CannotBeShown);
     let said = |one: &Standing| {
         let bounds = match (one.verdict, one.ratio.bounds) {
-            (Verdict::CannotBeShown, _) => " (too few repeats to tell)".to_owned(),
+            (Verdict::CannotBeShown, _) if !is_vain => " (too few repeats to tell)".to_owned(),
+            (Verdict::CannotBeShown, _) => String::new(),
             (Verdict::NotShown, _) => " (may be chance)".to_owned(),
             (_, Some((low, high))) => format!(" ({}–{})", three(low), three(high)),
             (_, None) => String::new(),
@@ -105,7 +108,8 @@ fn standings(part: &Part, column: &Column) -> Option<String> {
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
         [] => return None,
     };
-    Some(format!("{} is {others}.", name(found.best)))
+    let vain = if is_vain { "; there are too few repeats to tell whether that is chance" } else { "" };
+    Some(format!("{} is {others}{vain}.", name(found.best)))
 }
 
 /// The rows of a table for a terminal: points with their first figures.
