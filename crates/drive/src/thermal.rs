@@ -40,7 +40,7 @@ impl Default for Throttle {
 
 /// How warm a drive is.
 ///
-/// In each [`STEP`] it gains the energy that was used, and loses heat in proportion to how much warmer than
+/// In each `STEP` it gains the energy that was used, and loses heat in proportion to how much warmer than
 /// the air it was: explicit Euler on `C dT/dt = P - T / R`. All in whole picokelvin, so rounding stays below
 /// a millionth of a degree for ever and a constant power settles at exactly `P R`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

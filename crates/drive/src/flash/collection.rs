@@ -26,9 +26,9 @@ pub enum Policy {
 pub struct CollectionSpec {
     /// Which block.
     pub policy: Policy,
-    /// Free blocks of a unit at which it begins; at least [`START_MIN`].
+    /// Free blocks of a unit at which it begins; at least `START_MIN`.
     pub start: u32,
-    /// Units that empty a block at the same time; zero for all. One that has no more than [`START_MIN`]
+    /// Units that empty a block at the same time; zero for all. One that has no more than `START_MIN`
     /// free blocks does not wait for others.
     pub at_once: u32,
     /// What is done while the host asks nothing.

@@ -1,8 +1,8 @@
 //! fio's job files.
 //!
-//! A job file is read in three steps: what is written ([`lex`], [`section`]), what it means ([`job`]), and what that
-//! is in a plan ([`layout`], [`emit`]). Nothing here opens a file or looks at the machine: all that is asked of the
-//! world goes through [`World`].
+//! A job file is read in three steps: what is written (`lex`, `section`), what it means (`job`), and what that
+//! is in a plan (`layout`, `emit`). Nothing here opens a file or looks at the machine: all that is asked of the
+//! world goes through `World`.
 
 mod address;
 mod emit;

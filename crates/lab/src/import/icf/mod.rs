@@ -1,8 +1,8 @@
 //! Iometer's configuration files.
 //!
-//! A file is read in four steps: its keys with their values ([`entries`]), what Iometer would take from them
-//! ([`file`]), what each access specification asks of a drive ([`access`]), and which of them run, one after another
-//! and side by side ([`steps`]). [`emit`] writes that as a plan. Nothing here opens a file or looks at the machine.
+//! A file is read in four steps: its keys with their values (`entries`), what Iometer would take from them
+//! (`file`), what each access specification asks of a drive (`access`), and which of them run, one after another
+//! and side by side (`steps`). `emit` writes that as a plan. Nothing here opens a file or looks at the machine.
 //!
 //! The format is that of Iometer 1.1.0, which its versions of 1998 to 2014 share but for keys that came later.
 //!
