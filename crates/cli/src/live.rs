@@ -20,6 +20,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::raise;
+use trial::Trial;
 
 use crate::terminal::{color, notice};
 use course::Course;
@@ -204,6 +205,10 @@ impl Watch for View {
 
     fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
         self.course().keep(step, cell, measurement);
+    }
+
+    fn tried(&self, step: &str, cell: &str, trial: &Trial) {
+        self.course().try_out(step, cell, trial);
     }
 
     fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {

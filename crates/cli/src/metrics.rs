@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use block::Nanos;
 use engine::Measurement;
 use lab::{Metric, Watch};
+use trial::Trial;
 
 use crate::terminal::notice;
 pub use place::{Outlet, Place};
@@ -193,6 +194,10 @@ impl Watch for Metrics {
         });
     }
 
+    fn tried(&self, _: &str, _: &str, _: &Trial) {
+        self.change(false, |state| state.measurements += 1);
+    }
+
     fn found(&self, _: Option<&str>, _: Option<&str>, _: &str) {
         self.change(false, |state| state.findings += 1);
     }
@@ -220,6 +225,10 @@ impl Watch for Watchers<'_> {
 
     fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
         self.0.iter().for_each(|one| one.kept(step, cell, measurement));
+    }
+
+    fn tried(&self, step: &str, cell: &str, trial: &Trial) {
+        self.0.iter().for_each(|one| one.tried(step, cell, trial));
     }
 
     fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, Progress};
 use store::{RunId, Store};
+use trial::Trial;
 use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
@@ -34,6 +35,8 @@ pub trait Watch: Sync {
     fn live(&self, _: Progress) {}
     /// A repeat of a cell was measured and is in the store.
     fn kept(&self, _step: &str, _cell: &str, _measurement: &Measurement) {}
+    /// A go of a trial is over and in the store.
+    fn tried(&self, _step: &str, _cell: &str, _trial: &Trial) {}
     /// There is a doubt about a cell, a step or the whole, and it is in the store.
     fn found(&self, _step: Option<&str>, _cell: Option<&str>, _finding: &str) {}
 }

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 
 use assay_report::export::{review_csv, review_parquet};
-use lab::Outcome;
+use lab::plan::Action;
+use lab::{Outcome, StepOutcome, TrialOutcome};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use trial::{Figure, Trial};
 
 /// The rows of a table, each value by its column's name; what a row does not have is left out.
 fn written(outcome: &Outcome) -> Vec<BTreeMap<String, Field>> {
@@ -54,6 +56,29 @@ fn every_measurement_reads_back_as_the_spreadsheet_has_it() {
             assert!(!row.contains_key("figure"), "no trial was made");
         }
     }
+}
+
+#[test]
+fn figures_of_trials_have_rows_of_their_own() {
+    let mut outcome = support::outcome();
+    let measured = written(&outcome).len();
+    let figure = |value| Figure::less("Latency, 99 %", "s", value);
+    let repeats = [0.25, 0.5].map(|value| Trial { figures: vec![figure(value)], ..Trial::default() });
+    let text = "name = \"t\"\n[[step]]\nname = \"bench\"\ndo = \"database\"\n";
+    let plan = lab::plan::parse(text, lab::plan::Length::Full).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+    let Action::Trial(trials) = &plan.steps[0].action else { panic!("no trial") };
+    let tried = TrialOutcome { point: trials.points[0].clone(), repeats: repeats.to_vec() };
+    let index = outcome.plan.steps.len();
+    outcome.plan.steps.extend(plan.steps.clone());
+    outcome.steps.push(StepOutcome { index, cells: Vec::new(), trials: vec![tried] });
+    let rows = written(&outcome);
+    assert_eq!(rows.len(), measured + 2);
+    let [first, second] = &rows[measured..] else { panic!("two rows") };
+    assert_eq!((&first["step"], &first["unit"]), (&Field::Str("bench".into()), &Field::Str("s".into())));
+    assert_eq!((&first["repeat"], &first["value"]), (&Field::Long(1), &Field::Double(0.25)));
+    assert_eq!((&second["repeat"], &second["value"]), (&Field::Long(2), &Field::Double(0.5)));
+    assert_eq!(second["better"], Field::Str("less".into()));
+    assert!(!second.contains_key("iops"), "what a row does not have is null: {second:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use block::Nanos;
 use drive::Counters;
 use engine::{Measurement, TICK};
 use lab::Metric;
+use trial::{Figure, Trial};
 
 use crate::progress::Speed;
 
@@ -45,18 +46,20 @@ pub struct Course {
 pub struct Chart {
     /// The step's name.
     pub step: String,
+    /// What the bars show, with its unit: `IOPS`, `Transactions, 1/s`.
+    pub figure: String,
     /// Its cells, in the order in which the first figure of each came.
     pub bars: Vec<Bar>,
 }
 
-/// The IOPS of a cell.
+/// The figure of a cell.
 pub struct Bar {
     /// The cell's name: `bs=4k iodepth=32`, empty where nothing is swept.
     pub cell: String,
     /// How often it was measured.
     pub repeats: u32,
     /// The mean of all repeats.
-    pub iops: f64,
+    pub mean: f64,
 }
 
 /// A measurement that was kept.
@@ -102,7 +105,15 @@ impl Course {
         if self.now.take().is_none() {
             self.history = by_second(measurement);
         }
-        self.chart(step).add(cell, measurement.iops());
+        self.chart(step, "IOPS").add(cell, measurement.iops());
+    }
+
+    /// Takes in a go of a trial: its most important figure makes a bar.
+    pub fn try_out(&mut self, step: &str, cell: &str, trial: &Trial) {
+        self.measurements += 1;
+        if let Some(Figure { name, unit, value, .. }) = trial.figures.first() {
+            self.chart(step, &format!("{name}, {unit}")).add(cell, *value);
+        }
     }
 
     /// Takes in a doubt.
@@ -117,10 +128,10 @@ impl Course {
     }
 
     /// The chart of a step, which is then the last.
-    fn chart(&mut self, step: &str) -> &mut Chart {
+    fn chart(&mut self, step: &str, figure: &str) -> &mut Chart {
         let chart = match self.charts.iter().position(|chart| chart.step == step) {
             Some(place) => self.charts.remove(place),
-            None => Chart { step: step.to_owned(), bars: Vec::new() },
+            None => Chart { step: step.to_owned(), figure: figure.to_owned(), bars: Vec::new() },
         };
         self.charts.push(chart);
         self.charts.last_mut().expect("one was just added")
@@ -128,13 +139,13 @@ impl Course {
 }
 
 impl Chart {
-    fn add(&mut self, cell: &str, iops: f64) {
+    fn add(&mut self, cell: &str, value: f64) {
         match self.bars.iter_mut().find(|bar| bar.cell == cell) {
             Some(bar) => {
                 bar.repeats += 1;
-                bar.iops += (iops - bar.iops) / f64::from(bar.repeats);
+                bar.mean += (value - bar.mean) / f64::from(bar.repeats);
             }
-            None => self.bars.push(Bar { cell: cell.to_owned(), repeats: 1, iops }),
+            None => self.bars.push(Bar { cell: cell.to_owned(), repeats: 1, mean: value }),
         }
     }
 }
@@ -179,9 +190,20 @@ mod tests {
         course.keep("read", "bs=8k", &measured(50));
         let steps: Vec<&str> = course.charts.iter().map(|chart| chart.step.as_str()).collect();
         assert_eq!(steps, ["write", "read"]);
-        let bars: Vec<_> = course.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.iops)).collect();
+        let bars: Vec<_> = course.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.mean)).collect();
         assert_eq!(bars, [("bs=4k", 2, 150.0), ("bs=8k", 1, 50.0)]);
         assert_eq!((course.measurements, course.counters.unwrap().blocks_erased), (4, 12));
+    }
+
+    #[test]
+    fn a_trial_shows_its_most_important_figure() {
+        let mut course = Course::default();
+        for value in [100.0, 300.0] {
+            let figures = vec![Figure::more("Transactions", "1/s", value), Figure::more("Commits", "1/s", 7.0)];
+            course.try_out("bench", "clients=8", &Trial { figures, ..Trial::default() });
+        }
+        let chart = &course.charts[0];
+        assert_eq!((chart.figure.as_str(), chart.bars[0].mean, course.measurements), ("Transactions, 1/s", 200.0, 2));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub fn draw(frame: &mut Frame, course: &Course, moment: &Moment) {
     drawing.section(frame, right, "drive".to_owned(), &drawing.drive());
     let [left, _, right] = halves(charts);
     let (cells, steps) = if right.is_empty() { (left, right) } else { (right, left) };
-    drawing.section(frame, steps, "steps, IOPS (higher is faster)".to_owned(), &drawing.steps(steps));
+    drawing.section(frame, steps, "steps, each from 0".to_owned(), &drawing.steps(steps));
     drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
     let title = format!("findings: {}", course.findings.len());
     drawing.section(frame, doubts, title, &drawing.doubts(doubts));
@@ -165,10 +165,10 @@ impl Drawing<'_> {
         let charts = self.latest(&self.course.charts, area);
         let name = charts.iter().map(|chart| chart.step.chars().count()).max().unwrap_or(0).min(16);
         let line = |chart: &Chart| {
-            let values: Vec<f64> = chart.bars.iter().map(|bar| bar.iops).collect();
+            let values: Vec<f64> = chart.bars.iter().map(|bar| bar.mean).collect();
             let ends = match (values.first(), values.last()) {
-                (Some(first), Some(last)) if values.len() > 1 => format!("{first:.0} → {last:.0}"),
-                (Some(first), _) => format!("{first:.0}"),
+                (Some(first), Some(last)) if values.len() > 1 => format!("{} → {}", number(*first), number(*last)),
+                (Some(first), _) => number(*first),
                 _ => String::new(),
             };
             let room = usize::from(area.width).saturating_sub(name + ends.chars().count() + 2);
@@ -179,8 +179,8 @@ impl Drawing<'_> {
     }
 
     fn cells_title(&self) -> String {
-        let step = self.course.charts.last().map(|chart| chart.step.as_str());
-        step.map_or_else(|| "IOPS".to_owned(), |step| format!("{step}, IOPS"))
+        let chart = self.course.charts.last();
+        chart.map_or_else(|| "cells".to_owned(), |chart| format!("{}, {}", chart.step, chart.figure))
     }
 
     /// A bar for each of the latest cells of the latest step.
@@ -189,13 +189,12 @@ impl Drawing<'_> {
         let cells = self.latest(&chart.bars, area);
         let width = usize::from(area.width);
         let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
-        let highest = chart.bars.iter().map(|bar| bar.iops).fold(0.0, f64::max);
-        let figure = |iops: f64| format!("{iops:.0}");
-        let digits = figure(highest).len();
+        let highest = chart.bars.iter().map(|bar| bar.mean).fold(0.0, f64::max);
+        let digits = chart.bars.iter().map(|bar| number(bar.mean).len()).max().unwrap_or(0);
         let room = width.saturating_sub(name + digits + 2);
         let line = |bar: &super::course::Bar| {
-            let full = if highest > 0.0 { (bar.iops / highest * room as f64).round() as usize } else { 0 };
-            format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), figure(bar.iops), "█".repeat(full))
+            let full = if highest > 0.0 { (bar.mean / highest * room as f64).round() as usize } else { 0 };
+            format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), number(bar.mean), "█".repeat(full))
         };
         cells.iter().map(line).collect()
     }
@@ -213,6 +212,11 @@ impl Drawing<'_> {
     fn latest<'t, T>(&self, all: &'t [T], area: Rect) -> &'t [T] {
         &all[all.len().saturating_sub(area.height.saturating_sub(1).into())..]
     }
+}
+
+/// A figure in whole numbers, or with the decimals that tell small ones apart.
+fn number(value: f64) -> String {
+    if value.abs() < 100.0 && value.fract() != 0.0 { format!("{value:.2}") } else { format!("{value:.0}") }
 }
 
 /// A text with an ellipsis at its end where there is no room for all of it.
@@ -303,7 +307,7 @@ mod tests {
             "written 24 MiB",
             "write amplification 1.50",
             "15 blocks erased",
-            "── steps, IOPS",
+            "── steps, each from 0",
             "▄█ 200 → 400",
             "── read, IOPS",
             "iodepth=1  200 ██",

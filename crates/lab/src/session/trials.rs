@@ -54,6 +54,7 @@ impl Session<'_> {
     fn keep_trial(&self, step: &Step, key: &str, repeat: u32, tried: Trial) -> Result<(), LabError> {
         let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
         lock(self.store).record_trial(self.run, &step.name, key, repeat, &text)?;
+        self.watch.tried(&step.name, key, &tried);
         self.note_all(&step.name, key, tried.findings)
     }
 
