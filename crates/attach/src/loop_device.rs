@@ -57,7 +57,11 @@ impl Drop for LoopDevice {
 /// If `losetup` fails.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
     let file = backing(device);
-    run(Command::new("losetup").arg("--detach").arg(device))?;
+    let freed = run(Command::new("losetup").arg("--detach").arg(device));
+    // Somebody else may have been faster, as the kernel is with a device that was freed while it was mounted.
+    if file.is_none() || backing(device) == file {
+        freed?;
+    }
     let began = Instant::now();
     while file.is_some() && backing(device) == file && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(5));
