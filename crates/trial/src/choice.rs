@@ -1,6 +1,7 @@
 //! What a trial can be told: the keys of its steps in a plan.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use block::{Bytes, Nanos, parse_bytes, parse_duration};
 use thiserror::Error;
@@ -33,6 +34,18 @@ pub enum Kind {
     Bytes,
     /// A length of time: `30s`.
     Time,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(words) => f.write_str(&words.join(", ")),
+            Self::Text => f.write_str("any text"),
+            Self::Count(least, most) => write!(f, "{least} to {most}"),
+            Self::Bytes => f.write_str("a size, such as 4k or 1GiB"),
+            Self::Time => f.write_str("a time, such as 10s"),
+        }
+    }
 }
 
 /// Why a value is none of a choice's.

@@ -7,6 +7,7 @@ use drive::smart::Smart;
 use lab::plan::{self, Action, Length, Plan, catalog, profile};
 
 use report::wrapped;
+use trial::EXPERIMENTS;
 
 use super::history::{say, width};
 use crate::failure::Failure;
@@ -45,6 +46,11 @@ enum Named {
     Show {
         /// Its name
         name: String,
+    },
+    /// List what a step can try above the drive, or all that one kind can be told
+    Trials {
+        /// The kind
+        kind: Option<String>,
     },
 }
 
@@ -97,7 +103,27 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             let plan = read(&source.file_name, &source.text)?;
             say(&format!("{}\n{}", steps(&plan), source.text))
         }
+        Some(Named::Trials { kind: None }) => {
+            let lines: String = EXPERIMENTS.iter().map(|kind| entry(kind.name(), 14, kind.about())).collect();
+            say(&format!("{lines}\n`assay plans trials KIND` says what a step with `do = \"KIND\"` can be told.\n"))
+        }
+        Some(Named::Trials { kind: Some(name) }) => trial(name),
     }
+}
+
+/// Says what a kind of trial can be told.
+fn trial(name: &str) -> Result<(), Failure> {
+    let Some(experiment) = EXPERIMENTS.iter().find(|experiment| experiment.name() == name) else {
+        let known: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name()).collect();
+        return Err(Failure::usage(format!("there is no trial `{name}`; choose one of {}", known.join(", "))));
+    };
+    let mut lines = entry("", 0, experiment.about()) + "\n";
+    for choice in experiment.choices() {
+        let default = if choice.default.is_empty() { "none" } else { choice.default };
+        lines += &entry(choice.name, 16, choice.about);
+        lines += &entry("", 16, &format!("{}; default: {default}", choice.kind));
+    }
+    say(&lines)
 }
 
 /// Lists the access profiles with what each sets and where that comes from.

@@ -26,6 +26,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
     charts.extend(courses(&sheet));
     let (common, others) = conditions(&sheet);
     html! {
+        p { (trials.experiment.about()) }
         @if let Some(words) = verdict(part) { p { (words) } }
         @if !charts.is_empty() { (figure(title, &charts, "Means over repeats with 95 % intervals; single repeats as dots. The first repeat is shown over time.")) }
         (framed(&format!("{title}: figures"), &table(&sheet, &part.step.name, title)))

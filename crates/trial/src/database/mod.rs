@@ -67,8 +67,8 @@ impl Experiment for Database {
     }
 
     fn about(&self) -> &'static str {
-        "transactions on a database, PostgreSQL or SQLite, as pgbench does them: how many a second, how long they take and \
-         what they ask of the drive"
+        "Transactions on a database, PostgreSQL or SQLite, as pgbench does them: how many a second, how long they take and \
+         what they ask of the drive."
     }
 
     fn choices(&self) -> &'static [Choice] {

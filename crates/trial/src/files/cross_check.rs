@@ -89,7 +89,7 @@ impl Experiment for CrossCheck {
     }
 
     fn about(&self) -> &'static str {
-        "The same job by assay, fio, dd and bonnie++ on the same mount, figures side by side"
+        "The same job by assay, fio, dd and bonnie++ on the same mount, figures side by side."
     }
 
     fn choices(&self) -> &'static [Choice] {

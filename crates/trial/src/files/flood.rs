@@ -100,7 +100,7 @@ impl Experiment for Flood {
     }
 
     fn about(&self) -> &'static str {
-        "Random reads, one at a time, without and with a flood of sequential writes: their latency, and what is written"
+        "Random reads, one at a time, without and with a flood of sequential writes: their latency, and what is written."
     }
 
     fn choices(&self) -> &'static [Choice] {

@@ -99,7 +99,7 @@ impl Experiment for Metadata {
     }
 
     fn about(&self) -> &'static str {
-        "Many small files made, listed, looked at, renamed and deleted, the caches emptied in between: rates and latencies"
+        "Many small files made, listed, looked at, renamed and deleted, the caches emptied in between: rates and latencies."
     }
 
     fn choices(&self) -> &'static [Choice] {

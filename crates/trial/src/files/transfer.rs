@@ -126,7 +126,7 @@ impl Experiment for Files {
     }
 
     fn about(&self) -> &'static str {
-        "Data written and read through a file system, or on the raw device: rate, latency, processor time"
+        "Data written and read through a file system, or on the raw device: rate, latency, processor time."
     }
 
     fn choices(&self) -> &'static [Choice] {
