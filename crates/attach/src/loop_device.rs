@@ -58,15 +58,13 @@ impl Drop for LoopDevice {
 pub fn detach(device: &Path) -> Result<(), AttachError> {
     let file = backing(device);
     let freed = run(Command::new("losetup").arg("--detach").arg(device));
-    // Somebody else may have been faster, as the kernel is with a device that was freed while it was mounted.
-    if file.is_none() || backing(device) == file {
-        freed?;
-    }
     let began = Instant::now();
-    while file.is_some() && backing(device) == file && began.elapsed() < PATIENCE {
+    let is_held = || file.is_none() || backing(device) == file;
+    while file.is_some() && is_held() && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(5));
     }
-    Ok(())
+    // Somebody else may have been faster, as the kernel is with a device that was freed while it was mounted.
+    if is_held() { freed.map(drop) } else { Ok(()) }
 }
 
 /// Whether anything holds the device: a mount, another device, a program that wants it alone.

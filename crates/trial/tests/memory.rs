@@ -25,5 +25,6 @@ fn memory_is_limited_for_a_trial_and_free_again() {
     assert!(condition(&trial, "page cache").starts_with("used, in 32 MiB"));
     figure(&trial, "Flush at the end");
     assert_eq!(fs::read_to_string("/proc/self/cgroup").unwrap(), before);
+    drop(staged);
     assert_eq!(left_by(std::process::id()), [] as [String; 0]);
 }
