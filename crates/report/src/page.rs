@@ -39,17 +39,24 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// What a browser has to know of the page, wherever its style is.
+    pub(crate) fn about(&self) -> Markup {
+        html! {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content={ "assay " (self.version) };
+            title { (self.title) }
+        }
+    }
+
     /// The page with all that it needs inside.
     pub(crate) fn contained(&self) -> String {
         let page = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    meta name="generator" content={ "assay " (self.version) };
-                    title { (self.title) }
+                    (self.about())
                     style { (PreEscaped(STYLE)) }
                 }
                 body data-name=(self.name) {

@@ -178,7 +178,8 @@ impl Running {
     }
 }
 
-fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+/// Reads all that comes by a pipe, beside what the caller does.
+pub(crate) fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {

@@ -45,20 +45,8 @@ impl Stage {
 
     /// A loop device over a file.
     pub fn file(device: LoopDevice, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
-        Self {
-            device: device.path().to_owned(),
-            capacity,
-            stop,
-            speed: 1.0,
-            under: Under::File(device),
-            promises: Vec::new(),
-        }
-    }
-
-    /// A simulated drive that is attached.
-    pub fn drive(attachment: Attachment, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
-        let device = attachment.device().to_owned();
-        Self { device, capacity, stop, speed: 1.0, under: Under::Drive(Box::new(attachment)), promises: Vec::new() }
+        let stage = Self::device(device.path(), capacity, stop);
+        Self { under: Under::File(device), ..stage }
     }
 
     /// A loop device over all of a file, which is freed with the stage.
@@ -83,7 +71,8 @@ impl Stage {
         let aftermath = Aftermath::begin()?;
         let attachment = Attachment::scratch(name, drive, speed)?;
         let promise = aftermath.promise(Undo::Detach(attachment.device().to_owned()))?;
-        Ok(Self { speed, promises: vec![promise], ..Self::drive(attachment, capacity, stop) })
+        let stage = Self::device(attachment.device(), capacity, stop);
+        Ok(Self { speed, under: Under::Drive(Box::new(attachment)), promises: vec![promise], ..stage })
     }
 
     /// How many of the drive's seconds pass in each of the machine's: 1 but for a simulated drive that was slowed down.

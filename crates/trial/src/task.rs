@@ -1,7 +1,6 @@
 //! A program that runs beside this one, and does not outlive it.
 
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::program::gather;
 use crate::{Aftermath, Ended, ProgramError, Promise, Stage, TrialError, Undo};
 
 /// How often a program is asked whether it has ended.
@@ -153,17 +153,6 @@ pub fn line(command: &Command) -> String {
 fn complaint(ended: &Ended) -> String {
     let complains = |line: &&str| ["error:", "fatal:"].iter().any(|word| line.to_lowercase().contains(word));
     ended.stderr.lines().find(complains).map_or_else(|| ended.last_words(), |line| line.trim().to_owned())
-}
-
-fn gather(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What came before an error is all there is.
-            let _ = pipe.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 #[cfg(test)]

@@ -29,11 +29,7 @@ pub(super) fn framed(page: &Page, place: Place, charts: Charts) -> String {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "assay " (page.version) };
-                title { (page.title) }
+                (page.about())
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href=(address("style.css"));
                 @if charts == Charts::Growing { noscript { meta http-equiv="refresh" content="5"; } }
