@@ -5,41 +5,36 @@ use block::{Completion, Lba, Nanos, Request, Tag};
 use crate::{Counters, Drive, Health, Lost, Shape};
 
 /// A drive that does all that another does, while somebody sees every request with the time of its submission.
-#[derive(Debug)]
-pub struct Observed<'d, D, F> {
-    drive: &'d mut D,
+pub struct Observed<'d, F> {
+    drive: &'d mut dyn Drive,
     see: F,
 }
 
-impl<'d, D: Drive, F: FnMut(Nanos, Request)> Observed<'d, D, F> {
+impl<'d, F: FnMut(Nanos, Request)> Observed<'d, F> {
     /// Lets `see` have every request that `drive` is about to get.
-    pub const fn new(drive: &'d mut D, see: F) -> Self {
+    pub const fn new(drive: &'d mut dyn Drive, see: F) -> Self {
         Self { drive, see }
     }
 }
 
-impl<D: Drive, F: FnMut(Nanos, Request)> Drive for Observed<'_, D, F> {
+impl<F: FnMut(Nanos, Request)> Drive for Observed<'_, F> {
     fn shape(&self) -> Shape {
         self.drive.shape()
     }
 
-    #[inline]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         (self.see)(now, request);
         self.drive.submit(now, tag, request);
     }
 
-    #[inline]
     fn next_event(&self) -> Option<Nanos> {
         self.drive.next_event()
     }
 
-    #[inline]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         self.drive.complete(until)
     }
 
-    #[inline]
     fn now(&self) -> Nanos {
         self.drive.now()
     }

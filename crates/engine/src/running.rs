@@ -65,7 +65,7 @@ impl Running {
 
     /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
     #[inline]
-    pub fn submit<D: Drive>(&mut self, drive: &mut D, now: Nanos, since: Nanos, tag: Tag, flight: &mut Flight) -> bool {
+    pub fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag, flight: &mut Flight) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         if now >= self.deadline || worker.left == 0 {
             return false;
@@ -156,7 +156,7 @@ impl Worker {
 
     /// The request that it makes next.
     #[inline]
-    pub fn peek<D: Drive>(&mut self, drive: &D) -> Request {
+    pub fn peek(&mut self, drive: &dyn Drive) -> Request {
         if self.next == AHEAD {
             self.ahead.fill_with(|| self.stream.next_request());
             drive.expect(&self.ahead);

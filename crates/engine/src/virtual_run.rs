@@ -68,7 +68,7 @@ impl VirtualError {
 ///
 /// # Errors
 /// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
-pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
+pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
     let jobs = [Job { name: "", workload, seed }];
     let mut measured = run_virtual_together(drive, &jobs)?;
     Ok(measured.pop().expect("every job is measured"))
@@ -82,7 +82,7 @@ pub fn run_virtual<D: Drive>(drive: &mut D, workload: &Workload, seed: Seed) -> 
 ///
 /// # Errors
 /// As those of [`run_virtual`], with the name of the job; if one fails, none is measured.
-pub fn run_virtual_together<D: Drive>(drive: &mut D, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
+pub fn run_virtual_together(drive: &mut dyn Drive, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
     let before = drive.counters();
     let mut run = Run::new(drive, jobs)?;
     run.go(drive);
@@ -106,8 +106,8 @@ pub fn run_virtual_together<D: Drive>(drive: &mut D, jobs: &[Job]) -> Result<Vec
 ///
 /// # Errors
 /// As there.
-pub fn run_virtual_recorded<D: Drive>(
-    drive: &mut D,
+pub fn run_virtual_recorded(
+    drive: &mut dyn Drive,
     jobs: &[Job],
     record: &Record,
 ) -> Result<Vec<Measurement>, VirtualError> {
@@ -132,7 +132,7 @@ struct Run {
 
 impl Run {
     /// All jobs, before their first request.
-    fn new<D: Drive>(drive: &D, jobs: &[Job]) -> Result<Self, VirtualError> {
+    fn new(drive: &dyn Drive, jobs: &[Job]) -> Result<Self, VirtualError> {
         let began = drive.now();
         let capacity = drive.shape().capacity;
         let mut flights = Vec::new();
@@ -160,7 +160,7 @@ impl Run {
     }
 
     /// Lets requests follow completions and the clock until no job makes any more.
-    fn go<D: Drive>(&mut self, drive: &mut D) {
+    fn go(&mut self, drive: &mut dyn Drive) {
         self.begin(drive);
         loop {
             let wake = self.wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
@@ -178,7 +178,7 @@ impl Run {
     }
 
     /// The first requests: one of each worker of each job in turn until all queues are full.
-    fn begin<D: Drive>(&mut self, drive: &mut D) {
+    fn begin(&mut self, drive: &mut dyn Drive) {
         let mut tags: Vec<Tag> = (0..self.flights.len() as u32).map(Tag).collect();
         tags.sort_by_key(|tag| tag.0 - self.worker(self.flights[tag.0 as usize].owner).first);
         for tag in tags {
@@ -198,7 +198,7 @@ impl Run {
 
     /// Counts a completion and submits what follows it.
     #[inline]
-    fn follow<D: Drive>(&mut self, drive: &mut D, at: Nanos, tag: Tag) {
+    fn follow(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag) {
         let flight = &mut self.flights[tag.0 as usize];
         let owner = flight.owner;
         let job = &mut self.jobs[owner.job as usize];
@@ -212,13 +212,13 @@ impl Run {
         self.settle(drive, owner.job);
     }
 
-    fn submit<D: Drive>(&mut self, drive: &mut D, now: Nanos, since: Nanos, tag: Tag) -> bool {
+    fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag) -> bool {
         let flight = &mut self.flights[tag.0 as usize];
         self.jobs[flight.owner.job as usize].submit(drive, now, since, tag, flight)
     }
 
     /// Submits what is due of a worker, and has it woken for what will be.
-    fn pull<D: Drive>(&mut self, drive: &mut D, now: Nanos, owner: Owner) {
+    fn pull(&mut self, drive: &mut dyn Drive, now: Nanos, owner: Owner) {
         let deadline = self.jobs[owner.job as usize].deadline;
         loop {
             let worker = self.worker(owner);
@@ -246,7 +246,7 @@ impl Run {
 
     /// Notes the drive where a job has ended while others go on.
     #[cold]
-    fn settle<D: Drive>(&mut self, drive: &D, job: u32) {
+    fn settle(&mut self, drive: &dyn Drive, job: u32) {
         let job = &mut self.jobs[job as usize];
         if job.in_flight > 0 || job.workers.iter().any(Worker::is_awaited) {
             return;

@@ -11,11 +11,11 @@ const TIMES: u64 = 200;
 
 /// `drive` as it is to a workload that ends after so much data, where `share` hears every so often how far that has
 /// come; nothing of one that ends otherwise.
-pub(crate) fn counted<'a, D: Drive>(
-    drive: &'a mut D,
+pub(crate) fn counted<'a>(
+    drive: &'a mut dyn Drive,
     workload: &Workload,
     share: &'a Share,
-) -> Observed<'a, D, impl FnMut(Nanos, Request)> {
+) -> Observed<'a, impl FnMut(Nanos, Request)> {
     let whole = workload.stop.bytes.unwrap_or(Bytes::new(u64::MAX));
     let step = Bytes::new(whole.get() / TIMES);
     let (mut asked, mut next) = (Bytes::ZERO, step);
