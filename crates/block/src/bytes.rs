@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-use crate::nanos::three_digits;
+use crate::figure::in_units;
 
 /// The unit in which places on a drive are counted, whatever the drive's own block is.
 pub const SECTOR: Bytes = Bytes(512);
@@ -110,17 +110,9 @@ impl Sum for Bytes {
 /// `512 B`, `4 KiB`, `74.5 GiB`: three significant digits, binary units.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-        if self.0 < 1024 {
-            return f.pad(&format!("{} B", self.0));
-        }
-        let mut value = self.0 as f64 / 1024.0;
-        let mut unit = 0;
-        while value >= 1023.5 && unit + 1 < UNITS.len() {
-            value /= 1024.0;
-            unit += 1;
-        }
-        f.pad(&format!("{} {}", three_digits(value), UNITS[unit]))
+        const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let units: [(f64, &str); 7] = std::array::from_fn(|power| ((1_u64 << (10 * power)) as f64, UNITS[power]));
+        f.pad(&in_units(self.0 as f64, &units))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
-use crate::nanos::three_digits;
+use crate::figure::in_units;
 
 /// How much the host may write to a drive in its life, as its maker promises: "total bytes written", TBW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,11 +32,6 @@ impl Endurance {
 /// `150 TB`, `1.38 PB`: three significant digits, decimal units, as data sheets have it.
 impl fmt::Display for Endurance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.0.get() as f64 {
-            bytes if bytes < 1e12 => format!("{} GB", three_digits(bytes / 1e9)),
-            bytes if bytes < 1e15 => format!("{} TB", three_digits(bytes / 1e12)),
-            bytes => format!("{} PB", three_digits(bytes / 1e15)),
-        };
-        f.pad(&text)
+        f.pad(&in_units(self.0.get() as f64, &[(1e9, "GB"), (1e12, "TB"), (1e15, "PB")]))
     }
 }

@@ -3,8 +3,14 @@
 //! Nothing here does anything: these are the words in which a workload asks and a drive answers,
 //! and the one place where such words are read from text and written for people.
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod bytes;
 mod endurance;
+mod figure;
 mod nanos;
 mod parse;
 mod power;

@@ -6,6 +6,8 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::in_units;
+
 /// A length of simulated or measured time, or a moment on a clock that began at zero, in whole nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -104,11 +106,7 @@ impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
             0 => "0 s".to_owned(),
-            ns if ns < 1_000 => format!("{ns} ns"),
-            // From here on three digits round up to a thousand, which is one of the next unit.
-            ns if ns < 999_500 => format!("{} µs", three_digits(ns as f64 / 1e3)),
-            ns if ns < 999_500_000 => format!("{} ms", three_digits(ns as f64 / 1e6)),
-            ns if ns < 120_000_000_000 => format!("{} s", three_digits(ns as f64 / 1e9)),
+            ns if ns < 120_000_000_000 => in_units(ns as f64, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")]),
             ns => {
                 let minutes = ns / 60_000_000_000;
                 match (minutes / 60, minutes % 60) {
@@ -119,20 +117,6 @@ impl fmt::Display for Nanos {
             }
         };
         f.pad(&text)
-    }
-}
-
-/// `value` with three significant digits and no trailing zeros after the point.
-pub(crate) fn three_digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
     }
 }
 

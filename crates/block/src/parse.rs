@@ -170,7 +170,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
         _ => return Err(unknown_unit(text, unit, UNITS)),
     };
     match scaled(text, number, factor, "bytes a second", "18e18 B/s", RATE_EXAMPLE)? {
-        0 => Err(ParseError::NotANumber { found: text.trim().to_owned(), example: RATE_EXAMPLE }),
+        0 => Err(ParseError::TooSmall { found: text.trim().to_owned(), min: "1 B/s" }),
         rate => Ok(Rate::from_bytes_per_second(rate)),
     }
 }
@@ -188,12 +188,12 @@ pub fn parse_endurance(text: &str) -> Result<Endurance, ParseError> {
         _ => return Err(unknown_unit(text, unit, "GB, TB, PB")),
     };
     match scaled(text, number, factor, "bytes", "18,000 PB", ENDURANCE_EXAMPLE)? {
-        0 => Err(ParseError::NotANumber { found: text.trim().to_owned(), example: ENDURANCE_EXAMPLE }),
+        0 => Err(ParseError::TooSmall { found: text.trim().to_owned(), min: "1 GB" }),
         bytes => Ok(Endurance::new(Bytes::new(bytes))),
     }
 }
 
-/// Reads a share in percent, with decimals: `7.3%`; in millionths.
+/// Reads a share in percent, with decimals: `7.3%`; in millionths of the whole.
 ///
 /// # Errors
 /// Says what was found and what would be right.
@@ -342,7 +342,8 @@ mod tests {
             let endurance = parse_endurance(text).unwrap();
             assert_eq!((endurance.bytes().get(), endurance.to_string().as_str()), (bytes, words));
         }
-        for wrong in ["0TB", "150", "150TiB", "-1TB", "lots"] {
+        assert!(parse_endurance("0TB").unwrap_err().to_string().contains("at least 1 GB"));
+        for wrong in ["150", "150TiB", "-1TB", "lots"] {
             let said = parse_endurance(wrong).unwrap_err().to_string();
             assert!(said.contains("TB"), "{wrong}: {said}");
         }
@@ -383,7 +384,7 @@ mod tests {
     fn rates_are_decimal_and_shares_in_millionths() {
         assert_eq!(parse_rate("250 MB/s"), Ok(Rate::from_megabytes_per_second(250)));
         assert_eq!(parse_rate("43.2MB/s"), Ok(Rate::from_bytes_per_second(43_200_000)));
-        assert!(parse_rate("0 MB/s").is_err());
+        assert!(parse_rate("0 MB/s").unwrap_err().to_string().contains("at least 1 B/s"));
         assert!(parse_rate("3 Gb/s").unwrap_err().to_string().contains("unknown unit `Gb/s`"));
         assert_eq!(parse_share("7.34%"), Ok(73_400));
         assert!(parse_share("7.34").is_err());

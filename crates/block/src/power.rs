@@ -6,7 +6,7 @@ use std::ops::{Add, Sub};
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::nanos::three_digits;
+use crate::figure::in_units;
 
 /// Energy used a second, in whole microwatts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -116,23 +116,17 @@ impl Temperature {
 /// `2.4 W`, `150 mW`: three significant digits.
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.0 {
-            uw if uw < 1_000 => format!("{uw} µW"),
-            uw if uw < 1_000_000 => format!("{} mW", three_digits(uw as f64 / 1e3)),
-            uw => format!("{} W", three_digits(uw as f64 / 1e6)),
-        };
-        f.pad(&text)
+        f.pad(&in_units(self.0 as f64, &[(1.0, "µW"), (1e3, "mW"), (1e6, "W")]))
     }
 }
 
 /// `74.2 µJ`, `1.27 kJ`: three significant digits.
 impl fmt::Display for Energy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Sizes are in femtojoules.
         const UNITS: [(f64, &str); 6] =
-            [(1e-12, "pJ"), (1e-9, "nJ"), (1e-6, "µJ"), (1e-3, "mJ"), (1.0, "J"), (1e3, "kJ")];
-        let joules = self.0 as f64 / 1e15;
-        let (scale, unit) = UNITS.into_iter().rev().find(|(scale, _)| joules >= *scale).unwrap_or(UNITS[0]);
-        f.pad(&format!("{} {unit}", three_digits(joules / scale)))
+            [(1e3, "pJ"), (1e6, "nJ"), (1e9, "µJ"), (1e12, "mJ"), (1e15, "J"), (1e18, "kJ")];
+        f.pad(&in_units(self.0 as f64, &UNITS))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::nanos::three_digits;
+use crate::figure::in_units;
 use crate::{Bytes, Nanos};
 
 /// A rate of transfer, in bytes a second.
@@ -42,13 +42,7 @@ impl Rate {
 /// `250 MB/s`: three significant digits, decimal units, as data sheets have it.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.0 {
-            r if r < 1_000 => format!("{r} B/s"),
-            r if r < 1_000_000 => format!("{} kB/s", three_digits(r as f64 / 1e3)),
-            r if r < 1_000_000_000 => format!("{} MB/s", three_digits(r as f64 / 1e6)),
-            r => format!("{} GB/s", three_digits(r as f64 / 1e9)),
-        };
-        f.pad(&text)
+        f.pad(&in_units(self.0 as f64, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")]))
     }
 }
 
