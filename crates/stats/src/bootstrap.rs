@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::quantile::{Bounds, quantile};
 
 /// Fewer values than this do not tell their own scatter when they are drawn again, and get no interval.
-pub const LEAST: usize = 20;
+const LEAST: usize = 20;
 
 /// How a bootstrap is done: how often values are drawn again, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Bootstrap {
     }
 
     /// The mean of skewed values with its bias-corrected and accelerated (BCa) interval; none for fewer than
-    /// [`LEAST`] values.
+    /// 20 values.
     ///
     /// Where the plain percentile interval of a skewed mean misses on one side more often than on the other, BCa
     /// moves both ends by the bias and by the skewness that leaving out one value at a time shows.
@@ -37,28 +37,24 @@ impl Bootstrap {
         let count = samples.len() as f64;
         let total: f64 = samples.iter().sum();
         let value = total / count;
-        let mean = |drawn: &mut [f64]| drawn.iter().sum::<f64>() / count;
-        let drawn = self.drawn(samples, mean)?;
+        let drawn = self.means(samples)?;
         let left_out = samples.iter().map(|x| (total - x) / (count - 1.0));
         let (bias, pull) = (bias(&drawn, value), acceleration(left_out, value));
         let end = |share: f64| quantile(&drawn, moved(share, bias, pull));
         Some(Bounds { value, low: end(0.025), high: end(0.975) })
     }
 
-    /// The figure of sets drawn from `samples`, ascending.
-    fn drawn(&self, samples: &[f64], figure: impl Fn(&mut [f64]) -> f64) -> Option<Vec<f64>> {
-        if samples.len() < LEAST || self.draws == 0 {
+    /// The means of sets drawn from `samples`, ascending.
+    fn means(&self, samples: &[f64]) -> Option<Vec<f64>> {
+        let count = samples.len();
+        if count < LEAST || self.draws == 0 {
             return None;
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed.get());
-        let mut set = vec![0.0; samples.len()];
-        let mut draw = || {
-            set.iter_mut().for_each(|value| *value = samples[random.random_range(0..samples.len())]);
-            figure(&mut set)
-        };
-        let mut drawn: Vec<f64> = (0..self.draws).map(|_| draw()).collect();
-        drawn.sort_unstable_by(f64::total_cmp);
-        Some(drawn)
+        let mut draw = || (0..count).map(|_| samples[random.random_range(0..count)]).sum::<f64>() / count as f64;
+        let mut means: Vec<f64> = (0..self.draws).map(|_| draw()).collect();
+        means.sort_unstable_by(f64::total_cmp);
+        Some(means)
     }
 }
 

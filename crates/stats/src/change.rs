@@ -4,7 +4,7 @@
 pub const FALSE_ALARM: f64 = 0.01;
 
 /// Fewer intervals than this are not judged.
-pub const INTERVALS_LEAST: usize = 30;
+const INTERVALS_LEAST: usize = 30;
 
 /// What follows from one interval to the next is taken to be at most this, so that a series that hardly moves from one
 /// interval to the next never counts as much less than it is.
@@ -38,8 +38,7 @@ pub struct ChangePoint {
 }
 
 impl ChangePoint {
-    /// The most likely change of `series`; none where it has fewer than [`INTERVALS_LEAST`] intervals or holds one value
-    /// alone.
+    /// The most likely change of `series`; none where it has fewer than 30 intervals or holds one value alone.
     pub fn of(series: &[f64]) -> Option<Self> {
         if series.len() < INTERVALS_LEAST {
             return None;

@@ -2,6 +2,11 @@
 //!
 //! Floating point lives here and in the report; the models below count in integers.
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod bins;
 mod bootstrap;
 mod change;
@@ -16,14 +21,14 @@ mod ratio;
 mod steady;
 
 pub use bins::Bins;
-pub use bootstrap::{Bootstrap, LEAST as BOOTSTRAP_LEAST};
-pub use change::{ChangePoint, FALSE_ALARM, INTERVALS_LEAST};
+pub use bootstrap::Bootstrap;
+pub use change::{ChangePoint, FALSE_ALARM};
 pub use enough::{Enough, Judgement, REPEATS_LEAST};
 pub use histogram::{DecodeError, Histogram};
 pub use holm::holm;
 pub use interval::{Interval, PRECISION};
 pub use outlier::outliers;
-pub use quantile::{Bounds, percentile, quantile};
+pub use quantile::{Bounds, percentile};
 pub use rank::{ALPHA, RankTest};
 pub use ratio::Ratio;
 pub use steady::{Steadiness, SteadyRule};

@@ -51,7 +51,7 @@ fn place_of(share: f64, chance: f64, spaces: f64) -> f64 {
 }
 
 /// The quantile at `share` of ascending, non-empty `sorted`, interpolated between neighbours (R's type 7).
-pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     below + (above - below) * place.fract()
