@@ -8,7 +8,7 @@ use crate::distribution::Places;
 use crate::permutation::Permutation;
 use crate::shares::Deck;
 use crate::steady_order::SteadyOrder;
-use crate::stream::generator;
+use crate::stream::{drawn_op, generator};
 use crate::{Pattern, Workload};
 
 /// The endless row of requests of one worker of any workload.
@@ -139,7 +139,7 @@ impl Blend {
             self.unflushed = 0;
             return Request::FLUSH;
         }
-        let op = self.op();
+        let op = drawn_op(self.pattern, self.read_percent, &mut self.directions);
         let is_random = match self.random_percent {
             0 => false,
             100 => true,
@@ -166,21 +166,6 @@ impl Blend {
         }
         self.unflushed += 1;
         Request { entropy: self.entropy, durable: self.durable, ..request }
-    }
-
-    fn op(&mut self) -> Op {
-        match self.pattern {
-            Pattern::Read | Pattern::RandRead => Op::Read,
-            Pattern::Write | Pattern::RandWrite => Op::Write,
-            Pattern::Trim | Pattern::RandTrim => Op::Trim,
-            Pattern::ReadWrite | Pattern::RandRw => {
-                if self.directions.random_range(0..100) < self.read_percent {
-                    Op::Read
-                } else {
-                    Op::Write
-                }
-            }
-        }
     }
 }
 

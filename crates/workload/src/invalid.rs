@@ -1,9 +1,12 @@
 //! Why a workload cannot be run.
 
-use block::Bytes;
+use block::{Bytes, Nanos, Op, SECTOR};
 use thiserror::Error;
 
-use crate::amount;
+use crate::{Arrival, Distribution, Pattern, Replay, ReplayPace, Verify, Workload, amount};
+
+/// The most requests that may be in flight at once, over all workers.
+const DEPTH_MAX: u64 = 65_536;
 
 /// Why a workload cannot be run. Each message says what was found, what would be right and what to do.
 #[non_exhaustive]
@@ -107,4 +110,186 @@ pub enum Invalid {
         amount(*end), amount(*room)
     )]
     TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
+}
+
+impl Workload {
+    /// Whether the numbers make sense by themselves.
+    ///
+    /// # Errors
+    /// Names the first that does not.
+    pub fn check(&self) -> Result<(), Invalid> {
+        for size in self.all_sizes() {
+            if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
+                return Err(Invalid::Block { found: size });
+            }
+            if size.sectors() > u64::from(u32::MAX) {
+                return Err(Invalid::BlockTooLarge { found: size });
+            }
+        }
+        if self.queue_depth == 0 || self.workers == 0 {
+            return Err(Invalid::Nobody { depth: self.queue_depth, workers: self.workers });
+        }
+        if u64::from(self.queue_depth) * u64::from(self.workers) > DEPTH_MAX {
+            return Err(Invalid::TooDeep { depth: self.queue_depth, workers: self.workers, max: DEPTH_MAX });
+        }
+        if self.read_percent > 100 {
+            return Err(Invalid::ReadShare { found: self.read_percent });
+        }
+        if !self.offset.is_multiple_of(SECTOR) {
+            return Err(Invalid::Offset { found: self.offset });
+        }
+        if !self.stop.is_set() && self.replay.is_none() {
+            return Err(Invalid::Endless);
+        }
+        let block = self.block_max();
+        let none = self.stop.time == Some(Nanos::ZERO)
+            || self.stop.requests == Some(0)
+            || self.stop.bytes.is_some_and(|bytes| bytes < block);
+        if none { Err(Invalid::EndsAtOnce { block }) } else { self.check_details() }
+    }
+
+    /// The same of what few workloads ask for.
+    fn check_details(&self) -> Result<(), Invalid> {
+        let Arrival { think, burst, rate, .. } = self.arrival;
+        if self.random_percent > 100 {
+            return Err(Invalid::RandomShare { found: self.random_percent });
+        }
+        if self.compressible > 100 {
+            return Err(Invalid::Compressible { found: self.compressible });
+        }
+        if self.duplicates > 100 {
+            return Err(Invalid::Duplicates { found: self.duplicates });
+        }
+        if let Some(found) = self.align.filter(|&align| align == Bytes::ZERO || !align.is_multiple_of(SECTOR)) {
+            return Err(Invalid::Alignment { found });
+        }
+        if !self.skip.is_multiple_of(SECTOR) || (self.skip > Bytes::ZERO && self.pattern.is_random()) {
+            return Err(Invalid::Skip { found: self.skip });
+        }
+        let draws_otherwise = self.random_percent < 100 || self.distribution != Distribution::Uniform;
+        if self.no_repeat
+            && (!self.pattern.is_random() || draws_otherwise || self.sizes.is_some() || self.align.is_some())
+        {
+            return Err(Invalid::OnceEach);
+        }
+        let differs = draws_otherwise || self.no_repeat || self.sizes.is_some() || self.align.is_some();
+        let is_other = self.pattern != Pattern::RandWrite || self.verify.stamps || self.replay.is_some();
+        if self.sprandom.is_some() && (differs || is_other) {
+            return Err(Invalid::SteadyOrder);
+        }
+        if self.fsync > 0 && self.fdatasync > 0 {
+            return Err(Invalid::TwoFlushes);
+        }
+        if burst == 0 {
+            return Err(Invalid::EmptyBurst);
+        }
+        if rate > 0 && think > Nanos::ZERO {
+            return Err(Invalid::TwoPaces);
+        }
+        if rate > 1_000_000_000 {
+            return Err(Invalid::RateTooHigh { found: rate });
+        }
+        self.replay.as_ref().map_or(Ok(()), |replay| self.check_replay(replay))?;
+        self.check_verify()
+    }
+
+    fn check_replay(&self, replay: &Replay) -> Result<(), Invalid> {
+        match replay {
+            Replay { source, .. } if source.is_empty() => Err(Invalid::ReplayOfNothing),
+            _ if self.workers > 1 => Err(Invalid::ReplayWorkers { workers: self.workers }),
+            _ if self.arrival != Arrival::default() => Err(Invalid::ReplayPaced),
+            Replay { pace: ReplayPace::Recorded { percent: 0 } | ReplayPace::ThinkAt { percent: 0 }, .. } => {
+                Err(Invalid::ReplayStands { found: 0 })
+            }
+            Replay { scale: 0, .. } => Err(Invalid::ReplayScale { found: 0 }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it can be known what each block should hold.
+    fn check_verify(&self) -> Result<(), Invalid> {
+        let Verify { stamps, only, fatal, .. } = self.verify;
+        if !stamps {
+            return if only || fatal { Err(Invalid::VerifiesNothing) } else { Ok(()) };
+        }
+        if !self.ops().contains(&Op::Write) {
+            return Err(Invalid::NothingToVerify);
+        }
+        let goes_on = self.pattern.is_random() && self.random_percent < 100;
+        let unit = self.block;
+        let overlaps = self.align.is_some_and(|align| !align.is_multiple_of(unit)) || !self.skip.is_multiple_of(unit);
+        if self.sizes.is_some() || self.replay.is_some() || goes_on || overlaps {
+            return Err(Invalid::VerifiedParts);
+        }
+        if self.duplicates > 0 {
+            return Err(Invalid::VerifiedDuplicates);
+        }
+        if only && (self.stop.time.is_some() || self.stop.requests.or(self.stop.bytes.map(Bytes::get)).is_none()) {
+            return Err(Invalid::VerifyOnlyForATime);
+        }
+        if self.requests_each() == 0 { Err(Invalid::EndsAtOnce { block: unit }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Spare, Stop};
+
+    fn ten_seconds() -> Workload {
+        Workload { stop: Stop::after(Nanos::from_secs(10)), ..Workload::default() }
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        let capacity = Bytes::from_gib(1);
+        let cases = [
+            (Workload { block: Bytes::new(1000), ..ten_seconds() }, "512 B sectors"),
+            (Workload { queue_depth: 0, ..ten_seconds() }, "at least 1"),
+            (Workload { workers: 100_000, ..ten_seconds() }, "in flight"),
+            (Workload { size: Some(Bytes::from_gib(2)), ..ten_seconds() }, "more than the target's 1 GiB"),
+            (Workload { offset: Bytes::from_gib(1), ..ten_seconds() }, "beyond the target's"),
+            (Workload { stop: Stop::default(), ..ten_seconds() }, "when to stop"),
+            (Workload { stop: Stop::after_requests(0), ..ten_seconds() }, "before its first request"),
+            (Workload { block: Bytes::from_gib(1), workers: 2, ..ten_seconds() }, "fewer blocks"),
+            (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
+            (Workload { sizes: Some("512/99:2g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
+            (Workload { random_percent: 101, ..ten_seconds() }, "random share of 101 %"),
+            (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "takes rw=randwrite of one block size"),
+            (Workload { compressible: 101, ..ten_seconds() }, "101 %"),
+            (Workload { align: Some(Bytes::new(100)), ..ten_seconds() }, "alignment 100 B"),
+            (Workload { fsync: 1, fdatasync: 1, ..ten_seconds() }, "give one of them"),
+            (Workload { arrival: Arrival { burst: 0, ..Arrival::default() }, ..ten_seconds() }, "thinktime_blocks"),
+            (
+                Workload {
+                    arrival: Arrival { rate: 1, think: Nanos::from_secs(1), ..Arrival::default() },
+                    ..ten_seconds()
+                },
+                "not both",
+            ),
+        ];
+        let verified = |workload: Workload| {
+            let verify = Verify { stamps: true, ..workload.verify };
+            Workload { pattern: Pattern::RandWrite, verify, ..workload }
+        };
+        let only = Verify { only: true, ..Verify::default() };
+        let verified = [
+            (Workload { pattern: Pattern::Read, ..verified(ten_seconds()) }, "writes nothing"),
+            (verified(Workload { sizes: Some("4k/50:8k/50".parse().unwrap()), ..ten_seconds() }), "of one size"),
+            (verified(Workload { random_percent: 50, ..ten_seconds() }), "of one size"),
+            (verified(Workload { align: Some(Bytes::new(512)), ..ten_seconds() }), "no multiple of bs"),
+            (verified(Workload { duplicates: 5, ..ten_seconds() }), "verify or dedupe_percentage"),
+            (verified(Workload { verify: only, ..ten_seconds() }), "takes no runtime"),
+            (Workload { verify: only, ..ten_seconds() }, "details of verify"),
+            (
+                verified(Workload { stop: Stop::after_bytes(Bytes::from_kib(4)), workers: 2, ..ten_seconds() }),
+                "before its first request",
+            ),
+            (Workload { duplicates: 101, ..ten_seconds() }, "101 %"),
+        ];
+        for (workload, words) in cases.into_iter().chain(verified) {
+            let said = workload.span(capacity).expect_err(words).to_string();
+            assert!(said.contains(words), "{said}");
+        }
+    }
 }

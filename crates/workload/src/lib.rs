@@ -4,6 +4,11 @@
 //! workers makes of it, and [`Arrivals`] are the times at which they are due where they come at a rate.
 //! None knows what it runs on, nor reads a clock.
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod arrival;
 mod blend;
 mod distribution;
@@ -14,6 +19,7 @@ mod permutation;
 mod replay;
 mod shares;
 mod sizes;
+mod span;
 mod spare;
 mod spec;
 mod stamp;

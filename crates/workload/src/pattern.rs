@@ -50,6 +50,11 @@ impl Pattern {
         matches!(self, Self::ReadWrite | Self::RandRw)
     }
 
+    /// Whether all requests are trims.
+    pub const fn trims(self) -> bool {
+        matches!(self, Self::Trim | Self::RandTrim)
+    }
+
     /// Whether anything on the target may change.
     pub const fn changes_data(self) -> bool {
         !matches!(self, Self::Read | Self::RandRead)

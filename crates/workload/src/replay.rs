@@ -232,29 +232,6 @@ impl Workload {
             ..self.clone()
         }
     }
-
-    /// Whether the next request follows whenever one is completed.
-    pub fn is_closed(&self) -> bool {
-        let paced = self.replay.as_ref().is_some_and(|replay| replay.pace != ReplayPace::AsFast);
-        self.arrival.is_closed() && !paced
-    }
-
-    /// How many requests each worker makes at most. Flushes do not count, but in a replay, where they are recorded
-    /// like all others.
-    pub fn requests_each(&self) -> u64 {
-        let recorded = self.replay.as_ref().and_then(|replay| replay.trace.as_ref());
-        let recorded = recorded.map(|trace| trace.requests.len() as u64);
-        // A limit of data is one of all workers together unless what is written is checked.
-        let share = |bytes: Bytes| bytes.div(self.block) / u64::from(self.workers);
-        let share = self.stop.bytes.filter(|_| self.verify.stamps).map(share);
-        self.stop.requests.into_iter().chain(recorded).chain(share).min().unwrap_or(u64::MAX)
-    }
-
-    /// Whether latency counts from when a request came, which may be before it is submitted.
-    pub fn counts_from_arrival(&self) -> bool {
-        let recorded = |replay: &Replay| matches!(replay.pace, ReplayPace::Recorded { .. });
-        self.arrival.is_open() || self.replay.as_ref().is_some_and(recorded)
-    }
 }
 
 /// The requests of a trace, one after another.

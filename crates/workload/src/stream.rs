@@ -56,6 +56,18 @@ pub(crate) fn generator(seed: Seed, worker: u32, name: &str) -> Xoshiro256PlusPl
     Xoshiro256PlusPlus::seed_from_u64(seed.number(u64::from(worker)).split(name).get())
 }
 
+/// What the next request of a pattern does; where reads and writes are mixed, so many percent are reads.
+#[inline]
+pub(crate) fn drawn_op(pattern: Pattern, read_percent: u8, directions: &mut Xoshiro256PlusPlus) -> Op {
+    match pattern {
+        Pattern::Read | Pattern::RandRead => Op::Read,
+        Pattern::Write | Pattern::RandWrite => Op::Write,
+        Pattern::Trim | Pattern::RandTrim => Op::Trim,
+        Pattern::ReadWrite | Pattern::RandRw if directions.random_range(0..100) < read_percent => Op::Read,
+        Pattern::ReadWrite | Pattern::RandRw => Op::Write,
+    }
+}
+
 /// Requests of one size, all at random or all in sequence.
 #[derive(Clone, Debug)]
 struct Plain {
@@ -94,18 +106,7 @@ impl Plain {
             self.next = if block + 1 == self.blocks { 0 } else { block + 1 };
             block
         };
-        let op = match self.pattern {
-            Pattern::Read | Pattern::RandRead => Op::Read,
-            Pattern::Write | Pattern::RandWrite => Op::Write,
-            Pattern::Trim | Pattern::RandTrim => Op::Trim,
-            Pattern::ReadWrite | Pattern::RandRw => {
-                if self.directions.random_range(0..100) < self.read_percent {
-                    Op::Read
-                } else {
-                    Op::Write
-                }
-            }
-        };
+        let op = drawn_op(self.pattern, self.read_percent, &mut self.directions);
         Request::new(op, Lba::new(self.first.get() + block * u64::from(self.sectors)), self.sectors)
     }
 }

@@ -48,14 +48,8 @@ pub fn to_timed(requests: &[(Nanos, Nanos, Request)]) -> String {
     let mut text = format!("{HEADING}\n");
     for (came, done, request) in requests {
         let [came, done] = [came, done].map(|time| time.as_nanos() / 1000);
-        let op = match request.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Trim => "trim",
-            Op::Flush => "flush",
-        };
         let (first, count) = (request.lba.get(), request.sectors);
-        writeln!(text, "{came} {} {op} {first} {count}", done.saturating_sub(came))
+        writeln!(text, "{came} {} {} {first} {count}", done.saturating_sub(came), request.op)
             .expect("a text takes all that is written");
     }
     text
