@@ -28,13 +28,10 @@ pub struct Counters {
     /// Flash blocks erased.
     pub blocks_erased: u64,
     /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
-    #[serde(default)]
     pub energy_nj: u64,
     /// Time at a slower pace because the drive was too warm.
-    #[serde(default)]
     pub throttled: Nanos,
     /// Times that power was cut without notice.
-    #[serde(default)]
     pub unsafe_shutdowns: u64,
     /// How long the host's processors worked for requests, summed over them.
     pub host_busy: Nanos,

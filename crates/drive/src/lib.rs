@@ -3,6 +3,11 @@
 //! A drive reads no clock, no file and no environment, and holds no data, only where data is. The
 //! same submissions at the same times give the same answers, bit for bit, on every machine.
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod agenda;
 pub mod array;
 mod calendar;
@@ -28,14 +33,14 @@ mod wear;
 use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
 pub use counters::Counters;
 pub use device::Device;
-pub use energy::{LowPower, Meter, PowerSpec, Work};
+pub use energy::{LowPower, PowerSpec};
 pub use health::Health;
 pub use link::LinkTimes;
 pub use lost::Lost;
 pub use observed::Observed;
 use serde::{Deserialize, Serialize};
-pub use thermal::{Thermal, ThermalSpec, Throttle};
-pub use wear::{Verdict, Wear, WearSpec, WearSummary};
+pub use thermal::{ThermalSpec, Throttle};
+pub use wear::{WearSpec, WearSummary};
 
 /// What a host learns when it asks a drive to identify itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +51,25 @@ pub struct Shape {
     pub block: Bytes,
     /// How many commands the drive takes at once; more wait in the host.
     pub queue_depth: u32,
+}
+
+/// Guards that a drive which has reached a time is asked for nothing in its past.
+///
+/// # Panics
+/// If it is.
+#[inline]
+pub(crate) fn not_before(reached: Nanos, now: Nanos) {
+    assert!(now >= reached, "asked at {now}, before {reached} which the drive has reached");
+}
+
+/// Guards that a request lies within what a host can store.
+///
+/// # Panics
+/// If it does not.
+#[inline]
+pub(crate) fn within(capacity: Bytes, request: &Request) {
+    let end = Lba::at(capacity);
+    assert!(request.end() <= end, "sector {} is beyond the drive's {}", request.end().get(), end.get());
 }
 
 /// A simulated drive.

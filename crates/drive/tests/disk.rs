@@ -1,11 +1,12 @@
 //! What a whole simulated disk promises: by property, by arithmetic, and beside its data sheet.
 
-use std::collections::HashMap;
+mod support;
 
 use assay_drive::disk::{CacheSpec, DiskDrive, DiskSpec, SpindleSpec};
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
-use block::{Bytes, Lba, Nanos, Op, Power, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Op, Power, Request, Tag};
+use support::Numbers;
 
 fn spec(name: &str) -> DiskSpec {
     let Spec::Disk(spec) = Preset::find(name).unwrap().spec else { panic!("{name} is not a disk") };
@@ -23,16 +24,6 @@ fn uncached(spec: DiskSpec) -> DiskSpec {
 
 const DISKS: [&str; 5] = ["maxtor-160", "nearline-7200", "raptor-150", "seagate-7200.11", "st320lt020"];
 
-/// A stream of pseudo-random numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
-}
-
 /// Any mix of reads, writes, durable writes, trims and flushes of 1 to 300 sectors, half of them near each other.
 fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
     let (op, durable) = match numbers.below(100) {
@@ -49,32 +40,9 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
 
 /// Keeps `depth` requests in flight, with pauses now and then; the completions' times and tags, and the counters.
 fn story(drive: &mut DiskDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
-    let mut numbers = Numbers(Seed::new(seed).split("requests").get());
-    let capacity = drive.shape().capacity;
-    let (mut submitted, mut completed) = (HashMap::new(), Vec::new());
-    let mut next = 0;
-    loop {
-        while next < requests && submitted.len() < depth as usize {
-            let pause = if submitted.is_empty() && numbers.below(8) == 0 { numbers.below(90_000_000) } else { 0 };
-            let at = drive.now() + Nanos::from_nanos(pause);
-            submitted.insert(Tag(next), at);
-            drive.submit(at, Tag(next), any_request(&mut numbers, capacity));
-            next += 1;
-        }
-        let Some(announced) = drive.next_event() else { break };
-        if announced > drive.now() {
-            assert_eq!(drive.complete(announced - Nanos::from_nanos(1)), None, "seed = {seed}: nothing comes earlier");
-        }
-        let before = drive.now();
-        let completion = drive.complete(Nanos::MAX).expect("one was announced");
-        assert!(announced <= completion.at, "seed = {seed}: nothing comes before what was announced");
-        let at = submitted.remove(&completion.tag).expect("a request completes once, and only if submitted");
-        assert!(completion.at > at, "seed = {seed}: completed before it was submitted");
-        assert!(completion.at >= before, "seed = {seed}: time ran backwards");
-        completed.push((completion.at, completion.tag));
-    }
-    assert!(submitted.is_empty(), "seed = {seed}: {} requests were lost", submitted.len());
-    (completed, drive.counters())
+    let pause =
+        |numbers: &mut Numbers| Nanos::from_nanos(if numbers.below(8) == 0 { numbers.below(90_000_000) } else { 0 });
+    support::story(drive, any_request, pause, seed, requests, depth)
 }
 
 /// Asks for one thing after the other; how long the last took.
@@ -456,7 +424,7 @@ fn a_disk_that_cannot_be_is_explained() {
 }
 
 #[test]
-#[should_panic(expected = "beyond the disk's")]
+#[should_panic(expected = "beyond the drive's")]
 fn a_request_beyond_the_end_is_our_own_bug() {
     let mut drive = disk("maxtor-160");
     let end = drive.shape().capacity.sectors();

@@ -114,7 +114,7 @@ fn commands_in_flight_are_never_answered_and_the_next_waits_for_the_start() {
 }
 
 #[test]
-#[should_panic(expected = "power is cut at")]
+#[should_panic(expected = "which the drive has reached")]
 fn a_power_cut_in_the_past_is_our_own_bug() {
     let mut drive = drive("");
     ask(&mut drive, Op::Write, 0, 8);

@@ -2,9 +2,12 @@
 //!
 //! What was fitted to what is in docs/models-sata.md. Drives are small and fresh here unless it matters.
 
+mod support;
+
 use assay_drive::preset::Preset;
 use assay_drive::{Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use support::Numbers;
 
 /// So much of a drive is written and used.
 const SPAN: Bytes = Bytes::from_mib(512);
@@ -15,16 +18,6 @@ const SMALL_INSIDE: &str = "drive.capacity.user=2GiB&drive.capacity.spare=60%";
 const RATED: u8 = 46;
 const ZEROES: u8 = 0;
 const RANDOM: u8 = 100;
-
-/// A stream of pseudo-random numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
-}
 
 /// What is asked of a drive, one request after another.
 struct Load {

@@ -34,7 +34,7 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
 }
 
 fn story(drive: &mut Device, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
-    support::story(drive, any_request, seed, requests, depth)
+    support::story(drive, any_request, |_| Nanos::ZERO, seed, requests, depth)
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub use layout::{Layout, Level, Step};
 
 use crate::agenda::Agenda;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Lost, Shape};
+use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before, within};
 
 /// Several simulated drives as one.
 ///
@@ -251,9 +251,8 @@ impl Drive for Array {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.now, "submitted at {now} to an array that has reached {}", self.now);
-        let end = Lba::at(self.layout.capacity());
-        assert!(request.end() <= end, "sector {} is beyond the array's {}", request.end().get(), end.get());
+        not_before(self.now, now);
+        within(self.layout.capacity(), &request);
         while self.advance(now) {}
         self.now = now;
         self.counters.count(&request);

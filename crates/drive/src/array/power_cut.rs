@@ -3,7 +3,7 @@
 use block::{Lba, Nanos};
 
 use super::{Array, Controller};
-use crate::{Drive, Lost, lost};
+use crate::{Drive, Lost, lost, not_before};
 
 impl Array {
     /// What [`Drive::cut_power`] promises: what each member loses, and all that was under way.
@@ -11,7 +11,7 @@ impl Array {
     /// Of members that are alike, the first is copied to the others when they start again, and parity is worked out anew,
     /// as Linux md does it; that this takes time is not simulated.
     pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
-        assert!(now >= self.now, "power is cut at {now}, before {} which the array has reached", self.now);
+        not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
         let unanswered = self.flights.in_use() + self.done.count();

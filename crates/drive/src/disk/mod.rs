@@ -26,7 +26,7 @@ use write_cache::WriteCache;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
 
 /// All that a disk is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,11 +89,16 @@ impl DiskSpec {
         Bytes::from_sectors(self.platters.sectors)
     }
 
+    /// How often the platters turn in a minute, to the nearest whole number.
+    pub fn turns(&self) -> u32 {
+        let revolution = self.platters.revolution.as_nanos();
+        ((60_000_000_000 + revolution / 2) / revolution) as u32
+    }
+
     /// What the disk is made of, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let Platters { heads, zones, revolution, outer, inner, .. } = self.platters;
-        let [fast, slow] = self.layout().sustained();
-        let turns = 60e9 / revolution.as_nanos() as f64;
+        let Platters { heads, zones, outer, inner, .. } = self.platters;
+        let ([fast, slow], turns) = (self.layout().sustained(), self.turns());
         let SeekTimes { track, average, full } = self.read_seek;
         let CacheSpec { segments, segment, write, .. } = self.cache;
         let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
@@ -101,7 +106,7 @@ impl DiskSpec {
             ("capacity", self.capacity().to_string()),
             (
                 "platters",
-                format!("{turns:.0} turns a minute, {heads} heads, {zones} zones, {outer} to {inner} sectors a track"),
+                format!("{turns} turns a minute, {heads} heads, {zones} zones, {outer} to {inner} sectors a track"),
             ),
             ("stream", format!("{fast} on the outermost tracks, {slow} on the innermost")),
             ("seek", format!("{track} to the next track, {average} on average, {full} at most")),
@@ -202,13 +207,7 @@ impl DiskDrive {
         self.inside += 1;
         self.firmware_free = self.firmware_free.max(now) + self.spec.command;
         self.arriving.push_back((self.firmware_free, tag, request));
-        self.counters.requests[request.op as usize] += 1;
-        match request.op {
-            Op::Read => self.counters.host_read += request.bytes(),
-            Op::Write => self.counters.host_written += request.bytes(),
-            Op::Trim => self.counters.host_trimmed += request.bytes(),
-            Op::Flush => {}
-        }
+        self.counters.count(&request);
     }
 
     /// When something happens inside next: a command reaches the caches, or the arm can begin something.
@@ -447,9 +446,8 @@ impl Drive for DiskDrive {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.now, "submitted at {now} to a disk that has reached {}", self.now);
-        let end = Lba::new(self.spec.platters.sectors);
-        assert!(request.end() <= end, "sector {} is beyond the disk's {}", request.end().get(), end.get());
+        not_before(self.now, now);
+        within(self.spec.capacity(), &request);
         self.advance(now);
         if self.inside < self.spec.queue_depth {
             self.take(now, tag, request);

@@ -4,12 +4,12 @@ use block::{Lba, Nanos};
 
 use super::{DiskDrive, LINK_PIECE};
 use crate::link::Link;
-use crate::{Lost, lost};
+use crate::{Lost, lost, not_before};
 
 impl DiskDrive {
     /// What [`Drive::cut_power`](crate::Drive::cut_power) promises.
     pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
-        assert!(now >= self.now, "power is cut at {now}, before {} which the disk has reached", self.now);
+        not_before(self.now, now);
         self.advance(now);
         let sectors = self.volatile(now);
         let inside = self.arriving.len() + self.pending.len() + self.blocked.len();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Shape};
+use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
 
 /// All that a DRAM drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,22 +82,11 @@ impl DramDrive {
     }
 
     fn take(&mut self, tag: Tag, request: Request) {
-        let counters = &mut self.counters;
-        counters.requests[request.op as usize] += 1;
+        self.counters.count(&request);
         let (fixed, data) = match request.op {
-            Op::Read => {
-                counters.host_read += request.bytes();
-                (self.spec.read, self.spec.read_rate.time_for(request.bytes()))
-            }
-            Op::Write => {
-                counters.host_written += request.bytes();
-                (self.spec.write, self.spec.write_rate.time_for(request.bytes()))
-            }
-            Op::Trim => {
-                counters.host_trimmed += request.bytes();
-                (self.spec.write, Nanos::ZERO)
-            }
-            Op::Flush => (self.spec.write, Nanos::ZERO),
+            Op::Read => (self.spec.read, self.spec.read_rate.time_for(request.bytes())),
+            Op::Write => (self.spec.write, self.spec.write_rate.time_for(request.bytes())),
+            Op::Trim | Op::Flush => (self.spec.write, Nanos::ZERO),
         };
         let ready = self.now + fixed;
         let at = if data == Nanos::ZERO { ready } else { self.link.reserve(self.now, ready, data) };
@@ -113,9 +102,8 @@ impl Drive for DramDrive {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.now, "submitted at {now} to a drive that has reached {}", self.now);
-        let end = Lba::at(self.spec.capacity);
-        assert!(request.end() <= end, "sector {} is beyond the drive's {}", request.end().get(), end.get());
+        not_before(self.now, now);
+        within(self.spec.capacity, &request);
         self.now = now;
         if self.queue.has_room() {
             self.take(tag, request);
@@ -156,7 +144,7 @@ impl Drive for DramDrive {
     }
 
     fn cut_power(&mut self, now: Nanos) -> Lost {
-        assert!(now >= self.now, "power is cut at {now}, before {} which the drive has reached", self.now);
+        not_before(self.now, now);
         self.now = now;
         self.active = Nanos::from_nanos(self.active.as_nanos() - self.active_until.since(now).as_nanos());
         self.active_until = self.active_until.min(now);

@@ -67,7 +67,7 @@ impl Buffer {
         self.free_at.push(Reverse(when));
     }
 
-    /// Forgets what was written of `page` in part, because it was written whole or trimmed; whether there was such.
+    /// Forgets what was written of `page` in part, because it was written whole or trimmed.
     #[inline]
     pub fn supersede(&mut self, page: Lpn, now: Nanos) {
         if let Some(index) = self.partial.iter().position(|partial| partial.page == page) {

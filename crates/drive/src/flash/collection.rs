@@ -15,7 +15,10 @@ pub enum Policy {
     Greedy,
     /// The one that was closed first.
     Fifo,
-    /// The one with the most to gain for what it costs, older ones preferred: age × (1 − u) / 2u.
+    /// The one with the most to gain for what it costs, older ones preferred: age × (1 − u) / 2u, where u is the share
+    /// of valid pages.
+    ///
+    /// Source: A. Kawaguchi, S. Nishioka and H. Motoda, "A flash-memory based file system", USENIX 1995.
     CostBenefit,
     /// The one with the fewest valid pages among so many drawn at random; of one, any.
     Choices(u32),

@@ -227,6 +227,88 @@ impl SlcTable {
     }
 }
 
+impl GeometryTable {
+    /// The flash that holds this capacity.
+    fn geometry(&self, capacity: &Capacity) -> Result<Geometry, PresetError> {
+        let Self { channels, dies_per_channel, planes, multi_plane, page, pages_per_block, .. } = *self;
+        require(
+            page.get().is_power_of_two() && (1..=64).contains(&page.sectors()),
+            || format!("geometry.page is {page}"),
+            "a page is 512 B, 1, 2, 4 … or 32 KiB",
+        )?;
+        require(
+            (1..=16_384).contains(&pages_per_block),
+            || format!("geometry.pages_per_block is {pages_per_block}"),
+            "a block has 1 to 16,384 pages",
+        )?;
+        let units = [channels, dies_per_channel, planes];
+        require(
+            units.iter().all(|count| (1..=1024).contains(count)),
+            || format!("geometry has {units:?} channels, dies and planes"),
+            "each is 1 to 1,024",
+        )?;
+        let program_pages = self.program.unwrap_or(page).div(page);
+        require(
+            program_pages >= 1 && u64::from(pages_per_block).is_multiple_of(program_pages),
+            || format!("geometry.program is {program_pages} pages, of {pages_per_block} a block"),
+            "whole pages are programmed together, and a block is a whole number of such",
+        )?;
+        let program_pages = program_pages as u32;
+        let blocks_per_plane = 0;
+        let geometry = Geometry {
+            channels,
+            dies_per_channel,
+            planes,
+            multi_plane,
+            blocks_per_plane,
+            pages_per_block,
+            page,
+            program_pages,
+        };
+        Ok(geometry.with_spare(capacity.user, capacity.spare))
+    }
+}
+
+impl NandTable {
+    /// The times of the flash; cells of one bit have those of `slc`, where there are such.
+    fn times(&self, slc: Option<&SlcTable>) -> NandTimes {
+        let Self { read, program, erase, channel, copy_back, cache_program, keeps_page, .. } = *self;
+        let single = slc.map_or(CellTimes { read, program }, |slc| CellTimes { read: slc.read, program: slc.program });
+        NandTimes { read, program, single, erase, channel, copy_back, cache_program, keeps_page }
+    }
+}
+
+impl Controller {
+    /// How many processors the firmware runs on.
+    fn cores(&self) -> Result<u32, PresetError> {
+        let cores = self.cores.unwrap_or(1);
+        require(
+            (1..=1 << 16).contains(&self.queue_depth) && (1..=256).contains(&cores),
+            || format!("controller has a queue of {} and {cores} cores", self.queue_depth),
+            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
+        )?;
+        Ok(cores)
+    }
+}
+
+impl BufferTable {
+    /// How many pages it holds, and how many of them may be partial.
+    fn pages(&self, geometry: &Geometry) -> Result<(u32, u32), PresetError> {
+        let (size, partial) = (self.size.div(geometry.page), self.partial.div(geometry.page));
+        require(
+            partial >= 1 && partial < size && size <= 1 << 24,
+            || format!("the buffer has {size} pages, {partial} of them partial"),
+            "1 ≤ partial < size ≤ 16 million pages",
+        )?;
+        require(
+            u64::from(geometry.program_pages) + partial < size,
+            || format!("the buffer has {size} pages, and geometry.program is {}", geometry.program_pages),
+            "the buffer holds its partial pages and what is programmed together, and more",
+        )?;
+        Ok((size as u32, partial as u32))
+    }
+}
+
 impl FlashFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
@@ -250,56 +332,10 @@ impl FlashFile {
     /// # Errors
     /// If the numbers do not make a drive.
     pub fn spec(&self) -> Result<FlashSpec, PresetError> {
-        let table = &self.geometry;
-        let sectors = table.page.sectors();
-        require(
-            table.page.get().is_power_of_two() && (1..=64).contains(&sectors),
-            || format!("geometry.page is {}", table.page),
-            "a page is 512 B, 1, 2, 4 … or 32 KiB",
-        )?;
-        require(
-            (1..=16_384).contains(&table.pages_per_block),
-            || format!("geometry.pages_per_block is {}", table.pages_per_block),
-            "a block has 1 to 16,384 pages",
-        )?;
-        let units = [table.channels, table.dies_per_channel, table.planes];
-        require(
-            units.iter().all(|count| (1..=1024).contains(count)),
-            || format!("geometry has {units:?} channels, dies and planes"),
-            "each is 1 to 1,024",
-        )?;
-        let cores = self.controller.cores.unwrap_or(1);
-        require(
-            (1..=1 << 16).contains(&self.controller.queue_depth) && (1..=256).contains(&cores),
-            || format!("controller has a queue of {} and {cores} cores", self.controller.queue_depth),
-            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
-        )?;
-        let buffer = (self.buffer.size.div(table.page), self.buffer.partial.div(table.page));
-        require(
-            buffer.1 >= 1 && buffer.1 < buffer.0 && buffer.0 <= 1 << 24,
-            || format!("the buffer has {} pages, {} of them partial", buffer.0, buffer.1),
-            "1 ≤ partial < size ≤ 16 million pages",
-        )?;
-        let program_pages = table.program.unwrap_or(table.page).div(table.page);
-        require(
-            program_pages >= 1
-                && u64::from(table.pages_per_block).is_multiple_of(program_pages)
-                && program_pages + buffer.1 < buffer.0,
-            || format!("geometry.program is {} pages, of {} a block", program_pages, table.pages_per_block),
-            "whole pages are programmed together, a block is a whole number of such, and the buffer holds more",
-        )?;
-        let map_cache = self.map.as_ref().map(|map| map.spec(table.page)).transpose()?;
-        let geometry = Geometry {
-            channels: table.channels,
-            dies_per_channel: table.dies_per_channel,
-            planes: table.planes,
-            multi_plane: table.multi_plane,
-            blocks_per_plane: 0,
-            pages_per_block: table.pages_per_block,
-            page: table.page,
-            program_pages: program_pages as u32,
-        }
-        .with_spare(self.capacity.user, self.capacity.spare);
+        let geometry = self.geometry.geometry(&self.capacity)?;
+        let cores = self.controller.cores()?;
+        let (buffer_pages, buffer_partial_pages) = self.buffer.pages(&geometry)?;
+        let map_cache = self.map.as_ref().map(|map| map.spec(geometry.page)).transpose()?;
         let wear = self.wear.as_ref().map(WearTable::spec).transpose()?;
         let mut collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
         if wear.is_some() {
@@ -319,24 +355,12 @@ impl FlashFile {
             write: self.controller.write,
             page_write: self.controller.page_write,
             map_cache,
-            read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(table.page) as u32),
+            read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
             compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
-            buffer_pages: buffer.0 as u32,
-            buffer_partial_pages: buffer.1 as u32,
+            buffer_pages,
+            buffer_partial_pages,
             geometry,
-            nand: NandTimes {
-                read: self.nand.read,
-                program: self.nand.program,
-                erase: self.nand.erase,
-                channel: self.nand.channel,
-                copy_back: self.nand.copy_back,
-                cache_program: self.nand.cache_program,
-                keeps_page: self.nand.keeps_page,
-                single: self.slc.as_ref().map_or(
-                    CellTimes { read: self.nand.read, program: self.nand.program },
-                    |slc| CellTimes { read: slc.read, program: slc.program },
-                ),
-            },
+            nand: self.nand.times(self.slc.as_ref()),
             collection,
             reads_first: self.nand.reads_first,
             slc,

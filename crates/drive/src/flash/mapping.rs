@@ -11,7 +11,8 @@ use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 use super::retirement::{self, WORN_START_MIN};
-use crate::{Verdict, Wear, WearSpec, sparse};
+use crate::wear::{Verdict, Wear};
+use crate::{WearSpec, sparse};
 
 /// A logical page: what the host names. Never an index into flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -39,9 +39,12 @@ use read_ahead::ReadAhead;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
 
+use crate::energy::Meter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Meter, Shape, Thermal};
+use crate::thermal::Thermal;
+use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
+
 /// A simulated flash drive.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FlashDrive {
@@ -147,7 +150,7 @@ impl FlashDrive {
             Op::Trim => self.trim(ready, request),
             Op::Flush => self.flush(ready),
         };
-        self.counters.requests[request.op as usize] += 1;
+        self.counters.count(&request);
         self.meter.end(at);
         self.queue.take(Completion { at, tag });
     }
@@ -189,9 +192,8 @@ impl Drive for FlashDrive {
 
     #[inline]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.now, "submitted at {now} to a drive that has reached {}", self.now);
-        let end = Lba::at(self.spec.capacity);
-        assert!(request.end() <= end, "sector {} is beyond the drive's {}", request.end().get(), end.get());
+        not_before(self.now, now);
+        within(self.spec.capacity, &request);
         if self.queue.is_empty() {
             self.idle(now);
         }

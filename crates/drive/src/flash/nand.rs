@@ -114,7 +114,7 @@ impl Nand {
         self.times = times;
     }
 
-    /// Reads `sectors` of a page of `unit`, starting at `ready` at the earliest; when they are with the controller.
+    /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.
     #[inline]
     pub fn read(&mut self, now: Nanos, ready: Nanos, place: Place, sectors: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
@@ -127,7 +127,7 @@ impl Nand {
         done
     }
 
-    /// Reads `sectors` of a page of `unit` as soon as the die is done with the operation under way, before the
+    /// Reads `sectors` of the page at `place` as soon as the die is done with the operation under way, before the
     /// others that it has been given.
     ///
     /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of

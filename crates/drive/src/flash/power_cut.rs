@@ -9,7 +9,7 @@ use super::buffer::Buffer;
 use super::journal::Journal;
 use super::mapping::Lpn;
 use super::{FlashDrive, Link};
-use crate::{Drive, Lost};
+use crate::{Drive, Lost, not_before};
 
 /// Pages that were handed to flash lately, in the order in which that was decided.
 ///
@@ -70,7 +70,7 @@ struct Loss {
 impl FlashDrive {
     /// What [`Drive::cut_power`] promises.
     pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
-        assert!(now >= self.now, "power is cut at {now}, before {} which the drive has reached", self.now);
+        not_before(self.now, now);
         self.warm_up(now);
         self.now = now;
         let lost = if self.spec.power.capacitor { self.save() } else { self.forget(now) };

@@ -7,7 +7,6 @@ use super::mapping::Lpn;
 
 impl FlashDrive {
     pub(super) fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_read += request.bytes();
         let mut done = ready;
         let mut found = ready;
         let follows = self.read_ahead.follows(request);

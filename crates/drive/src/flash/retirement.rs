@@ -3,7 +3,8 @@
 use super::collection::START_MIN;
 use super::geometry::{Geometry, Unit};
 use super::mapping::Mapping;
-use crate::{Wear, WearSpec, WearSummary};
+use crate::wear::Wear;
+use crate::{WearSpec, WearSummary};
 
 /// Free blocks of a unit at which a drive whose blocks wear out begins to collect: two may go bad one after
 /// the other before the loss is made up for.

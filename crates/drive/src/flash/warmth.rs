@@ -3,7 +3,8 @@
 use block::{Nanos, Rate};
 
 use super::{FlashDrive, NandTimes};
-use crate::{Thermal, Work};
+use crate::energy::Work;
+use crate::thermal::Thermal;
 
 impl FlashDrive {
     /// The work that costs energy by the piece, done or booked so far.

@@ -31,7 +31,6 @@ impl FlashDrive {
     }
 
     pub(super) fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_written += request.bytes();
         if self.mapping.is_read_only() {
             self.counters.host_rejected += request.bytes();
             return self.link.send(self.now, ready, 0, true);
@@ -75,7 +74,6 @@ impl FlashDrive {
     }
 
     pub(super) fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
-        self.counters.host_trimmed += request.bytes();
         for piece in self.pieces(request) {
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);

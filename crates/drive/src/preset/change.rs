@@ -11,15 +11,17 @@ pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, Pres
     for change in changes.split('&') {
         let refuse = |why| PresetError::Change { change: change.to_owned(), why };
         let (table, field, value) = part(change, tables).map_err(refuse)?;
-        let entry = file.entry(table).or_insert_with(|| {
-            // A table that the file lacks is the user's own doing.
-            Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
-        });
+        let entry = file.entry(table).or_insert_with(own_table);
         let entry = entry.as_table_mut().ok_or_else(|| refuse(format!("`{table}` is not a table of the file")))?;
         let value = typed(value, entry.get(field));
         entry.insert(field.to_owned(), value);
     }
     Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
+}
+
+/// A table that the file lacks, which is the user's own doing.
+pub fn own_table() -> Value {
+    Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
 }
 
 /// `changes` to a drive that is in no rig, in its own file's words: what begins with `drive.` means itself.

@@ -251,13 +251,18 @@ impl Preset {
         facts
     }
 
-    /// Who the drive says it is: what its file's `[smart]` table has, or else its title.
+    /// Who the drive says it is: what its file's `[smart]` table has, or else its title and what such drives keep.
     pub fn identity(&self) -> Identity {
         #[derive(Deserialize)]
         struct Part {
             smart: Option<IdentityTable>,
         }
-        let plain = Identity::new(&self.name, &self.title, self.capacity(), AttributeSet::default());
+        let (attributes, rotation_rate) = match &self.spec {
+            Spec::Disk(spec) => (AttributeSet::Disk, spec.turns()),
+            Spec::Flash(_) | Spec::Rig(_) | Spec::Dram(_) => (AttributeSet::Generic, 0),
+        };
+        let plain = Identity::new(&self.name, &self.title, self.capacity(), attributes);
+        let plain = Identity { rotation_rate, ..plain };
         let part: Part = toml::from_str(&self.text).expect("the file was read before");
         match part.smart {
             Some(table) => plain.with(table),
@@ -417,6 +422,15 @@ mod tests {
         let good = EMBEDDED.iter().find(|(name, _)| *name == "x25-m").unwrap().1;
         let silent = Preset::parse(good.split("[smart]").next().unwrap()).unwrap();
         assert_eq!((&silent.identity().model, silent.identity().attributes), (&silent.title, AttributeSet::Generic));
+    }
+
+    #[test]
+    fn a_disk_says_how_fast_it_turns_and_keeps_the_attributes_of_disks() {
+        for (name, turns) in [("raptor-150", 10_000), ("seagate-7200.11", 7_200), ("st320lt020", 5_400)] {
+            let identity = Preset::find(name).unwrap().identity();
+            assert_eq!((identity.rotation_rate, identity.attributes), (turns, AttributeSet::Disk), "{name}");
+        }
+        assert_eq!(Preset::find("x25-m").unwrap().identity().rotation_rate, 0, "flash does not turn");
     }
 
     #[test]

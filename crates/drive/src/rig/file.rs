@@ -197,9 +197,7 @@ pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
     let DriveOf { array } = toml::from_str(&text)?;
     let member = drive(&array.drive)?;
     let mut file: Toml = toml::from_str(&text)?;
-    let entry = file.entry("drive").or_insert_with(|| {
-        Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
-    });
+    let entry = file.entry("drive").or_insert_with(change::own_table);
     for change in inner {
         let refuse = |why| PresetError::Change { change: change.to_owned(), why };
         let rest = change.trim_start().trim_start_matches("drive.");

@@ -18,7 +18,7 @@ use crate::agenda::Agenda;
 use crate::array::{Array, ControllerSpec, Layout, Level};
 use crate::preset::Preset;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Lost, Shape};
+use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before};
 
 /// All that a rig is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,7 +210,7 @@ impl Drive for Rig {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.now, "submitted at {now} to a rig that has reached {}", self.now);
+        not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
         self.counters.count(&request);
@@ -267,7 +267,7 @@ impl Drive for Rig {
 
     /// The drives lose what they lose; that the host starts again is not simulated.
     fn cut_power(&mut self, now: Nanos) -> Lost {
-        assert!(now >= self.now, "power is cut at {now}, before {} which the rig has reached", self.now);
+        not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
         let unanswered = self.flights.in_use() + self.done.count();

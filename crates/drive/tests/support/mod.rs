@@ -17,11 +17,12 @@ impl Numbers {
     }
 }
 
-/// Keeps `depth` requests in flight, each made by `any_request`; the completions' times and tags, and the
-/// drive's counters.
+/// Keeps `depth` requests in flight, each made by `any_request`, with a `pause` where none is; the completions' times and
+/// tags, and the drive's counters.
 pub fn story(
     drive: &mut impl Drive,
     any_request: impl Fn(&mut Numbers, Bytes) -> Request,
+    pause: impl Fn(&mut Numbers) -> Nanos,
     seed: u64,
     requests: u32,
     depth: u32,
@@ -32,8 +33,10 @@ pub fn story(
     let mut next = 0;
     loop {
         while next < requests && submitted.len() < depth as usize {
-            submitted.insert(Tag(next), drive.now());
-            drive.submit(drive.now(), Tag(next), any_request(&mut numbers, capacity));
+            let pause = if submitted.is_empty() { pause(&mut numbers) } else { Nanos::ZERO };
+            let at = drive.now() + pause;
+            submitted.insert(Tag(next), at);
+            drive.submit(at, Tag(next), any_request(&mut numbers, capacity));
             next += 1;
         }
         let Some(announced) = drive.next_event() else { break };
