@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
 use thiserror::Error;
 
 use crate::RunId;
@@ -149,6 +150,16 @@ impl Cause {
             Self::Sqlite(error) => StoreError::Unusable { path: path.to_owned(), error },
             Self::Said(error) => error,
         }
+    }
+}
+
+/// The cause of a row that could not be entered: where there is one of this repeat already, that.
+pub(crate) fn doubled(error: rusqlite::Error, run: RunId, step: &str, cell: &str, repeat: u32) -> Cause {
+    match error.sqlite_error() {
+        Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
+            StoreError::Doubled { run, step: step.to_owned(), cell: cell.to_owned(), repeat }.into()
+        }
+        _ => Cause::Sqlite(error),
     }
 }
 

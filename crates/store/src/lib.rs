@@ -3,23 +3,28 @@
 //! A cell is kept in one transaction as soon as it is finished, so that whatever ends the program
 //! takes nothing with it. The store reads no clock and gives plans and environments no meaning.
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod database;
 mod error;
+mod file;
 mod health;
 mod listing;
 mod measured;
 mod owner;
-mod reader;
 mod run;
 mod sealed;
 mod series;
 mod tried;
 
-pub use database::{NewRun, Note, Store};
+pub use database::{Note, Store};
 pub use error::StoreError;
 pub use health::Moment;
 pub use listing::{Counted, Filter, Listed};
 pub use measured::Stored;
 pub use owner::Teller;
-pub use run::{Run, RunId, State};
+pub use run::{NewRun, Run, RunId, State};
 pub use tried::Tried;

@@ -2,12 +2,11 @@
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Flow, Measurement};
-use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
-use crate::error::Cause;
+use crate::error::{Cause, doubled};
 use crate::sealed::{seal, unseal};
 use crate::{RunId, StoreError, series};
 
@@ -85,13 +84,8 @@ pub fn insert(
             ":verified": measurement.verified.as_ref().map(|verified| json(serde_json::to_string(verified))),
             ":energy": measurement.energy.as_ref().map(|energy| json(serde_json::to_string(energy))),
         })
-        .map_err(|error| match error.sqlite_error() {
-            Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
-                StoreError::Doubled { run, step: step.to_owned(), cell: cell.to_owned(), repeat }.into()
-            }
-            _ => Cause::Sqlite(error),
-        })?;
-    Ok(())
+        .map(drop)
+        .map_err(|error| doubled(error, run, step, cell, repeat))
 }
 
 /// The latencies from submission, where there are any.
@@ -125,12 +119,10 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
     let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
     let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
     let flow = |requests, bytes, latency, service, what| -> Result<Flow, Cause> {
-        let sealed: Vec<u8> = row.get(latency)?;
-        let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
         let requests = row.get::<_, i64>(requests)? as u64;
-        let latency = latency.filter(|latency| latency.count() == requests).ok_or_else(|| damaged(what))?;
-        let read = |sealed: Vec<u8>| unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
-        let service = row.get::<_, Option<Vec<u8>>>(service)?.map(|sealed| read(sealed).ok_or_else(|| damaged(what)));
+        let latency = histogram(&row.get::<_, Vec<u8>>(latency)?, Some(requests)).ok_or_else(|| damaged(what))?;
+        let service = row.get::<_, Option<Vec<u8>>>(service)?;
+        let service = service.map(|sealed| histogram(&sealed, None).ok_or_else(|| damaged(what)));
         let service = service.transpose()?.map(Box::new);
         Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency, service })
     };
@@ -138,11 +130,9 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
     let flush = match row.get::<_, i64>("flush_requests")? {
         0 => Flow::default(),
         flushes => {
-            let sealed: Vec<u8> = row.get::<_, Option<_>>("flush_latency")?.unwrap_or_default();
-            let latency = unseal(&sealed).and_then(|bytes| Histogram::from_bytes(bytes).ok());
-            let latency = latency.filter(|latency| latency.count() == flushes as u64);
-            let latency = latency.ok_or_else(|| damaged("latency of flushes"))?;
-            Flow { requests: flushes as u64, latency, ..Flow::default() }
+            let (sealed, requests): (Option<Vec<u8>>, _) = (row.get("flush_latency")?, flushes as u64);
+            let latency = histogram(&sealed.unwrap_or_default(), Some(requests));
+            Flow { requests, latency: latency.ok_or_else(|| damaged("latency of flushes"))?, ..Flow::default() }
         }
     };
     let sealed: Vec<u8> = row.get("series")?;
@@ -164,6 +154,12 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         began: None,
     };
     Ok(Stored { step: step.clone(), key: key.clone(), repeat, measurement })
+}
+
+/// The histogram that was sealed; none if it is damaged, or not one of so many requests.
+fn histogram(sealed: &[u8], requests: Option<u64>) -> Option<Histogram> {
+    let histogram = Histogram::from_bytes(unseal(sealed)?).ok()?;
+    requests.is_none_or(|requests| histogram.count() == requests).then_some(histogram)
 }
 
 /// What a text of JSON says; none if it says something else.

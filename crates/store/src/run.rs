@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use block::Seed;
+use block::{Bytes, Seed};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 /// The number by which a run is asked for.
@@ -71,7 +73,7 @@ pub struct Run {
     /// Whether a real target's page cache was passed by.
     pub direct: bool,
     /// How much of a real target was used; none for all of it.
-    pub size: Option<block::Bytes>,
+    pub size: Option<Bytes>,
     /// The origin of all its random choices.
     pub seed: Seed,
     /// Repeats a cell where the command line changed them; none for the plan's own.
@@ -90,4 +92,85 @@ pub struct Run {
     pub commit: String,
     /// The host and the target in detail, as JSON of `lab::Environment`.
     pub environment: String,
+}
+
+/// What is known of a run when it begins; see [`Run`] for what each means.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "`Run` says what they are")]
+pub struct NewRun {
+    pub plan: String,
+    pub plan_text: String,
+    pub quick: bool,
+    pub simulated: bool,
+    pub target: String,
+    pub target_identity: String,
+    pub target_fingerprint: Option<String>,
+    pub direct: bool,
+    pub size: Option<Bytes>,
+    pub seed: Seed,
+    pub repeats: Option<u32>,
+    pub started_ms: i64,
+    pub version: String,
+    pub commit: String,
+    pub environment: String,
+}
+
+/// Enters a run that begins.
+pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<RunId> {
+    connection.execute(
+        "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
+         started_ms, version, git_commit, environment, direct, target_fingerprint, simulated) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        params![
+            run.plan,
+            run.plan_text,
+            run.quick,
+            run.target,
+            run.target_identity,
+            run.size.map(|size| size.get() as i64),
+            run.seed.to_string(),
+            run.repeats,
+            run.started_ms,
+            run.version,
+            run.commit,
+            run.environment,
+            run.direct,
+            run.target_fingerprint,
+            run.simulated,
+        ],
+    )?;
+    Ok(RunId(connection.last_insert_rowid()))
+}
+
+/// The run of a row with all columns.
+pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
+    let state: String = row.get("state")?;
+    Ok(Run {
+        id: RunId(row.get("id")?),
+        plan: row.get("plan")?,
+        plan_text: row.get("plan_text")?,
+        quick: row.get("quick")?,
+        simulated: row.get("simulated")?,
+        target: row.get("target")?,
+        target_identity: row.get("target_identity")?,
+        target_fingerprint: row.get("target_fingerprint")?,
+        direct: row.get("direct")?,
+        size: row.get::<_, Option<i64>>("size_bytes")?.map(|size| Bytes::new(size as u64)),
+        seed: seed_of(row)?,
+        repeats: row.get("repeats")?,
+        state: State::named(&state),
+        error: row.get("error")?,
+        started_ms: row.get("started_ms")?,
+        finished_ms: row.get("finished_ms")?,
+        version: row.get("version")?,
+        commit: row.get("git_commit")?,
+        environment: row.get("environment")?,
+    })
+}
+
+/// Seeds are kept as text; SQLite's integers have a sign.
+fn seed_of(row: &Row) -> rusqlite::Result<Seed> {
+    let (column, text) = (row.as_ref().column_index("seed")?, row.get::<_, String>("seed")?);
+    let unlike = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    text.parse().map(Seed::new).map_err(unlike)
 }

@@ -1,10 +1,9 @@
 //! What came of trials, as rows.
 
-use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
 use rusqlite::{Connection, params};
 
-use crate::error::Cause;
-use crate::{RunId, StoreError};
+use crate::RunId;
+use crate::error::{Cause, doubled};
 
 /// What came of a trial, with its place in the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +28,7 @@ pub(crate) fn insert(
 ) -> Result<(), Cause> {
     let sql = "INSERT INTO trial (run, step, cell, repeat, result) VALUES (?1, ?2, ?3, ?4, ?5)";
     let inserted = connection.execute(sql, params![run.0, step, cell, repeat, result]);
-    inserted.map(drop).map_err(|error| match error.sqlite_error() {
-        Some(code) if code.extended_code == SQLITE_CONSTRAINT_UNIQUE => {
-            StoreError::Doubled { run, step: step.to_owned(), cell: cell.to_owned(), repeat }.into()
-        }
-        _ => Cause::Sqlite(error),
-    })
+    inserted.map(drop).map_err(|error| doubled(error, run, step, cell, repeat))
 }
 
 pub(crate) fn select(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<Tried>> {

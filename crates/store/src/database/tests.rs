@@ -1,5 +1,9 @@
 //! What the store says where its file is in the way.
 
+use std::time::Duration;
+
+use block::Seed;
+
 use super::*;
 
 fn store() -> (tempfile::TempDir, Store) {
