@@ -150,6 +150,11 @@ impl RealError {
     }
 }
 
+/// The system's number of an error; that of any failed request where it has none.
+pub(crate) fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
 /// The multiples of `unit` on either side of `found`.
 fn nearest(found: Bytes, unit: Bytes) -> String {
     match (found.round_down(unit), found.round_up(unit)) {

@@ -2,6 +2,12 @@
 //!
 //! Both give the same [`Measurement`].
 
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod access;
 mod block_device;
 mod consumption;
 mod content;
@@ -28,6 +34,7 @@ mod verified;
 mod virtual_run;
 mod worker;
 
+pub use access::Access;
 pub use consumption::Consumption;
 pub use error::{RealError, TargetError};
 pub use failures::{Failure, Failures, OnError};
@@ -37,6 +44,6 @@ pub use live::Lately;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
 pub use real::{Progress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
-pub use target::{Access, Purged, Target};
+pub use target::{Purged, Target};
 pub use verified::Verified;
 pub use virtual_run::{VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};

@@ -1,7 +1,6 @@
 //! Workloads on a real target, in real time.
 
 use std::fs;
-use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -11,8 +10,9 @@ use std::time::{Duration, Instant};
 use block::{Bytes, Nanos, Seed};
 use rustix::io::Errno;
 use stats::Bins;
-use workload::{Invalid, Pattern, Workload};
+use workload::{Invalid, Workload};
 
+use crate::error::errno;
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{Shared, Worker};
 use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, ledger};
@@ -154,14 +154,10 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
         return Err(RealError::ReadOnly { path: target.path().to_owned() });
     }
     let block = workload.block_max();
-    if block > BLOCK_MAX && !trims(workload) {
+    if block > BLOCK_MAX && !workload.pattern.trims() {
         return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
     Ok(())
-}
-
-const fn trims(workload: &Workload) -> bool {
-    matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim)
 }
 
 /// Whether there is room for all requests that move data.
@@ -172,7 +168,7 @@ fn check_memory(targets: &[&Target], jobs: &[Job]) -> Result<(), RealError> {
     if ledgers > memory_available() {
         return Err(ledger_error(ledgers));
     }
-    let needed = jobs.iter().map(|job| job.workload).filter(|workload| !trims(workload)).map(buffers).sum();
+    let needed = jobs.iter().map(|job| job.workload).filter(|workload| !workload.pattern.trims()).map(buffers).sum();
     let available = memory_available();
     if needed > available { Err(RealError::Memory { needed, available }) } else { Ok(()) }
 }
@@ -214,10 +210,6 @@ fn memory_available() -> Bytes {
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
     kib.map_or(Bytes::new(u64::MAX), Bytes::from_kib)
-}
-
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
 }
 
 /// Holds the workers until all are ready, so that they start together, or until all have ended.

@@ -14,6 +14,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use workload::Damage;
 
 use crate::content::Content;
+use crate::error::errno;
 use crate::ledger::Mark;
 use crate::uring::{Buffers, Done, SetupError};
 
@@ -211,10 +212,6 @@ impl Carrier {
 /// Calls until no signal interrupts the call.
 fn retried(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u32, Errno> {
     rustix::io::retry_on_intr(&mut call).map(|moved| moved as u32)
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
 }
 
 #[cfg(test)]

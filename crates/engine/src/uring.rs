@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use workload::{Damage, Stamp};
 
 use crate::content::{Content, Fresh, Page};
+use crate::error::errno;
 use crate::ledger::Mark;
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
@@ -256,10 +257,6 @@ fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
         builder.setup_sqpoll(SQTHREAD_IDLE_MS);
     }
     builder.build(depth)
-}
-
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 /// One block a tag with what belongs in it.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use block::{Bytes, Nanos, Op, Request, Seed, Tag};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
-use workload::{Damage, Pattern, Stream, Workload};
+use workload::{Damage, Stream, Workload};
 
 use crate::content::Content;
 use crate::discard::Discards;
@@ -157,10 +157,9 @@ impl<'r> Worker<'r> {
         if let Some(cpus) = target.submission().cpus_of(index) {
             pin(cpus)?;
         }
-        let (queue, handover) = match workload.pattern {
-            Pattern::Trim | Pattern::RandTrim if target.is_device() => (Queue::Discards(Discards::new(target)), None),
-            _ => queue(shared, index)?,
-        };
+        let discards = workload.pattern.trims() && target.is_device();
+        let (queue, handover) =
+            if discards { (Queue::Discards(Discards::new(target)), None) } else { queue(shared, index)? };
         let requests_left = workload.requests_each();
         let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
         if let Some(ledger) = ledger.as_mut().filter(|_| workload.verify.only) {
@@ -463,9 +462,8 @@ fn pin(cpus: &[usize]) -> Result<(), RealError> {
 /// reads needs no content.
 fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Handover>), RealError> {
     let Shared { target, workload, seed, .. } = *shared;
-    let trims = matches!(workload.pattern, Pattern::Trim | Pattern::RandTrim);
     // A trim moves no data: its buffers are as small as can be.
-    let buffer = if trims { crate::uring::PAGE } else { workload.block_max() };
+    let buffer = if workload.pattern.trims() { crate::uring::PAGE } else { workload.block_max() };
     let content = Content::of(workload, seed, index);
     let (file, depth, data_flushes) = (target.fd(), workload.queue_depth, workload.fdatasync > 0);
     let submission = target.submission();

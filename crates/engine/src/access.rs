@@ -1,0 +1,316 @@
+//! How a file or block device is opened: guarded, made where that was asked for, and locked.
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::linux::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use block::Bytes;
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, XattrFlags};
+use rustix::io::Errno;
+
+use crate::block_device::BlockDevice;
+use crate::error::errno;
+use crate::mounts::filesystem_of;
+use crate::target::{Change, Kind};
+use crate::{OnError, Submission, Target, TargetError, guard, kernel};
+
+/// The extended attribute of files that assay created.
+const MARK: &str = "user.assay.created";
+
+/// How often a target that another holds is asked for, and how long to wait between: half a second in all.
+const TRIES: u32 = 11;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How a real target is to be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// How much of it is used; none for a whole device or existing file.
+    pub size: Option<Bytes>,
+    /// Whether to pass the page cache by.
+    pub direct: bool,
+    /// Whether to leave in the page cache what it holds when a run begins; a run empties it otherwise.
+    pub keep_cache: bool,
+    /// How requests are handed to the kernel.
+    pub submission: Submission,
+    /// What a failed request means for a run.
+    pub on_error: OnError,
+    /// Whether anything will change data.
+    pub writes: bool,
+    /// Whether to create a file that does not exist although nothing asks to write: it can then be
+    /// laid out before it is read. Creating needs a size.
+    pub create: bool,
+    /// Whether a file gets its length without space being promised for it: the file system then finds the space as it is
+    /// written.
+    pub sparse: bool,
+    /// Whether the data of an existing file that assay did not create may be lost.
+    pub overwrite: bool,
+    /// The device whose data may be lost; must name the target.
+    pub destroy_data: Option<PathBuf>,
+}
+
+/// What [`Target::open`] promises.
+pub(crate) fn opened(path: &Path, access: &Access) -> Result<Target, TargetError> {
+    if access.size == Some(Bytes::ZERO) {
+        return Err(TargetError::NoSize { path: path.to_owned() });
+    }
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return create(path, access),
+        Err(error) => return Err(failed(path, "look at", &error)),
+    };
+    if found.file_type().is_block_device() {
+        open_device(path, found.st_rdev(), access)
+    } else if found.is_file() {
+        open_file(path, &found, access)
+    } else {
+        Err(TargetError::Kind { path: path.to_owned(), kind: kind(found.file_type()) })
+    }
+}
+
+fn open_device(path: &Path, number: u64, access: &Access) -> Result<Target, TargetError> {
+    let unknown = TargetError::Io { path: path.to_owned(), doing: "find in /sys/dev/block", errno: Errno::NODEV };
+    let device = BlockDevice::find(number).ok_or(unknown)?;
+    let whole = device.size().filter(|size| *size > Bytes::ZERO);
+    let whole = whole.ok_or_else(|| TargetError::NoMedium { path: path.to_owned() })?;
+    let capacity = access.size.unwrap_or(whole);
+    if capacity > whole {
+        return Err(TargetError::TooLarge { path: path.to_owned(), size: capacity, capacity: whole });
+    }
+    if access.writes {
+        check_device(path, &device, number, access)?;
+    }
+    // For a block device O_EXCL means that the kernel lets nobody mount or claim it meanwhile.
+    let flags = if access.writes { libc::O_EXCL } else { 0 };
+    let file = open(path, access, flags)?;
+    if access.writes && access.destroy_data.is_none() {
+        let found = guard::contents(&device, path, whole).map_err(|error| failed(path, "read", &error))?;
+        if !found.is_empty() {
+            return Err(TargetError::HasData { path: path.to_owned(), found });
+        }
+    }
+    Target::new(path, file, Kind::Device(device), capacity, access)
+}
+
+/// All that speaks against writing to a device before it is opened.
+fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access) -> Result<(), TargetError> {
+    if let Some(named) = access.destroy_data.as_ref().filter(|named| !guard::is_same(named, number)) {
+        return Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() });
+    }
+    let by = guard::uses(device);
+    if !by.is_empty() {
+        return Err(TargetError::InUse { path: path.to_owned(), by });
+    }
+    if device.is_read_only() { Err(TargetError::ReadOnly { path: path.to_owned() }) } else { Ok(()) }
+}
+
+fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
+    no_device_named(path, access)?;
+    let owner = Owner::of(path);
+    if access.writes && !access.overwrite {
+        owner.check(path)?;
+    }
+    // A file that will be read is written only to lay it out, and only if it is ours to write.
+    let writes = access.writes || (access.create && (access.overwrite || owner == Owner::Assay));
+    let access = Access { writes, ..access.clone() };
+    let length = Bytes::new(found.len());
+    let capacity = access.size.unwrap_or(length);
+    if capacity == Bytes::ZERO {
+        return Err(TargetError::Empty { path: path.to_owned() });
+    }
+    if !writes && capacity > length {
+        return Err(TargetError::TooLarge { path: path.to_owned(), size: capacity, capacity: length });
+    }
+    if writes {
+        // What the file already occupies need not be found again.
+        let occupied = Bytes::from_sectors(found.st_blocks());
+        check_space(path, path, Bytes::new(capacity.get().saturating_sub(occupied.get())))?;
+    }
+    let file = open(path, &access, 0)?;
+    let mut target = Target::new(path, file, Kind::File, capacity, &access)?;
+    if capacity > length {
+        lengthen(&target.file, capacity, &access).map_err(|errno| {
+            // What a failed reservation may have added is taken away again; the first failure is the one to tell.
+            let _ = rustix::fs::ftruncate(&target.file, length.get());
+            TargetError::Io { path: path.to_owned(), doing: "enlarge", errno }
+        })?;
+        target.change = Change::Enlarged(length);
+    }
+    Ok(target)
+}
+
+/// Creates the file, marked as ours.
+fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
+    no_device_named(path, access)?;
+    let size = access.size.filter(|_| access.writes || access.create);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let home = parent.canonicalize().ok().filter(|home| home.is_dir());
+    if home.as_ref().is_some_and(|home| home.starts_with("/dev") && !home.starts_with("/dev/shm")) {
+        return Err(TargetError::NoDevice { path: path.to_owned() });
+    }
+    let size = size.ok_or_else(|| TargetError::Missing { path: path.to_owned() })?;
+    if home.is_none() {
+        return Err(TargetError::NoParent { path: path.to_owned(), parent: parent.to_owned() });
+    }
+    check_space(path, parent, size)?;
+    let created = File::create_new(path).map_err(|error| failed(path, "create", &error))?;
+    // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
+    let _ = rustix::fs::fsetxattr(&created, MARK, b"1", XattrFlags::empty());
+    let access = Access { writes: true, ..access.clone() };
+    let open = || {
+        let mut target = Target::new(path, open(path, &access, 0)?, Kind::File, size, &access)?;
+        target.change = Change::Created;
+        let reserved = lengthen(&target.file, size, &access);
+        reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
+        Ok(target)
+    };
+    open().inspect_err(|_| {
+        // Nothing is to be left behind; that the target could not be had is the error to tell.
+        let _ = fs::remove_file(path);
+    })
+}
+
+/// A device named to be destroyed is a mistake where the target is a file.
+fn no_device_named(path: &Path, access: &Access) -> Result<(), TargetError> {
+    match access.destroy_data.as_ref().filter(|_| access.writes) {
+        Some(named) if named == path => Err(TargetError::NotADevice { path: path.to_owned() }),
+        Some(named) => Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Opens and locks.
+///
+/// The kernel may hold a device for a moment after the program that claimed it has ended, until it has taken down
+/// that program's queues, and udev holds a shared lock on a device for a moment after anyone has written to it. So
+/// there are a few tries of either.
+/// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
+pub(crate) fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
+    let flags = flags | if access.direct { libc::O_DIRECT } else { 0 };
+    let open = || OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
+    let opened = patiently(open, |error| error.raw_os_error() == Some(libc::EBUSY));
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) if access.direct => no_direct(path),
+        Some(libc::EBUSY) => {
+            TargetError::InUse { path: path.to_owned(), by: vec!["another program has claimed it".to_owned()] }
+        }
+        _ => failed(path, "open", &error),
+    })?;
+    // Reads then leave the time of the last access alone, which costs each of them a little. Only the owner may ask.
+    let _ = rustix::fs::fcntl_getfl(&file).and_then(|flags| rustix::fs::fcntl_setfl(&file, flags | OFlags::NOATIME));
+    let lock = || rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    match patiently(lock, |errno| *errno == Errno::WOULDBLOCK) {
+        Err(Errno::WOULDBLOCK) => Err(TargetError::Locked { path: path.to_owned() }),
+        // Some network file systems have no locks; then there is none.
+        _ => Ok(file),
+    }
+}
+
+/// Tries until it is no longer `busy` that stands in the way, a few times.
+fn patiently<T, E>(attempt: impl Fn() -> Result<T, E>, busy: impl Fn(&E) -> bool) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if busy(&error) => std::thread::sleep(PAUSE),
+            result => return result,
+        }
+    }
+    attempt()
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Assay,
+    Other,
+    Unknown,
+}
+
+impl Owner {
+    fn of(path: &Path) -> Self {
+        let mut value = [0; 8];
+        match rustix::fs::getxattr(path, MARK, &mut value) {
+            Ok(_) | Err(Errno::RANGE) => Self::Assay,
+            Err(Errno::OPNOTSUPP) => Self::Unknown,
+            Err(_) => Self::Other,
+        }
+    }
+
+    fn check(self, path: &Path) -> Result<(), TargetError> {
+        match self {
+            Self::Assay => Ok(()),
+            Self::Other => Err(TargetError::Foreign { path: path.to_owned() }),
+            Self::Unknown => Err(TargetError::Unmarked { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Gives the file its length, and space as `access` asks.
+fn lengthen(file: &File, size: Bytes, access: &Access) -> Result<(), Errno> {
+    if access.sparse { rustix::fs::ftruncate(file, size.get()) } else { reserve(file, size) }
+}
+
+/// Gives the file its length, and space for it where the file system can promise any.
+pub(crate) fn reserve(file: &File, size: Bytes) -> Result<(), Errno> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size.get()) {
+        Err(Errno::OPNOTSUPP) if rustix::fs::fstat(file)?.st_size.cast_unsigned() < size.get() => {
+            rustix::fs::ftruncate(file, size.get())
+        }
+        Err(Errno::OPNOTSUPP) => Ok(()),
+        result => result,
+    }
+}
+
+fn check_space(path: &Path, inside: &Path, needed: Bytes) -> Result<(), TargetError> {
+    let found = rustix::fs::statvfs(inside);
+    let found =
+        found.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "see the free space of", errno })?;
+    let free = Bytes::new(found.f_bavail.saturating_mul(found.f_frsize));
+    // A file system that reports no size at all, such as ramfs, sets no limit that could be checked.
+    let full = needed > free && found.f_blocks > 0;
+    if full { Err(TargetError::NoSpace { path: path.to_owned(), needed, free }) } else { Ok(()) }
+}
+
+/// What O_DIRECT needs offsets and lengths to be multiples of; none where it does not work.
+pub(crate) fn direct_block(file: &File, kind: &Kind) -> Option<Bytes> {
+    if let Some(unit) = kernel::direct_alignment(file.as_fd()) {
+        return Some(unit).filter(|unit| *unit > Bytes::ZERO);
+    }
+    let device = match kind {
+        Kind::Device(device) => Some(device.clone()),
+        Kind::File => BlockDevice::find(file.metadata().ok()?.st_dev()),
+    };
+    // A file system without a device of its own is asked for its block size, of which a page is always enough.
+    let of_filesystem = || rustix::fs::fstatvfs(file).map_or(4096, |found| found.f_bsize.clamp(512, 4096));
+    device.and_then(|device| device.logical_block()).or_else(|| Some(Bytes::new(of_filesystem())))
+}
+
+pub(crate) fn filesystem(path: &Path) -> String {
+    let known = path.canonicalize().ok().and_then(|path| filesystem_of(&path));
+    known.unwrap_or_else(|| "an unknown file system".to_owned())
+}
+
+pub(crate) fn no_direct(path: &Path) -> TargetError {
+    let inside = path.parent().filter(|parent| !path.exists() && !parent.as_os_str().is_empty());
+    TargetError::NoDirect { path: path.to_owned(), filesystem: filesystem(inside.unwrap_or(path)) }
+}
+
+pub(crate) fn failed(path: &Path, doing: &'static str, error: &io::Error) -> TargetError {
+    let path = path.to_owned();
+    match errno(error) {
+        Errno::ACCESS | Errno::PERM => TargetError::Denied { path },
+        Errno::ROFS => TargetError::ReadOnly { path },
+        errno => TargetError::Io { path, doing, errno },
+    }
+}
+
+fn kind(found: FileType) -> &'static str {
+    match found {
+        _ if found.is_dir() => "directory",
+        _ if found.is_char_device() => "character device",
+        _ if found.is_fifo() => "pipe",
+        _ => "socket",
+    }
+}
