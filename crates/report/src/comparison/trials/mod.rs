@@ -1,63 +1,20 @@
-//! Figures of trials in several runs: a section for each step, and sentences.
+//! Figures of trials in several runs: a section for each step, lines for a terminal, values for programs.
 
-use lab::compare::{Comparison, Tried, Verdict};
+mod chart;
+
+use lab::compare::{Comparison, Difference, Side, Tried, Verdict};
 use lab::plan::Action;
 use maud::{Markup, html};
 use serde_json::{Value, json as object};
-use stats::Ratio;
 
-use super::{label, mark};
-use crate::number::{bound, kept, spread, three};
+use self::chart::Figures;
+use super::page::number_or_dash;
+use super::prose::{label, times};
+use super::{judged, mark, marked, name};
+use crate::number::{kept, spread, three};
 use crate::part::{anchor, cell_anchor};
 use crate::table::framed;
 use crate::trials::{Column, Sheet, shown};
-
-/// The most sentences about one run.
-const SENTENCES: usize = 4;
-
-/// `1.30 × (1.20–1.41)`: a ratio as so many times, with its interval.
-pub(crate) fn times(ratio: &Ratio) -> String {
-    let bounds = ratio.bounds.map_or_else(String::new, |(low, high)| match (three(low), three(high)) {
-        (low, high) if low == high => String::new(),
-        (low, high) => format!(" ({low}–{high})"),
-    });
-    format!("{} ×{bounds}", three(ratio.ratio))
-}
-
-/// The largest differences that are more than chance, a sentence each: `Run 2 is 3.10 × run 1 (2.90–3.30) in IOPS on
-/// web-server.` Steps are told once, by what differs most in them.
-pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
-    let base = &comparison.outcomes[0];
-    let mut found: Vec<(usize, Ratio, String)> = Vec::new();
-    let cells = comparison.contrasts.iter().filter(|one| one.other == other && one.verdict().is_real() && !one.follows);
-    found.extend(cells.map(|one| {
-        let plan = &base.plan.steps[base.steps[one.step].index];
-        let key = plan.action.measure().map_or_else(String::new, |measure| measure.cells[one.cell].key());
-        (one.step, one.ratio, on(one.metric.title(), &plan.title, &key))
-    }));
-    let trials = comparison.trials.iter().filter(|one| one.other == other && one.verdict().is_real());
-    found.extend(trials.map(|one| {
-        let plan = &base.plan.steps[base.steps[one.step].index];
-        let key = base.steps[one.step].trials[one.point].point.key();
-        (one.step, one.ratio, on(&one.figure, &plan.title, &key))
-    }));
-    let size = |ratio: &Ratio| ratio.ratio.ln().abs();
-    found.sort_by(|one, two| size(&two.1).total_cmp(&size(&one.1)));
-    let mut told: Vec<usize> = Vec::new();
-    let (name, against) = (label(comparison, other), label(comparison, 0));
-    let sentence = |(step, ratio, place): (usize, Ratio, String)| {
-        let is_new = !told.contains(&step);
-        told.push(step);
-        let (factor, bounds) = times(&ratio).split_once(" ×").map(|(a, b)| (a.to_owned(), b.to_owned()))?;
-        is_new.then(|| format!("{name} is {factor} × {against}{bounds} {place}."))
-    };
-    found.into_iter().filter_map(sentence).take(SENTENCES).collect()
-}
-
-fn on(figure: &str, step: &str, key: &str) -> String {
-    let at = if key.is_empty() { String::new() } else { format!(" ({key})") };
-    format!("in {} on {step}{at}", figure.to_lowercase().replace("iops", "IOPS"))
-}
 
 /// The steps that hold trials which runs share, with their places in the first run.
 pub(super) fn steps(comparison: &Comparison) -> Vec<usize> {
@@ -66,12 +23,11 @@ pub(super) fn steps(comparison: &Comparison) -> Vec<usize> {
     steps
 }
 
-/// A step that tries something: a table for each figure, a row for each point.
+/// A step that tries something: charts and a table for each figure, a row for each point.
 pub(super) fn section(comparison: &Comparison, step: usize, names: &[String]) -> Markup {
     let base = &comparison.outcomes[0];
     let plan = &base.plan.steps[base.steps[step].index];
-    let Action::Trial(trials) = &plan.action else { return html! {} };
-    let Some(sheet) = Sheet::of(trials, &base.steps[step].trials) else { return html! {} };
+    let Some(sheet) = sheet(comparison, step) else { return html! {} };
     let of_step: Vec<&Tried> = comparison.trials.iter().filter(|one| one.step == step).collect();
     let is_told = |column: &&Column| of_step.iter().any(|one| one.figure == column.name);
     html! {
@@ -79,8 +35,9 @@ pub(super) fn section(comparison: &Comparison, step: usize, names: &[String]) ->
             h2 { (plan.title) }
             @for (place, column) in sheet.columns.iter().filter(is_told).enumerate() {
                 @let of_figure: Vec<&Tried> = of_step.iter().copied().filter(|one| one.figure == column.name).collect();
+                @let charts = Figures { comparison, sheet: &sheet, column, found: &of_figure, names }.charts(&plan.title);
                 @let table = table(comparison, step, (&sheet, column), &of_figure, names, place == 0);
-                @if place == 0 { (table) } @else { details { summary { (column.title()) } (table) } }
+                @if place == 0 { (charts) (table) } @else { details { summary { (column.title()) } (charts) (table) } }
             }
         }
     }
@@ -101,7 +58,7 @@ fn table(
     let others = 1..names.len();
     let shared = (0..points.len()).filter(|point| others.clone().any(|other| find(*point, other).is_some()));
     let unit = |name: &String| format!("{name}, {}", column.unit);
-    let mean = |side: &lab::compare::Side| {
+    let mean = |side: &Side| {
         let scaled = column.scaled(&side.interval);
         html! {
             td.number data-v=(kept(scaled.mean)) data-h=[scaled.half_width.map(kept)] {
@@ -118,6 +75,7 @@ fn table(
                 @for other in others.clone() {
                     th.number scope="col" data-head=(unit(&names[other])) { (names[other]) }
                     th.number scope="col" data-head={ (names[other]) " over " (names[0]) } { "× " (names[0]) }
+                    th scope="col" { "95 % interval" }
                 }
             } }
             tbody { @for point in shared { tr id=[cell_anchor(&plan.name, &points[point].point.key()).filter(|_| is_linked)] {
@@ -128,7 +86,7 @@ fn table(
                 }
                 @for other in others.clone() { @match find(point, other) {
                     Some(one) => { (mean(&one.after)) (ratio(one)) },
-                    None => { td.number { span.dash { "–" } } td {} },
+                    None => { td.number { span.dash { "–" } } td {} td {} },
                 } }
             } } }
         }
@@ -137,27 +95,76 @@ fn table(
 }
 
 fn ratio(one: &Tried) -> Markup {
-    let words = match one.verdict() {
-        Verdict::Better => "really better",
-        Verdict::Worse => "really worse",
-        Verdict::NotShown => "may be chance",
-        Verdict::CannotBeShown => "too few repeats to tell",
-    };
-    let verdict = one.verdict();
-    let class = match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        _ => "absent",
-    };
     let bounds = one.ratio.bounds;
     html! {
-        td.number.change title=(words) data-v=(kept(one.ratio.ratio)) data-l=[bounds.map(|ends| kept(ends.0))]
-            data-u=[bounds.map(|ends| kept(ends.1))]
-        {
-            span class=(class) { (bound(&times(&one.ratio))) }
-            @if verdict.is_real() { span.sign role="img" aria-label=(words) { (mark(verdict)) } }
-        }
+        td.number.change title=(judged(one.verdict())) data-v=(kept(one.ratio.ratio))
+            data-l=[bounds.map(|ends| kept(ends.0))] data-u=[bounds.map(|ends| kept(ends.1))]
+        { (marked(one.verdict(), &format!("{}\u{a0}×", three(one.ratio.ratio)))) }
+        td.unit { (bounds.map_or_else(String::new, |(low, high)| format!("{}–{}", three(low), three(high)))) }
     }
+}
+
+/// What sets the point of a figure apart, as its row has it.
+pub(super) fn point(comparison: &Comparison, one: &Tried) -> String {
+    let base = &comparison.outcomes[0];
+    let values = base.steps[one.step].trials[one.point].point.values.iter();
+    values.map(|(_, value)| shown(value)).collect::<Vec<_>>().join(", ")
+}
+
+/// A figure in the first run and in the other, each with its unit.
+pub(super) fn sides(comparison: &Comparison, one: &Tried) -> [String; 2] {
+    let column = sheet(comparison, one.step)
+        .and_then(|sheet| sheet.columns.into_iter().find(|column| column.name == one.figure));
+    let told = |side: &Side| match &column {
+        Some(column) => column.told(&column.scaled(&side.interval)),
+        None => three(side.interval.mean),
+    };
+    [told(&one.before), told(&one.after)]
+}
+
+fn sheet(comparison: &Comparison, step: usize) -> Option<Sheet<'_>> {
+    let base = &comparison.outcomes[0];
+    let Action::Trial(trials) = &base.plan.steps[base.steps[step].index].action else { return None };
+    Sheet::of(trials, &base.steps[step].trials)
+}
+
+/// Each figure of each step that tries something in a line.
+pub(super) fn by_figure(comparison: &Comparison) -> Markup {
+    let several = comparison.outcomes.len() > 2;
+    let mut lines: Vec<(usize, &str, usize)> =
+        comparison.trials.iter().map(|one| (one.step, one.figure.as_str(), one.other)).collect();
+    let mut told = Vec::new();
+    lines.retain(|line| {
+        !told.contains(line) && {
+            told.push(*line);
+            true
+        }
+    });
+    let table = html! {
+        table {
+            caption { "By figure of trials: geometric means over the points, and how many really differ" }
+            thead { tr {
+                th scope="col" { "Step" } th scope="col" { "Figure" } @if several { th scope="col" { "Run" } }
+                th.number scope="col" { "× " (name(comparison, 0)) }
+                th.number scope="col" { "Points" } th.number scope="col" { "Worse" } th.number scope="col" { "Better" }
+            } }
+            tbody { @for (step, figure, other) in lines {
+                @let plan = &comparison.outcomes[0].plan.steps[comparison.outcomes[0].steps[step].index];
+                @let own: Vec<&Tried> = comparison.trials.iter().filter(|one| (one.step, one.figure.as_str(), one.other) == (step, figure, other)).collect();
+                @let of = |verdict| own.iter().filter(|one| one.verdict() == verdict).count();
+                @let mean = own.iter().map(|one| one.ratio.ratio.ln()).sum::<f64>() / own.len() as f64;
+                tr {
+                    th scope="row" { a href={ "#" (anchor(&plan.name)) } { (plan.title) } }
+                    td { (figure) } @if several { td { (name(comparison, other)) } }
+                    td.number data-v=(kept(mean.exp())) { (three(mean.exp())) "\u{a0}×" }
+                    td.number { (own.len()) }
+                    td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
+                    td.number { (number_or_dash(of(Verdict::Better), "better")) }
+                }
+            } }
+        }
+    };
+    framed("By figure of trials", &table)
 }
 
 /// The same for a terminal, a line for each figure of each point.
@@ -171,7 +178,7 @@ pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
             let key = base.steps[step].trials[one.point].point.key();
             let at = if key.is_empty() { String::new() } else { format!("{key}: ") };
             let (other, first) = (label(comparison, one.other), label(comparison, 0));
-            let said = times(&one.ratio).replacen(" ×", &format!(" × {first}"), 1);
+            let said = times(&one.ratio, &first);
             lines.push(format!("  {at}{} of {other} is {said} {}", one.figure, mark(one.verdict())));
         }
     }
@@ -179,10 +186,10 @@ pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The same for programs.
-pub(super) fn json(comparison: &Comparison) -> Vec<Value> {
+pub(super) fn json(comparison: &Comparison, guard: Option<f64>) -> Vec<Value> {
     let base = &comparison.outcomes[0];
     let one = |one: &Tried| {
-        let side = |side: &lab::compare::Side| object!({ "mean": side.interval.mean, "half_width": side.interval.half_width, "samples": side.samples });
+        let side = |side: &Side| object!({ "mean": side.interval.mean, "half_width": side.interval.half_width, "samples": side.samples });
         object!({
             "step": base.plan.steps[base.steps[one.step].index].name,
             "point": base.steps[one.step].trials[one.point].point.key(),
@@ -198,6 +205,7 @@ pub(super) fn json(comparison: &Comparison) -> Vec<Value> {
             "p": one.test.map(|test| test.rank.p),
             "p_adjusted": one.test.map(|test| test.adjusted),
             "verdict": one.verdict().name(),
+            "fails_guard": guard.map(|share| Difference::OfTrial(one).is_worse_than(share)),
         })
     };
     comparison.trials.iter().map(one).collect()
