@@ -156,7 +156,7 @@ fn key(cell: &CellOutcome) -> String {
 }
 
 /// Whether two workloads ask for the same, however long.
-fn is_alike(one: &Workload, other: &Workload) -> bool {
+pub(crate) fn is_alike(one: &Workload, other: &Workload) -> bool {
     let asked = |workload: &Workload| Workload { stop: Stop::default(), ramp: Nanos::ZERO, ..workload.clone() };
     asked(one) == asked(other) && one.reads() == other.reads()
 }
