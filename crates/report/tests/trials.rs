@@ -204,6 +204,15 @@ fn points_without_an_order_are_held_against_the_best_of_them() {
     assert!(alike.contains("ext4 is 1.00 × xfs (may be chance)."));
 }
 
+#[test]
+fn a_run_of_trials_that_was_cut_off_says_how_far_it_came() {
+    let mut outcome = run(1, "/dev/sda", [130.0, 100.0]);
+    outcome.run.state = store::State::Running;
+    outcome.steps[0].trials[1].repeats.clear();
+    let page = report::html(&outcome);
+    assert!(page.contains("The run is not complete: 1 of 2 cells were measured and are shown."));
+}
+
 /// Opens all that is folded, waits until it is drawn, and tells how many points each chart shows and what failed.
 const TELL: &str = r#"<script>
   const failed = [];
