@@ -356,10 +356,10 @@ fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect
             } }
             (grouped(part, if place == 0 { Rows::Linked } else { Rows::Plain }, 2 + 3 * (names.len() - 1), |reading| html! {
                 @let first = others.clone().find_map(|other| step.find(reading, aspect, other));
-                (mean(first.map(|one| &one.before), aspect))
+                (mean(first.map(|one| &one.before), aspect.title(), 1.0))
                 @for other in others.clone() {
                     @match step.find(reading, aspect, other) {
-                        Some(one) => { (mean(Some(&one.after), aspect)) (changed(Difference::OfCell(one))) td.unit { (bounds(one.ratio)) } },
+                        Some(one) => { (mean(Some(&one.after), aspect.title(), 1.0)) (changed(Difference::OfCell(one))) td.unit { (bounds(one.ratio)) } },
                         None => { td.number { span.dash { "–" } } td {} td {} },
                     }
                 }
@@ -369,19 +369,19 @@ fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect
     framed(&format!("{}: {}", part.step.title, aspect.title()), &table)
 }
 
-/// A mean with its interval, marked where a repeat lies apart.
-fn mean(side: Option<&Side>, aspect: Aspect) -> Markup {
+/// The mean of what `title` names with its interval, marked where a repeat lies apart; one of it is shown as `scale`.
+pub(super) fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
     let Some(side) = side else { return html! { td.number { span.dash { "–" } } } };
-    let listed: Vec<String> = side.samples.iter().map(|sample| three(*sample)).collect();
+    let listed: Vec<String> = side.samples.iter().map(|sample| three(sample * scale)).collect();
     let apart = match side.outliers.len() {
         0 => String::new(),
         outliers => format!("; {} apart from the others", count(outliers, "repeat")),
     };
     html! {
-        td.number title={ (aspect.title()) " of each repeat: " (listed.join(", ")) (apart) }
-            data-v=(kept(side.interval.mean)) data-h=[side.interval.half_width.map(kept)]
+        td.number title={ (title) " of each repeat: " (listed.join(", ")) (apart) }
+            data-v=(kept(side.interval.mean * scale)) data-h=[side.interval.half_width.map(|half| kept(half * scale))]
         {
-            (three(side.interval.mean))
+            (three(side.interval.mean * scale))
             @if let Some(spread) = spread(&side.interval) { " " span.spread { (spread) } }
             @if !side.outliers.is_empty() { span.flag role="img" aria-label="a repeat lies apart from the others" { "✱" } }
         }

@@ -11,6 +11,9 @@ use crate::number::{count, three};
 /// The most sentences about one run.
 const SENTENCES: usize = 4;
 
+/// So many times larger must a difference be, where less is better, to be told in place of one where more is.
+const PREFERENCE: f64 = 1.1;
+
 /// Where a figure that is compared was measured.
 pub(super) struct Place<'c> {
     /// The step.
@@ -78,7 +81,8 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
 pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
     let is_own = |one: &Difference| one.other() == other && one.verdict().is_real() && !one.follows();
     let mut found: Vec<Difference> = comparison.differences().filter(is_own).collect();
-    let size = |one: &Difference| one.ratio().ratio.ln().abs();
+    // Where twice the rate is half the latency, the rate is told.
+    let size = |one: &Difference| one.ratio().ratio.ln().abs() * if one.more_is_better() { PREFERENCE } else { 1.0 };
     found.sort_by(|one, two| size(two).total_cmp(&size(one)));
     let mut told: Vec<usize> = Vec::new();
     found.retain(|one| {

@@ -48,7 +48,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
             lines.extend(table(comparison, &step, other, width, color));
         }
     }
-    lines.extend(super::trials::lines(comparison));
+    lines.extend(super::trials::lines(comparison, width));
     lines.push(String::new());
     let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
                ▲ really better, ▼ really worse, * an outlier among the repeats.";

@@ -17,6 +17,9 @@ const NAMES: usize = 12;
 /// As many pairs of charts of a figure are shown; the others are folded away.
 const SHOWN: usize = 3;
 
+/// As many that are folded away are named.
+const LISTED: usize = 6;
+
 /// What has a chart of its own: a line along numbers, or a few points under their names.
 struct Facet<'s> {
     /// What sets it apart from the others; empty where there is but one.
@@ -55,7 +58,8 @@ impl Figures<'_> {
                 (figure(&title_of(name), panels, &if place == last { self.caption() } else { String::new() }))
             }
             @if !rest.is_empty() { details {
-                summary { (count(rest.len(), "more chart")) ": " (rest.iter().map(|one| one.0.as_str()).collect::<Vec<_>>().join("; ")) }
+                @let names: Vec<&str> = rest.iter().map(|one| one.0.as_str()).collect();
+                summary { (count(rest.len(), "more chart")) @if names.len() <= LISTED { ": " (names.join("; ")) } }
                 @for (name, panels) in rest { (figure(&title_of(name), panels, "")) }
             } }
         }

@@ -8,13 +8,17 @@ use maud::{Markup, html};
 use serde_json::{Value, json as object};
 
 use self::chart::Figures;
-use super::page::number_or_dash;
+use super::page::{mean, number_or_dash};
 use super::prose::{label, times};
 use super::{judged, mark, marked, name};
-use crate::number::{kept, spread, three};
+use crate::number::{bound, kept, three};
 use crate::part::{anchor, cell_anchor};
+use crate::summary::wrapped;
 use crate::table::framed;
 use crate::trials::{Column, Sheet, shown};
+
+/// By so much lines for a terminal are set in.
+const INDENT: u16 = 2;
 
 /// The steps that hold trials which runs share, with their places in the first run.
 pub(super) fn steps(comparison: &Comparison) -> Vec<usize> {
@@ -23,19 +27,22 @@ pub(super) fn steps(comparison: &Comparison) -> Vec<usize> {
     steps
 }
 
-/// A step that tries something: charts and a table for each figure, a row for each point.
+/// A step that tries something: a table for each figure, a row for each point, and charts of the leading figures.
 pub(super) fn section(comparison: &Comparison, step: usize, names: &[String]) -> Markup {
     let base = &comparison.outcomes[0];
     let plan = &base.plan.steps[base.steps[step].index];
     let Some(sheet) = sheet(comparison, step) else { return html! {} };
     let of_step: Vec<&Tried> = comparison.trials.iter().filter(|one| one.step == step).collect();
-    let is_told = |column: &&Column| of_step.iter().any(|one| one.figure == column.name);
+    let leading = sheet.leading();
+    let is_told = |(_, column): &(usize, &Column)| of_step.iter().any(|one| one.figure == column.name);
+    let told: Vec<(usize, &Column)> = sheet.columns.iter().enumerate().filter(is_told).collect();
     html! {
         section.step id=(anchor(&plan.name)) {
             h2 { (plan.title) }
-            @for (place, column) in sheet.columns.iter().filter(is_told).enumerate() {
+            @for (place, (at, column)) in told.into_iter().enumerate() {
                 @let of_figure: Vec<&Tried> = of_step.iter().copied().filter(|one| one.figure == column.name).collect();
-                @let charts = Figures { comparison, sheet: &sheet, column, found: &of_figure, names }.charts(&plan.title);
+                @let drawn = Figures { comparison, sheet: &sheet, column, found: &of_figure, names };
+                @let charts = if leading.contains(&at) { drawn.charts(&plan.title) } else { html! {} };
                 @let table = table(comparison, step, (&sheet, column), &of_figure, names, place == 0);
                 @if place == 0 { (charts) (table) } @else { details { summary { (column.title()) } (charts) (table) } }
             }
@@ -58,14 +65,7 @@ fn table(
     let others = 1..names.len();
     let shared = (0..points.len()).filter(|point| others.clone().any(|other| find(*point, other).is_some()));
     let unit = |name: &String| format!("{name}, {}", column.unit);
-    let mean = |side: &Side| {
-        let scaled = column.scaled(&side.interval);
-        html! {
-            td.number data-v=(kept(scaled.mean)) data-h=[scaled.half_width.map(kept)] {
-                (three(scaled.mean)) @if let Some(spread) = spread(&scaled) { " " span.spread { (spread) } }
-            }
-        }
-    };
+    let mean = |side: Option<&Side>| mean(side, &column.name, column.scale);
     let table = html! {
         table {
             caption { (column.title()) ": means ± 95 % confidence, and how many times the first run's each is" }
@@ -80,12 +80,9 @@ fn table(
             } }
             tbody { @for point in shared { tr id=[cell_anchor(&plan.name, &points[point].point.key()).filter(|_| is_linked)] {
                 @for (_, value) in &points[point].point.values { th scope="row" { (shown(value)) } }
-                @match others.clone().find_map(|other| find(point, other)) {
-                    Some(one) => (mean(&one.before)),
-                    None => td {},
-                }
+                (mean(others.clone().find_map(|other| find(point, other)).map(|one| &one.before)))
                 @for other in others.clone() { @match find(point, other) {
-                    Some(one) => { (mean(&one.after)) (ratio(one)) },
+                    Some(one) => { (mean(Some(&one.after))) (ratio(one)) },
                     None => { td.number { span.dash { "–" } } td {} td {} },
                 } }
             } } }
@@ -100,7 +97,13 @@ fn ratio(one: &Tried) -> Markup {
         td.number.change title=(judged(one.verdict())) data-v=(kept(one.ratio.ratio))
             data-l=[bounds.map(|ends| kept(ends.0))] data-u=[bounds.map(|ends| kept(ends.1))]
         { (marked(one.verdict(), &format!("{}\u{a0}×", three(one.ratio.ratio)))) }
-        td.unit { (bounds.map_or_else(String::new, |(low, high)| format!("{}–{}", three(low), three(high)))) }
+        td.unit {
+            @match bounds {
+                None => "measured once",
+                Some((low, high)) if low == high => "no scatter",
+                Some((low, high)) => { (three(low)) "–" (three(high)) },
+            }
+        }
     }
 }
 
@@ -131,15 +134,13 @@ fn sheet(comparison: &Comparison, step: usize) -> Option<Sheet<'_>> {
 /// Each figure of each step that tries something in a line.
 pub(super) fn by_figure(comparison: &Comparison) -> Markup {
     let several = comparison.outcomes.len() > 2;
-    let mut lines: Vec<(usize, &str, usize)> =
-        comparison.trials.iter().map(|one| (one.step, one.figure.as_str(), one.other)).collect();
-    let mut told = Vec::new();
-    lines.retain(|line| {
-        !told.contains(line) && {
-            told.push(*line);
-            true
+    let mut lines: Vec<(usize, &str, usize)> = Vec::new();
+    for one in &comparison.trials {
+        let line = (one.step, one.figure.as_str(), one.other);
+        if !lines.contains(&line) {
+            lines.push(line);
         }
-    });
+    }
     let table = html! {
         table {
             caption { "By figure of trials: geometric means over the points, and how many really differ" }
@@ -167,8 +168,8 @@ pub(super) fn by_figure(comparison: &Comparison) -> Markup {
     framed("By figure of trials", &table)
 }
 
-/// The same for a terminal, a line for each figure of each point.
-pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
+/// The same for a terminal `width` columns wide, a line for each figure of each point.
+pub(super) fn lines(comparison: &Comparison, width: u16) -> Vec<String> {
     let base = &comparison.outcomes[0];
     let mut lines = Vec::new();
     for step in steps(comparison) {
@@ -179,7 +180,8 @@ pub(super) fn lines(comparison: &Comparison) -> Vec<String> {
             let at = if key.is_empty() { String::new() } else { format!("{key}: ") };
             let (other, first) = (label(comparison, one.other), label(comparison, 0));
             let said = times(&one.ratio, &first);
-            lines.push(format!("  {at}{} of {other} is {said} {}", one.figure, mark(one.verdict())));
+            let line = format!("{at}{} of {other} is {said} {}", one.figure, mark(one.verdict()));
+            lines.extend(wrapped(&bound(line.trim_end()), width - INDENT).into_iter().map(|line| format!("  {line}")));
         }
     }
     lines
