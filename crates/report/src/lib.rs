@@ -23,6 +23,7 @@ mod prose;
 mod rated;
 mod replay;
 pub mod replication;
+mod reviewed;
 mod rounds;
 mod section;
 mod setup;

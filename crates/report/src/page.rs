@@ -9,6 +9,7 @@ use crate::number::{bound, count};
 use crate::part::{Part, parts};
 use crate::prose;
 use crate::rated;
+use crate::reviewed::Reviewed;
 use crate::rounds;
 use crate::section::section;
 use crate::setup;
@@ -125,7 +126,7 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
             @for part in parts { @if let Some(words) = trials::verdict(part) {
                 p.verdict { a href={ "#" (part.anchor()) } { (part.step.title) } ": " (bound(&words)) }
             } }
-            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref())) }
+            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, &scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }

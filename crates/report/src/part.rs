@@ -142,7 +142,12 @@ pub(crate) fn cell_anchor(step: &str, key: &str) -> Option<String> {
 
 /// What an anchor of a cell ends in, whatever its step is called; empty of a cell that is the whole step.
 pub(crate) fn cell_place(cell: &CellOutcome) -> String {
-    cell_anchor("", &key(cell)).map_or_else(String::new, |place| place[anchor("").len() + 1..].to_owned())
+    point_place(&key(cell))
+}
+
+/// The same of a cell or of a point of trials by its key.
+pub(crate) fn point_place(key: &str) -> String {
+    cell_anchor("", key).map_or_else(String::new, |place| place[anchor("").len() + 1..].to_owned())
 }
 
 /// A cell by what is swept, as findings name it: `bs=4k iodepth=32`.
@@ -151,7 +156,7 @@ fn key(cell: &CellOutcome) -> String {
 }
 
 /// Whether two workloads ask for the same, however long.
-fn is_alike(one: &Workload, other: &Workload) -> bool {
+pub(crate) fn is_alike(one: &Workload, other: &Workload) -> bool {
     let asked = |workload: &Workload| Workload { stop: Stop::default(), ramp: Nanos::ZERO, ..workload.clone() };
     asked(one) == asked(other) && one.reads() == other.reads()
 }

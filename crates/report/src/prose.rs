@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos};
 use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, Trials, profile};
-use lab::{Metric, Outcome, PurgeMethod};
+use lab::{Metric, Outcome, PurgeMethod, StepOutcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
@@ -132,10 +132,13 @@ fn plainly(row: &KeyFigure) -> Option<String> {
 
 /// How far the run came, where that is not all the way.
 pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
-    let cells = || outcome.steps.iter().flat_map(|step| &step.cells);
-    let measured = cells().filter(|cell| !cell.repeats.is_empty()).count();
-    let progress =
-        format!("{} of {} were measured and are shown", whole(measured as u64), count(cells().count(), "cell"));
+    let of = |step: &StepOutcome| {
+        let cells = step.cells.iter().map(|cell| !cell.repeats.is_empty());
+        cells.chain(step.trials.iter().map(|trial| !trial.repeats.is_empty())).collect::<Vec<_>>()
+    };
+    let all: Vec<bool> = outcome.steps.iter().flat_map(of).collect();
+    let measured = all.iter().filter(|is_measured| **is_measured).count();
+    let progress = format!("{} of {} were measured and are shown", whole(measured as u64), count(all.len(), "cell"));
     match outcome.run.state {
         RunState::Complete => None,
         RunState::Failed => {

@@ -12,6 +12,7 @@ use crate::key::Scorecard;
 use crate::number::{count, kept, latency, significant, spread, three, with_unit};
 use crate::part::{Part, names};
 use crate::rated::{self, Sheet};
+use crate::reviewed::Reviewed;
 use crate::trials;
 
 /// A table that scrolls sideways by itself where the page is narrow.
@@ -20,7 +21,7 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
 }
 
 /// The key figures, a column for each state, with what is promised and the change from the first to the last.
-pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>) -> Markup {
+pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: Option<&Reviewed>) -> Markup {
     let sheet = sheet.filter(|sheet| sheet.is_wanted(scorecard));
     let has_change = scorecard.has_change();
     let table = html! {
@@ -31,6 +32,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>) -> Markup 
                 th scope="col" { "Unit" }
                 @for state in &scorecard.states { th.number scope="col" { (state.title()) } }
                 @if sheet.is_some() { th.number scope="col" { "Rated" } }
+                @if reviewed.is_some() { th.number scope="col" { "Published" } }
                 @if has_change { th scope="col" { "Change" } }
             } }
             tbody { @for row in &scorecard.rows { tr {
@@ -48,11 +50,16 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>) -> Markup 
                     }
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
+                @if let Some(reviewed) = reviewed { (reviewed.cell(row)) }
                 @if has_change { td.change { (changed(row.change())) } }
             } } }
         }
     };
-    html! { (framed("Key figures", &table)) @if let Some(sheet) = sheet { (sheet.note(scorecard)) } }
+    html! {
+        (framed("Key figures", &table))
+        @if let Some(sheet) = sheet { (sheet.note(scorecard)) }
+        @if let Some(reviewed) = reviewed { (reviewed.note(scorecard)) }
+    }
 }
 
 fn changed(change: Option<Change>) -> Markup {

@@ -184,6 +184,38 @@ fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_wa
 }
 
 #[test]
+fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alone() {
+    let summary = section(&COMPLETE, "summary");
+    assert!(summary.contains(">Published</th>") && summary.contains("February 2009, tables 1 to 4"), "{summary}");
+    let rows: Vec<&str> = summary.split("<tr>").filter(|row| row.contains("href=\"#published\"")).collect();
+    let [row] = rows[..] else { panic!("one row has a published figure: {rows:?}") };
+    assert!(row.contains(">Random read, 4 KiB, depth 1</a>") && row.contains("data-v=\"5156\""), "{row}");
+    assert!(row.contains(">fitted</a>"), "and what it was for: {row}");
+    let note = &summary[summary.find("id=\"published\"").expect("the column is explained")..];
+    for told in ["Random read, 4 KiB, depth 1: fitted", "in an unnamed host", "not on the drive alone", "512 B"] {
+        assert!(note.contains(told), "{told}: {note}");
+    }
+    let without = |change: &dyn Fn(&mut lab::Outcome)| {
+        let mut outcome = support::outcome();
+        change(&mut outcome);
+        !section(&report::html(&outcome), "summary").contains(">Published</th>")
+    };
+    assert!(without(&|outcome| outcome.run.target = "sim:x25-e-32".to_owned()), "another drive");
+    assert!(without(&|outcome| outcome.run.target = "sim:x25-m?nand.read=60us".to_owned()), "with other parts");
+    assert!(without(&|outcome| outcome.run.target = "/dev/sdx".to_owned()), "a real drive");
+    let unfilled = |outcome: &mut lab::Outcome| {
+        let lab::plan::Action::Fill { .. } = outcome.plan.steps[1].action else { panic!("the second step fills") };
+        outcome.plan.steps[1].action = lab::plan::Action::Idle { time: block::Nanos::from_secs(1) };
+    };
+    assert!(without(&unfilled), "a drive that was not written first");
+    let smaller = |outcome: &mut lab::Outcome| {
+        let cells = outcome.steps.iter_mut().flat_map(|step| &mut step.cells);
+        cells.for_each(|cell| cell.workload.size = Some(block::Bytes::from_gib(1)));
+    };
+    assert!(without(&smaller), "on a part of the drive");
+}
+
+#[test]
 fn one_outcome_gives_one_page() {
     assert!(report::html(&support::outcome()) == *COMPLETE, "two pages of one outcome differ");
 }

@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     metric: Vec<Measure>,
 
-    /// End with exit code 1 if a figure is really worse, and by more than this share
+    /// End with exit code 1 if a figure of a cell or a trial is really worse, and by more than this share
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_if_worse: Option<f64>,
 
@@ -119,10 +119,10 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
 /// Fails if something is really worse by more than `share`, and also if nothing ever could.
 fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
     let mute = comparison.count(Verdict::CannotBeShown);
-    if mute == comparison.contrasts.len() {
+    if mute == comparison.differences().count() {
         return Err(Failure::usage(format!(
             "--fail-if-worse could never fail: with so few repeats no difference can be called real, however large, among {} \
-             tests. Measure each cell {} times (--repeats), or guard fewer figures (--step, --metric)",
+             tests. Measure each cell or point {} times (--repeats), or guard fewer figures (--step, --metric)",
             comparison.questions(),
             comparison.repeats_needed()
         )));

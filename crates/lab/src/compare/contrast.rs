@@ -110,16 +110,6 @@ impl Contrast {
     pub fn verdict(&self) -> Verdict {
         judged(self.test.as_ref(), self.ratio.ratio, self.metric.more_is_better())
     }
-
-    /// By what share the other run's figure is worse; negative where it is better.
-    pub fn loss(&self) -> f64 {
-        if self.metric.more_is_better() { 1.0 - self.ratio.ratio } else { self.ratio.ratio - 1.0 }
-    }
-
-    /// Whether it is really worse, and by more than `share`.
-    pub fn is_worse_than(&self, share: f64) -> bool {
-        self.verdict() == Verdict::Worse && self.loss() > share
-    }
 }
 
 /// What a test says of a `ratio` of means.
@@ -136,6 +126,7 @@ pub(super) fn judged(test: Option<&Test>, ratio: f64, more_is_better: bool) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Difference;
 
     fn contrast(metric: Metric, before: &[f64], after: &[f64]) -> Contrast {
         let side = |samples: &[f64]| Side {
@@ -171,11 +162,13 @@ mod tests {
 
     #[test]
     fn a_guard_minds_the_size_and_the_surety() {
-        let worse = contrast(Metric::Iops, &QUICK, &SLOW);
+        let (worse, shorter) = (contrast(Metric::Iops, &QUICK, &SLOW), contrast(Metric::LatencyMean, &QUICK, &SLOW));
+        let (worse, shorter) = (Difference::OfCell(&worse), Difference::OfCell(&shorter));
         assert!((worse.loss() - 0.06).abs() < 1e-9);
         assert!(worse.is_worse_than(0.05) && !worse.is_worse_than(0.07));
-        assert!(!contrast(Metric::LatencyMean, &QUICK, &SLOW).is_worse_than(0.05), "shorter is better");
+        assert!(!shorter.is_worse_than(0.05), "shorter is better");
         let unsure = contrast(Metric::Iops, &QUICK, &[100.2, 40.0, 101.5, 99.1, 100.1]);
+        let unsure = Difference::OfCell(&unsure);
         assert!(unsure.loss() > 0.05 && !unsure.is_worse_than(0.05), "one repeat far off");
     }
 

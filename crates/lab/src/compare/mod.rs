@@ -3,6 +3,7 @@
 mod aspect;
 mod caveat;
 mod contrast;
+mod difference;
 mod error;
 mod shared;
 mod tried;
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 
 pub use aspect::Aspect;
 pub use contrast::{Contrast, Side, Test, Verdict};
+pub use difference::Difference;
 pub use error::CompareError;
 use shared::{Place, cells, counterpart};
 pub use shared::{Unshared, Why};
@@ -54,7 +56,7 @@ pub struct Comparison {
     pub contrasts: Vec<Contrast>,
     /// Every figure of trials at every shared point, in the same order; where certain figures of cells were asked for, none.
     pub trials: Vec<Tried>,
-    /// The first run's cells that another does not share.
+    /// The first run's cells, and points of trials, that another does not share.
     pub unshared: Vec<Unshared>,
     /// What else differs between the runs, and how sure the tests can be.
     pub caveats: Vec<String>,
@@ -78,7 +80,8 @@ impl Comparison {
         for place in cells(base).filter(|place| question.asks(place.name)) {
             found.hold(&place, others, &aspects);
         }
-        let mut trials = tried(&outcomes, |step| question.asks(step) && question.aspects.is_empty());
+        let (mut trials, apart) = tried(&outcomes, |step| question.asks(step) && question.aspects.is_empty());
+        found.unshared.extend(apart);
         for (at, other) in others.iter().enumerate() {
             let is_held = found.contrasts.iter().map(|one| one.other).chain(trials.iter().map(|one| one.other));
             if !is_held.into_iter().any(|held| held == at + 1) {
@@ -97,32 +100,35 @@ impl Comparison {
         &self.outcomes[0].run
     }
 
+    /// Every figure that is compared: those of cells, then those of trials.
+    pub fn differences(&self) -> impl Iterator<Item = Difference<'_>> {
+        self.contrasts.iter().map(Difference::OfCell).chain(self.trials.iter().map(Difference::OfTrial))
+    }
+
     /// How many tests the table has, over which p is corrected.
     pub fn tests(&self) -> usize {
-        let of_trials = self.trials.iter().filter(|one| one.test.is_some()).count();
-        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count() + of_trials
+        self.differences().filter(|one| !one.follows() && one.test().is_some()).count()
     }
 
     /// How many there would be if every cell were repeated often enough: the figures less those that follow another.
     pub fn questions(&self) -> usize {
-        self.contrasts.iter().filter(|one| !one.follows).count() + self.trials.len()
+        self.differences().filter(|one| !one.follows()).count()
     }
 
     /// How many comparisons have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        let of_trials = self.trials.iter().filter(|one| one.verdict() == verdict).count();
-        self.contrasts.iter().filter(|contrast| contrast.verdict() == verdict).count() + of_trials
+        self.differences().filter(|one| one.verdict() == verdict).count()
     }
 
-    /// How many repeats each cell needs in each run before one comparison of this table can be called real.
+    /// How many repeats each cell or point needs in each run before one comparison of this table can be called real.
     pub fn repeats_needed(&self) -> usize {
         RankTest::repeats_needed(self.questions())
     }
 
     /// The figures that are really worse, and by more than `share`, worst first.
-    pub fn worse_than(&self, share: f64) -> Vec<&Contrast> {
-        let mut worse: Vec<&Contrast> = self.contrasts.iter().filter(|one| one.is_worse_than(share)).collect();
-        worse.sort_by(|a, b| b.loss().total_cmp(&a.loss()));
+    pub fn worse_than(&self, share: f64) -> Vec<Difference<'_>> {
+        let mut worse: Vec<Difference> = self.differences().filter(|one| one.is_worse_than(share)).collect();
+        worse.sort_by(|one, two| two.loss().total_cmp(&one.loss()));
         worse
     }
 }
@@ -169,7 +175,7 @@ impl Found {
         let first = main.and_then(|why| self.unshared.iter().find(|one| one.other == other && one.why == why));
         match first {
             Some(Unshared { step, why, .. }) => format!("of step `{step}`, {why}"),
-            None => "the first measures no cell by repeats".to_owned(),
+            None => "the first has no figure that was asked for and measured by repeats".to_owned(),
         }
     }
 }

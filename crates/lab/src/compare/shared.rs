@@ -4,20 +4,20 @@ use std::fmt;
 
 use crate::{CellOutcome, Outcome, StepOutcome};
 
-/// A cell of the first run that another does not share.
+/// A cell of the first run, or a point of its trials, that another does not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unshared {
     /// The place of the other run among those compared.
     pub other: usize,
     /// The step's name.
     pub step: String,
-    /// The cell's key.
+    /// The key of the cell or point.
     pub cell: String,
     /// Why.
     pub why: Why,
 }
 
-/// Why a cell is not shared.
+/// Why a cell or a point is not shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// The other run has no step of this name.

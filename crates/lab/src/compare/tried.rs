@@ -1,11 +1,11 @@
 //! Figures of trials held against each other: between runs, and between the points of one run.
 
 use stats::{ALPHA, Interval, RankTest, Ratio, holm, outliers};
-use trial::Better;
+use trial::{Better, Figure};
 
 use super::contrast::judged;
-use super::{Side, Test, Verdict, test};
-use crate::plan::Action;
+use super::{Side, Test, Unshared, Verdict, Why, test};
+use crate::plan::{Action, Trials};
 use crate::{Outcome, TrialOutcome};
 
 /// A figure of trials at a point that two runs share.
@@ -40,42 +40,84 @@ impl Tried {
     }
 }
 
-/// Every figure that is better one way, at every point that the first run shares with another by step and key.
-pub(super) fn tried(outcomes: &[Outcome], asks: impl Fn(&str) -> bool) -> Vec<Tried> {
-    let Some((base, others)) = outcomes.split_first() else { return Vec::new() };
-    let mut found = Vec::new();
-    for (step, measured) in base.steps.iter().enumerate() {
-        let plan = &base.plan.steps[measured.index];
-        if !matches!(plan.action, Action::Trial(_)) || !asks(&plan.name) {
-            continue;
+/// A point of the first run and where it is.
+struct Place<'a> {
+    step: usize,
+    point: usize,
+    name: &'a str,
+    trials: &'a Trials,
+    trial: &'a TrialOutcome,
+}
+
+/// Every figure that is better one way, at every point that the first run shares with another, and the points that it
+/// does not share.
+pub(super) fn tried(outcomes: &[Outcome], asks: impl Fn(&str) -> bool) -> (Vec<Tried>, Vec<Unshared>) {
+    let (mut found, mut unshared) = (Vec::new(), Vec::new());
+    let Some((base, others)) = outcomes.split_first() else { return (found, unshared) };
+    for place in places(base).filter(|place| asks(place.name)) {
+        let counterparts: Vec<_> = others.iter().map(|other| counterpart(other, &place)).collect();
+        for (at, why) in counterparts.iter().enumerate().filter_map(|(at, one)| Some((at, one.err()?))) {
+            let (step, cell) = (place.name.to_owned(), place.trial.point.key());
+            unshared.push(Unshared { other: at + 1, step, cell, why });
         }
-        for (point, trial) in measured.trials.iter().enumerate() {
-            for (figure, unit, more_is_better) in figures(trial) {
-                for (at, other) in others.iter().enumerate() {
-                    let counterpart = counterpart(other, &plan.name, &trial.point.key());
-                    let sides = side(trial, &figure).zip(counterpart.and_then(|trial| side(trial, &figure)));
-                    let Some((before, after)) = sides else { continue };
-                    let Some(ratio) = Ratio::of(&before.samples, &after.samples) else { continue };
-                    let test = test(&before.samples, &after.samples);
-                    let (figure, unit, other) = (figure.clone(), unit.clone(), at + 1);
-                    found.push(Tried { step, point, other, figure, unit, more_is_better, before, after, ratio, test });
-                }
-            }
+        found.extend(held(&place, &counterparts));
+    }
+    (found, unshared)
+}
+
+fn places(outcome: &Outcome) -> impl Iterator<Item = Place<'_>> {
+    outcome.steps.iter().enumerate().flat_map(|(at, step)| {
+        let plan = &outcome.plan.steps[step.index];
+        step.trials.iter().enumerate().filter_map(move |(point, trial)| {
+            let Action::Trial(trials) = &plan.action else { return None };
+            Some(Place { step: at, point, name: &plan.name, trials, trial })
+        })
+    })
+}
+
+/// The point of `other` with the same step, key, experiment and choices as `wanted`.
+fn counterpart<'a>(other: &'a Outcome, wanted: &Place) -> Result<&'a TrialOutcome, Why> {
+    let place = places(other).find(|place| place.name == wanted.name).ok_or(Why::NoStep)?;
+    let key = wanted.trial.point.key();
+    let trial = other.steps[place.step].trials.iter().find(|trial| trial.point.key() == key).ok_or(Why::NoCell)?;
+    let is_alike = place.trials.experiment.name() == wanted.trials.experiment.name()
+        && trial.point.choices.all().eq(wanted.trial.point.choices.all());
+    match trial.repeats.is_empty() || wanted.trial.repeats.is_empty() {
+        _ if !is_alike => Err(Why::OtherWorkload),
+        true => Err(Why::NotMeasured),
+        false => Ok(trial),
+    }
+}
+
+/// The figures of a point held against those of its counterparts.
+fn held(place: &Place, counterparts: &[Result<&TrialOutcome, Why>]) -> Vec<Tried> {
+    let mut held = Vec::new();
+    for told in figures(place.trial) {
+        let Some(before) = side(place.trial, &told.name) else { continue };
+        for (at, counterpart) in counterparts.iter().enumerate() {
+            let Some(after) = counterpart.ok().and_then(|trial| side(trial, &told.name)) else { continue };
+            let Some(ratio) = Ratio::of(&before.samples, &after.samples) else { continue };
+            held.push(Tried {
+                step: place.step,
+                point: place.point,
+                other: at + 1,
+                figure: told.name.clone(),
+                unit: told.unit.clone(),
+                more_is_better: told.better == Better::More,
+                test: test(&before.samples, &after.samples),
+                before: before.clone(),
+                after,
+                ratio,
+            });
         }
     }
-    found
+    held
 }
 
-/// The figures of a point of which more or less is better, with unit and whether it is more.
-fn figures(trial: &TrialOutcome) -> Vec<(String, String, bool)> {
+/// The figures of a point of which more or less is better.
+fn figures(trial: &TrialOutcome) -> impl Iterator<Item = &Figure> {
     let first = trial.repeats.first().into_iter().flat_map(|repeat| &repeat.figures);
-    let told = first.filter(|figure| figure.better != Better::Neither);
-    told.map(|figure| (figure.name.clone(), figure.unit.clone(), figure.better == Better::More)).collect()
-}
-
-fn counterpart<'a>(other: &'a Outcome, step: &str, key: &str) -> Option<&'a TrialOutcome> {
-    let step = other.steps.iter().find(|one| other.plan.steps[one.index].name == step)?;
-    step.trials.iter().find(|trial| trial.point.key() == key)
+    first.filter(|figure| figure.better != Better::Neither)
 }
 
 fn side(trial: &TrialOutcome, figure: &str) -> Option<Side> {
@@ -149,7 +191,7 @@ impl Standings {
 
 #[cfg(test)]
 mod tests {
-    use trial::{Figure, Trial};
+    use trial::Trial;
 
     use super::*;
     use crate::plan::Point;

@@ -1,18 +1,24 @@
 //! How far other runs lie from the first, with intervals: what lines that run close together cannot show.
 
-use lab::compare::Contrast;
-use plotly::common::{ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode, TickMode};
-use plotly::layout::Axis;
+use lab::compare::Difference;
+use plotly::common::{DashType, ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode, TickMode};
+use plotly::layout::{Axis, AxisType};
 use plotly::{Plot, Scatter};
 use stats::Ratio;
 
 use super::lines::{along, look, place};
-use super::{Along, COLORS, Heads, Panel, TEXT_ONLY, axis, drawn, house, hover};
+use super::{COLORS, GUIDE, Ground, Heads, Panel, SILENT, TEXT_ONLY, axis, drawn, house, hover};
+use crate::axis::{logarithmic_ticks, plain};
 use crate::figure::Reading;
 use crate::sweep::Sweep;
 
 /// At least so many percent are shown either side of no change, so that what is next to nothing looks so.
 const ROOM: f64 = 1.0;
+/// The ratio of the largest to the smallest beyond which an axis of ratios is logarithmic.
+const WIDE: f64 = 2.0;
+
+/// Labels of a logarithmic axis of less than a factor of ten about 1.
+const STEPS: [f64; 13] = [0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0];
 
 /// What is drawn, as a column of data is headed.
 const CHANGE: &str = "Change (%)";
@@ -20,16 +26,28 @@ const CHANGE: &str = "Change (%)";
 /// A change to be drawn.
 pub(crate) struct Change<'c> {
     /// What is compared.
-    pub(crate) contrast: &'c Contrast,
+    pub(crate) difference: Difference<'c>,
     /// What is said of it when it is hovered over.
     pub(crate) said: Vec<String>,
 }
 
 /// The changes of one line or one run.
-struct Series<'c> {
-    name: String,
-    color: &'static str,
-    points: Vec<(f64, Change<'c>)>,
+pub(crate) struct Changes<'c> {
+    /// What they are called.
+    pub(crate) name: String,
+    /// The colour of their run or line.
+    pub(crate) color: &'static str,
+    /// Where each lies, and the change.
+    pub(crate) points: Vec<(f64, Change<'c>)>,
+}
+
+/// How a change is told.
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    /// As a share that is added or lost.
+    Percent,
+    /// As so many times what it was.
+    Times,
 }
 
 /// The panel of the changes along a sweep. `found` gives that of a cell in the run at a place.
@@ -42,9 +60,12 @@ pub(crate) fn changes<'c>(
     let series = lines.map(|line| {
         let point = |reading: &&Reading| Some((place(reading, sweep.axis), found(reading, line.rank)?));
         let points = line.readings.iter().filter_map(point).collect();
-        Series { name: line.name.clone(), color: look(sweep, line).color, points }
+        Changes { name: line.name.clone(), color: look(sweep, line).color, points }
     });
-    panel(title, (along(sweep), Heads::new(crate::axis::head(sweep.axis), CHANGE)), series.collect())
+    let series: Vec<Changes> = series.collect();
+    let amounts = shares(&series);
+    let plot = plot(along(sweep).zero_line(false), amounts, Scale::Percent, series)?;
+    Some(Panel::new(title, Heads::new(crate::axis::head(sweep.axis), CHANGE), &plot))
 }
 
 /// The panel of the changes of figures that lie along no axis, one beside the other under their names; each run has
@@ -54,62 +75,103 @@ pub(crate) fn changes_by_name(
     names: &[String],
     runs: Vec<(String, Vec<(usize, Change)>)>,
 ) -> Option<Panel> {
-    let middle = (runs.len() as f64 - 1.0) / 2.0;
+    let ground = Ground::names("Figure", names);
+    let others = runs.len();
     let series = runs.into_iter().enumerate().map(|(rank, (name, changes))| {
-        let aside = (rank as f64 - middle) * 0.12;
-        let points = changes.into_iter().map(|(at, change)| (at as f64 + aside, change)).collect();
-        Series { name, color: COLORS[(rank + 1) % COLORS.len()], points }
+        let points = changes.into_iter().map(|(at, change)| (at as f64 + ground.aside(rank, others), change)).collect();
+        Changes { name, color: COLORS[(rank + 1) % COLORS.len()], points }
     });
-    let along = axis("")
-        .show_grid(false)
-        .range(vec![-0.5, names.len() as f64 - 0.5])
-        .tick_mode(TickMode::Array)
-        .tick_values((0..names.len()).map(|at| at as f64).collect())
-        .tick_text(names.to_vec());
-    panel(title, (along, Heads::new("Figure", CHANGE).along(Along::Names)), series.collect())
+    let series: Vec<Changes> = series.collect();
+    let plot = plot(ground.axis().zero_line(false), shares(&series), Scale::Percent, series)?;
+    Some(Panel::new(title, ground.heads(CHANGE), &plot))
 }
 
-/// The panel of `series`; none where there is no point.
-fn panel(title: String, (along, heads): (Axis, Heads), mut series: Vec<Series>) -> Option<Panel> {
+/// The panel of how many times the first run's each figure is; `of` names the first run. None where there is nothing.
+pub(crate) fn ratios(title: String, of: &str, ground: &Ground, series: Vec<Changes>) -> Option<Panel> {
+    let ends = || all_ends(&series, Scale::Times);
+    let (low, high) = (ends().fold(1.0, f64::min), ends().fold(1.0, f64::max));
+    let mut plot = plot(ground.axis(), factors(low, high), Scale::Times, series)?;
+    plot.add_trace(
+        Scatter::new(ground.ends.to_vec(), vec![1.0, 1.0])
+            .name(of)
+            .meta(GUIDE)
+            .show_legend(false)
+            .mode(Mode::Lines)
+            .line(Line::new().color("var(--quiet)").width(1.0).dash(DashType::Dash))
+            .hover_info(SILENT),
+    );
+    Some(Panel::new(title, ground.heads(&format!("× {of}")), &plot))
+}
+
+/// An axis of so many times, about once; logarithmic where halves and doubles are on it.
+fn factors(low: f64, high: f64) -> Axis {
+    if low <= 0.0 || high / low <= WIDE {
+        let room = ((high - low) * 0.08).max(ROOM / 100.0);
+        return axis("").range(vec![low - room, high + room]).tick_format(",~g").tick_suffix(" ×").n_ticks(7);
+    }
+    let (low, high) = (low / 1.15, high * 1.15);
+    let (ticks, text) = match high / low < 10.0 {
+        true => STEPS.iter().map(|step| (*step, plain(*step))).unzip(),
+        false => logarithmic_ticks(low, high),
+    };
+    let text = text.into_iter().map(|text: String| text + " ×").collect();
+    let axis = axis("").type_(AxisType::Log).range(vec![low.log10(), high.log10()]);
+    axis.tick_mode(TickMode::Array).tick_values(ticks).tick_text(text)
+}
+
+/// An axis of percent about no change.
+fn shares(series: &[Changes]) -> Axis {
+    let ends = || all_ends(series, Scale::Percent);
+    let (low, high) = (ends().fold(-ROOM, f64::min), ends().fold(ROOM, f64::max));
+    let margin = (high - low) * 0.06;
+    let amounts = axis("").range(vec![low - margin, high + margin]).tick_suffix(" %").n_ticks(7);
+    amounts.zero_line(true).zero_line_color("var(--quiet)")
+}
+
+/// From what to what each change may reach.
+fn all_ends(series: &[Changes], scale: Scale) -> impl Iterator<Item = f64> {
+    series.iter().flat_map(|series| &series.points).flat_map(move |(_, change)| {
+        let ratio = change.difference.ratio();
+        let (low, high) = ratio.bounds.unwrap_or((ratio.ratio, ratio.ratio));
+        [scale.of(low), scale.of(high)]
+    })
+}
+
+/// The plot of `series`; none where there is no point.
+fn plot(along: Axis, amounts: Axis, scale: Scale, mut series: Vec<Changes>) -> Option<Plot> {
     series.retain(|series| !series.points.is_empty());
     if series.is_empty() {
         return None;
     }
-    let ends = || series.iter().flat_map(|series| &series.points).flat_map(|(_, change)| ends(change.contrast));
-    let (low, high) = (ends().fold(-ROOM, f64::min), ends().fold(ROOM, f64::max));
-    let margin = (high - low) * 0.06;
-    let amounts = axis("").range(vec![low - margin, high + margin]).tick_suffix(" %").n_ticks(7);
-    let amounts = amounts.zero_line(true).zero_line_color("var(--quiet)");
-    let mut plot = house(along.zero_line(false), amounts, series.len());
-    series.into_iter().for_each(|series| draw(series, &mut plot));
-    Some(Panel::new(title, heads, &plot))
-}
-
-/// From what to what a change may reach, in percent.
-fn ends(contrast: &Contrast) -> [f64; 2] {
-    let ratio = contrast.ratio.ratio;
-    let (low, high) = contrast.ratio.bounds.unwrap_or((ratio, ratio));
-    [percent(low), percent(high)]
+    let mut plot = house(along, amounts, series.len());
+    series.into_iter().for_each(|series| draw(series, scale, &mut plot));
+    Some(plot)
 }
 
 /// Draws points with their intervals, filled where the change is more than chance, hollow where it may be chance.
-fn draw(series: Series, plot: &mut Plot) {
-    let Series { name, color, points } = series;
-    let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.contrast.verdict().is_real());
+fn draw(series: Changes, scale: Scale, plot: &mut Plot) {
+    let Changes { name, color, points } = series;
+    let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.difference.verdict().is_real());
     let mut is_first = true;
     for (points, symbol) in [(real, MarkerSymbol::Circle), (open, MarkerSymbol::CircleOpen)] {
         if !points.is_empty() {
             // One entry in the legend for both kinds.
-            plot.add_trace(trace(&name, color, symbol, &points).show_legend(is_first));
+            plot.add_trace(trace(&name, color, symbol, scale, &points).show_legend(is_first));
             is_first = false;
         }
     }
 }
 
-fn trace(name: &str, color: &'static str, symbol: MarkerSymbol, points: &[(f64, Change)]) -> Box<Scatter<f64, f64>> {
-    let ratios = || points.iter().map(|(_, change)| change.contrast.ratio);
+fn trace(
+    name: &str,
+    color: &'static str,
+    symbol: MarkerSymbol,
+    scale: Scale,
+    points: &[(f64, Change)],
+) -> Box<Scatter<f64, f64>> {
+    let ratios = || points.iter().map(|(_, change)| change.difference.ratio());
     let arm = |ratio: Ratio, end: fn((f64, f64)) -> f64| {
-        100.0 * ratio.bounds.map_or(0.0, |bounds| (end(bounds) - ratio.ratio).abs())
+        ratio.bounds.map_or(0.0, |bounds| (scale.of(end(bounds)) - scale.of(ratio.ratio)).abs())
     };
     let bars = ErrorData::new(ErrorType::Data)
         .symmetric(false)
@@ -119,7 +181,7 @@ fn trace(name: &str, color: &'static str, symbol: MarkerSymbol, points: &[(f64, 
         .thickness(1.2)
         .width(4);
     let marker = Marker::new().color(color).size(8).symbol(symbol).line(Line::new().color(color).width(1.5));
-    Scatter::new(drawn(points.iter().map(|(x, _)| *x)), drawn(ratios().map(|ratio| percent(ratio.ratio))))
+    Scatter::new(drawn(points.iter().map(|(x, _)| *x)), drawn(ratios().map(|ratio| scale.of(ratio.ratio))))
         .name(hover(&[name.to_owned()]))
         .legend_group(name)
         .mode(Mode::Markers)
@@ -129,6 +191,12 @@ fn trace(name: &str, color: &'static str, symbol: MarkerSymbol, points: &[(f64, 
         .hover_template(TEXT_ONLY)
 }
 
-fn percent(ratio: f64) -> f64 {
-    (ratio - 1.0) * 100.0
+impl Scale {
+    /// A ratio as it is drawn.
+    fn of(self, ratio: f64) -> f64 {
+        match self {
+            Self::Percent => (ratio - 1.0) * 100.0,
+            Self::Times => ratio,
+        }
+    }
 }

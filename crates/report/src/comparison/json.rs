@@ -1,14 +1,15 @@
 //! A comparison for programs.
 
-use lab::compare::{Comparison, Contrast, Side};
-use lab::plan::Action;
+use lab::compare::{Comparison, Contrast, Difference, Side};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
+use super::prose::{Place, place};
+
 /// Runs held against the first of them, as one JSON document.
 ///
-/// `comparisons` has every figure of every shared cell with the samples of both runs, so that any other rule can be
-/// applied to them. `ratio` is the other run's mean divided by the first's. `guard`, where asked for, has the share
+/// `comparisons` has every figure of every shared cell, and `trials` of every shared point of trials, with the samples of
+/// both runs, so that any other rule can be applied to them. `ratio` is the other run's mean divided by the first's. `guard`, where asked for, has the share
 /// and how many comparisons are really worse by more; what was not asked for or cannot be told is null.
 pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> String {
     let runs: Vec<Value> = comparison.outcomes.iter().map(|outcome| run(&outcome.run)).collect();
@@ -30,7 +31,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "questions": comparison.questions(),
         "repeats_needed": comparison.repeats_needed(),
         "comparisons": comparisons,
-        "trials": super::trials::json(comparison),
+        "trials": super::trials::json(comparison, guard),
         "not_compared": unshared,
         "caveats": comparison.caveats,
         "guard": guard.map(|share| object!({ "fail_if_worse": share, "worse": comparison.worse_than(share).len() })),
@@ -53,15 +54,10 @@ fn run(run: &store::Run) -> Value {
 }
 
 fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Value {
-    let base = &comparison.outcomes[0];
-    let step = &base.plan.steps[base.steps[one.step].index];
-    let key = match &step.action {
-        Action::Measure(measure) => measure.cells[one.cell].key(),
-        _ => String::new(),
-    };
+    let Place { plan, key } = place(comparison, Difference::OfCell(one));
     let bounds = one.ratio.bounds;
     object!({
-        "step": step.name,
+        "step": plan.name,
         "cell": key,
         "aspect": one.aspect,
         "metric": one.metric,
@@ -78,7 +74,7 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
         "p_adjusted": one.test.map(|test| test.adjusted),
         "follows_throughput": one.follows,
         "verdict": one.verdict().name(),
-        "fails_guard": guard.map(|share| one.is_worse_than(share)),
+        "fails_guard": guard.map(|share| Difference::OfCell(one).is_worse_than(share)),
     })
 }
 

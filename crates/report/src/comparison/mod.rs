@@ -2,28 +2,26 @@
 
 mod json;
 mod page;
+mod prose;
 mod rows;
 mod text;
 mod trials;
 
 pub use json::json;
-use lab::compare::{Comparison, Contrast, Verdict};
+use lab::compare::{Comparison, Verdict};
+use maud::{Markup, html};
 pub use page::html;
 pub(crate) use page::page;
-pub use text::{guard, text};
+pub use prose::guard;
+pub use text::text;
 
-use crate::number::count;
+use stats::Ratio;
+
+use crate::number::{count, significant};
 
 /// `run 3`.
 fn name(comparison: &Comparison, place: usize) -> String {
     format!("run {}", comparison.outcomes[place].run.id)
-}
-
-/// What a run is called in sentences: its target where that tells the runs apart, else its number.
-fn label(comparison: &Comparison, place: usize) -> String {
-    let target = |place: usize| &comparison.outcomes[place].run.target;
-    let is_told = (0..comparison.outcomes.len()).all(|other| other == place || target(other) != target(place));
-    if is_told { target(place).clone() } else { name(comparison, place) }
 }
 
 /// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`: a ratio as a change.
@@ -44,71 +42,10 @@ fn change(ratio: f64) -> String {
 }
 
 /// `−5.31 to −4.73 %`; empty where there is no interval, or none that these digits could tell from a point.
-fn interval(contrast: &Contrast) -> String {
-    let Some((low, high)) = contrast.ratio.bounds else { return String::new() };
+fn interval(ratio: Ratio) -> String {
+    let Some((low, high)) = ratio.bounds else { return String::new() };
     let (low, high) = (change(low), change(high));
     if low == high { String::new() } else { format!("{} to {high}", low.trim_end_matches(" %")) }
-}
-
-/// What came of it in a sentence or two: how many figures differ really, and how many may differ by chance.
-fn verdict(comparison: &Comparison, other: usize) -> String {
-    let of = |verdict| {
-        let is_it = |one: &&Contrast| one.other == other && one.verdict() == verdict;
-        let tried = comparison.trials.iter().filter(|one| one.other == other && one.verdict() == verdict);
-        comparison.contrasts.iter().filter(is_it).count() + tried.count()
-    };
-    let [worse, better, open, mute] =
-        [Verdict::Worse, Verdict::Better, Verdict::NotShown, Verdict::CannotBeShown].map(of);
-    let (name, base) = (name(comparison, other), name(comparison, 0));
-    let all = count(worse + better + open + mute, "figure");
-    if worse + better + open == 0 {
-        return format!("Of {all}, none can be called real: there are too few repeats.");
-    }
-    let rest = [
-        (open > 0).then(|| format!("{} may differ by chance", count(open, "figure"))),
-        (mute > 0).then(|| format!("{} have too few repeats to tell", count(mute, "figure"))),
-    ];
-    let rest: Vec<String> = rest.into_iter().flatten().collect();
-    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
-    match (worse, better) {
-        (0, 0) if mute == 0 => format!("Of {all}, none of {name} is shown to differ from {base}."),
-        (0, 0) => format!("Of {all}, none of {name} is shown to differ from {base}.{rest}"),
-        (worse, better) => {
-            let sizes = |verdict| {
-                let is_it = |one: &&Contrast| one.other == other && one.verdict() == verdict;
-                let tried = comparison.trials.iter().filter(|one| one.other == other && one.verdict() == verdict);
-                let ratios = comparison.contrasts.iter().filter(is_it).map(|one| one.ratio.ratio);
-                let ratios = ratios.chain(tried.map(|one| one.ratio.ratio));
-                ratios.max_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs())).map(change)
-            };
-            let said = |number: usize, verdict| match sizes(verdict) {
-                Some(most) => format!("{number} (up to {most})"),
-                None => "none".to_owned(),
-            };
-            let (worse, better) = (said(worse, Verdict::Worse), said(better, Verdict::Better));
-            format!("Of {all}, {name} is worse than {base} in {worse} and better in {better}.{rest}")
-        }
-    }
-}
-
-/// What so few repeats can show; none where all can show something.
-fn reach(comparison: &Comparison) -> Option<String> {
-    let mute = comparison.count(Verdict::CannotBeShown);
-    if mute == 0 {
-        return None;
-    }
-    let (figures, questions) = (comparison.contrasts.len() + comparison.trials.len(), comparison.questions());
-    let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
-    let tried = comparison.trials.iter().map(|one| one.before.samples.len().min(one.after.samples.len()));
-    let fewest = comparison.contrasts.iter().map(least).chain(tried).min().unwrap_or(0);
-    let which = if mute == figures { String::new() } else { format!(" {mute} of the figures are so.") };
-    Some(format!(
-        "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \
-         takes {needed} repeats of each cell in each run (`--repeats {needed}`), or a narrower question (`--step`, \
-         `--metric`).",
-        count(fewest, "repeat"),
-        needed = comparison.repeats_needed(),
-    ))
 }
 
 /// What is not compared, a line for each reason in each step.
@@ -124,6 +61,34 @@ fn unshared(comparison: &Comparison) -> Vec<String> {
         format!("Step {step}: {} not held against {}: {why}.", count(times, "cell"), name(comparison, other))
     };
     groups.into_iter().map(line).collect()
+}
+
+/// A p as it is shown.
+fn p_value(p: f64) -> String {
+    if p < 0.0005 { "<0.001".to_owned() } else { significant(p, 2) }
+}
+
+/// What can be said of a difference, in words.
+const fn judged(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "really better",
+        Verdict::Worse => "really worse",
+        Verdict::NotShown => "may be chance",
+        Verdict::CannotBeShown => "too few repeats to tell",
+    }
+}
+
+/// A difference in the colour of what can be said of it, with its mark.
+fn marked(verdict: Verdict, told: &str) -> Markup {
+    let class = match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::NotShown | Verdict::CannotBeShown => "absent",
+    };
+    html! {
+        span class=(class) { (told) }
+        @if verdict.is_real() { span.sign role="img" aria-label=(judged(verdict)) { (mark(verdict)) } }
+    }
 }
 
 /// The mark of a verdict in a narrow column.

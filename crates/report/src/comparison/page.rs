@@ -1,16 +1,19 @@
 //! A comparison as one HTML file.
 
 use lab::Metric;
-use lab::compare::{Aspect, Comparison, Contrast, Side, Verdict};
+use lab::compare::{Aspect, Comparison, Contrast, Difference, Side, Verdict};
 use maud::{Markup, html};
+use stats::Ratio;
 
+use super::prose::{place, reach, sentences, verdict};
 use super::rows::{Shared, shared};
-use super::{METHOD, change, interval, mark, name, reach, trials, unshared, verdict};
+use super::{METHOD, change, interval, judged, marked, name, p_value, trials, unshared};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::figure::Reading;
-use crate::number::{bound, count, kept, significant, spread, three, with_unit};
+use crate::number::{bound, count, kept, spread, three, with_unit};
 use crate::page::{NO_SCRIPT, Page};
+use crate::part::anchor;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
@@ -33,7 +36,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
         p.kicker { "Comparison of runs" }
         h1 { (title) }
         p.facts {
-            span { (count(steps.iter().map(|step| step.base().readings.len()).sum(), "shared cell")) }
+            @for shared in held(comparison, &steps) { span { (shared) } }
             span { (count(comparison.contrasts.len() + comparison.trials.len(), "figure")) }
             span { (count(comparison.tests(), "test")) }
         }
@@ -44,7 +47,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
             @for step in &steps { li { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } } }
             @for step in trials::steps(comparison) {
                 @let plan = &comparison.outcomes[0].plan.steps[comparison.outcomes[0].steps[step].index];
-                li { a href={ "#" (crate::part::anchor(&plan.name)) } { (plan.title) } }
+                li { a href={ "#" (anchor(&plan.name)) } { (plan.title) } }
             }
             @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
                 li { a href={ "#" (anchor) } { (title) } }
@@ -58,7 +61,15 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
 }
 
-/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
+/// How many cells and how many points of trials the runs share; what there is none of goes without saying.
+fn held(comparison: &Comparison, steps: &[Shared]) -> Vec<String> {
+    let cells = steps.iter().map(|step| step.base().readings.len()).sum();
+    let mut points: Vec<(usize, usize)> = comparison.trials.iter().map(|one| (one.step, one.point)).collect();
+    points.dedup();
+    let all = [(cells, "shared cell"), (points.len(), "shared point")];
+    all.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)).collect()
+}
+
 /// A sentence with what stands between backquotes as code.
 fn quoting(text: &str) -> Markup {
     html! {
@@ -74,6 +85,7 @@ fn file_name(comparison: &Comparison) -> String {
     format!("runs-{}", ids.collect::<Vec<_>>().join("-"))
 }
 
+/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
 fn title(comparison: &Comparison) -> String {
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
@@ -90,10 +102,12 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             h2.hidden #verdict { "Summary" }
             (runs(comparison))
             @for other in 1..comparison.outcomes.len() {
-                p.verdict { (bound(&verdict(comparison, other))) " " (bound(&trials::sentences(comparison, other).join(" "))) }
+                p.verdict { (bound(&verdict(comparison, other))) " " (bound(&sentences(comparison, other).join(" "))) }
             }
             @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
-            @if !steps.is_empty() { (largest(comparison, steps)) (by_step(comparison, steps)) }
+            (largest(comparison, steps))
+            @if !steps.is_empty() { (by_step(comparison, steps)) }
+            @if !comparison.trials.is_empty() { (trials::by_figure(comparison)) }
             p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
         }
     }
@@ -118,17 +132,17 @@ fn runs(comparison: &Comparison) -> Markup {
 /// The largest changes that are more than chance, worse ones first.
 fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     // What follows another figure says the same again.
-    let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows;
-    let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
-    let loss = |one: &Contrast| one.ratio.ratio.ln() * if one.metric.more_is_better() { -1.0 } else { 1.0 };
+    let is_own = |one: &Difference| one.verdict().is_real() && !one.follows();
+    let mut real: Vec<Difference> = comparison.differences().filter(is_own).collect();
+    let loss = |one: &Difference| one.ratio().ratio.ln() * if one.more_is_better() { -1.0 } else { 1.0 };
     real.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
     let total = real.len();
-    let (worse, better): (Vec<&Contrast>, Vec<&Contrast>) =
+    let (worse, better): (Vec<Difference>, Vec<Difference>) =
         real.into_iter().partition(|one| one.verdict() == Verdict::Worse);
     // Room that one kind leaves is the other's.
     let from_better = better.len().min(LISTED.saturating_sub(worse.len()).max(LISTED / 2));
     let from_worse = worse.len().min(LISTED - from_better);
-    let listed: Vec<&Contrast> =
+    let listed: Vec<Difference> =
         worse[..from_worse].iter().chain(&better[better.len() - from_better..]).copied().collect();
     if listed.is_empty() {
         return html! {};
@@ -147,45 +161,41 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     framed("Real differences", &table)
 }
 
-fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Markup {
-    let Some(step) = steps.iter().find(|step| step.step == one.step) else { return html! {} };
-    let (part, cell) = (step.base(), step.cell(one));
+fn largest_row(comparison: &Comparison, steps: &[Shared], one: Difference) -> Markup {
+    let plan = place(comparison, one).plan;
     let several = comparison.outcomes.len() > 2;
+    let told = |metric, side: &Side| with_unit(metric, side.interval.mean);
+    let (cell, figure, [before, after]) = match one {
+        Difference::OfCell(one) => {
+            let cell = steps.iter().find(|step| step.step == one.step).map_or_else(String::new, |step| step.cell(one));
+            (cell, one.metric.title().to_owned(), [&one.before, &one.after].map(|side| told(one.metric, side)))
+        }
+        Difference::OfTrial(one) => {
+            (trials::point(comparison, one), one.figure.clone(), trials::sides(comparison, one))
+        }
+    };
     html! { tr {
-        th scope="row" { a href={ "#" (part.anchor()) } { (part.step.title) } @if several { ", " (name(comparison, one.other)) } }
+        th scope="row" { a href={ "#" (anchor(&plan.name)) } { (plan.title) } @if several { ", " (name(comparison, one.other())) } }
         td { @if cell.is_empty() { "–" } @else { (cell) } }
-        td { (one.metric.title()) }
-        td.number { (with_unit(one.metric, one.before.interval.mean)) }
-        td.number { (with_unit(one.metric, one.after.interval.mean)) }
+        td { (figure) }
+        td.number { (before) }
+        td.number { (after) }
         (changed(one))
-        td.unit { (bounds(one)) }
-        td.number data-v=[one.test.map(|test| kept(test.adjusted))] { (one.test.map_or_else(String::new, |test| p_value(test.adjusted))) }
+        td.unit { (bounds(one.ratio())) }
+        td.number data-v=[one.test().map(|test| kept(test.adjusted))] { (one.test().map_or_else(String::new, |test| p_value(test.adjusted))) }
     } }
 }
 
 /// A change with its mark.
-fn changed(one: &Contrast) -> Markup {
-    let verdict = one.verdict();
-    let words = match verdict {
-        Verdict::Better => "really better",
-        Verdict::Worse => "really worse",
-        Verdict::NotShown => "may be chance",
-        Verdict::CannotBeShown => "too few repeats to tell",
-    };
-    let p = one.test.map_or_else(String::new, |test| {
+fn changed(one: Difference) -> Markup {
+    let (verdict, ratio) = (one.verdict(), one.ratio());
+    let p = one.test().map_or_else(String::new, |test| {
         format!("; p = {}, corrected {}", p_value(test.rank.p), p_value(test.adjusted))
     });
     html! {
-        td.number.change title={ (words) (p) } data-v=(percent(one.ratio.ratio))
-            data-l=[one.ratio.bounds.map(|bounds| percent(bounds.0))] data-u=[one.ratio.bounds.map(|bounds| percent(bounds.1))]
-        {
-            @match verdict {
-                Verdict::Worse => span.worse { (change(one.ratio.ratio)) },
-                Verdict::Better => span.better { (change(one.ratio.ratio)) },
-                _ => span.absent { (change(one.ratio.ratio)) },
-            }
-            @if verdict.is_real() { span.sign role="img" aria-label=(words) { (mark(verdict)) } }
-        }
+        td.number.change title={ (judged(verdict)) (p) } data-v=(percent(ratio.ratio))
+            data-l=[ratio.bounds.map(|bounds| percent(bounds.0))] data-u=[ratio.bounds.map(|bounds| percent(bounds.1))]
+        { (marked(verdict, &change(ratio.ratio))) }
     }
 }
 
@@ -195,17 +205,13 @@ fn percent(ratio: f64) -> String {
 }
 
 /// The interval of a change; told where there is none.
-fn bounds(one: &Contrast) -> String {
-    match (one.ratio.bounds, interval(one)) {
+fn bounds(ratio: Ratio) -> String {
+    match (ratio.bounds, interval(ratio)) {
         (None, _) => "measured once".to_owned(),
         (Some((low, high)), _) if low == high => "no scatter".to_owned(),
         (Some(_), bounds) if bounds.is_empty() => "±<0.01 %".to_owned(),
         (Some(_), bounds) => bounds,
     }
-}
-
-fn p_value(p: f64) -> String {
-    if p < 0.0005 { "<0.001".to_owned() } else { significant(p, 2) }
 }
 
 /// Each step in a line.
@@ -237,7 +243,7 @@ fn by_step(comparison: &Comparison, steps: &[Shared]) -> Markup {
     framed("By step", &table)
 }
 
-fn number_or_dash(number: usize, class: &str) -> Markup {
+pub(super) fn number_or_dash(number: usize, class: &str) -> Markup {
     html! { @if number == 0 { span.absent { "–" } } @else { span class=(class) { (number) } } }
 }
 
@@ -267,7 +273,7 @@ fn caption(comparison: &Comparison, is_swept: bool) -> String {
         false => "the latencies of all repeats, by percentile",
     };
     format!(
-        "Left: {left}. Right: how far the mean lies from {}'s, with the interval of the ratio; filled where it is more \
+        "First: {left}. Second: how far the mean lies from {}'s, with the interval of the ratio; filled where it is more \
          than chance, hollow where it may be chance.",
         name(comparison, 0)
     )
@@ -326,10 +332,10 @@ fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
     let said = vec![
         step.cell(one),
         format!("{}: {}", one.metric.title(), change(one.ratio.ratio)),
-        bounds(one),
+        bounds(one.ratio),
         format!("{}{p}", one.verdict().name()),
     ];
-    chart::Change { contrast: one, said }
+    chart::Change { difference: Difference::OfCell(one), said }
 }
 
 /// One figure of a step in all runs.
@@ -350,10 +356,10 @@ fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect
             } }
             (grouped(part, if place == 0 { Rows::Linked } else { Rows::Plain }, 2 + 3 * (names.len() - 1), |reading| html! {
                 @let first = others.clone().find_map(|other| step.find(reading, aspect, other));
-                (mean(first.map(|one| &one.before), aspect))
+                (mean(first.map(|one| &one.before), aspect.title(), 1.0))
                 @for other in others.clone() {
                     @match step.find(reading, aspect, other) {
-                        Some(one) => { (mean(Some(&one.after), aspect)) (changed(one)) td.unit { (bounds(one)) } },
+                        Some(one) => { (mean(Some(&one.after), aspect.title(), 1.0)) (changed(Difference::OfCell(one))) td.unit { (bounds(one.ratio)) } },
                         None => { td.number { span.dash { "–" } } td {} td {} },
                     }
                 }
@@ -363,19 +369,19 @@ fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect
     framed(&format!("{}: {}", part.step.title, aspect.title()), &table)
 }
 
-/// A mean with its interval, marked where a repeat lies apart.
-fn mean(side: Option<&Side>, aspect: Aspect) -> Markup {
+/// The mean of what `title` names with its interval, marked where a repeat lies apart; one of it is shown as `scale`.
+pub(super) fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
     let Some(side) = side else { return html! { td.number { span.dash { "–" } } } };
-    let listed: Vec<String> = side.samples.iter().map(|sample| three(*sample)).collect();
+    let listed: Vec<String> = side.samples.iter().map(|sample| three(sample * scale)).collect();
     let apart = match side.outliers.len() {
         0 => String::new(),
         outliers => format!("; {} apart from the others", count(outliers, "repeat")),
     };
     html! {
-        td.number title={ (aspect.title()) " of each repeat: " (listed.join(", ")) (apart) }
-            data-v=(kept(side.interval.mean)) data-h=[side.interval.half_width.map(kept)]
+        td.number title={ (title) " of each repeat: " (listed.join(", ")) (apart) }
+            data-v=(kept(side.interval.mean * scale)) data-h=[side.interval.half_width.map(|half| kept(half * scale))]
         {
-            (three(side.interval.mean))
+            (three(side.interval.mean * scale))
             @if let Some(spread) = spread(&side.interval) { " " span.spread { (spread) } }
             @if !side.outliers.is_empty() { span.flag role="img" aria-label="a repeat lies apart from the others" { "✱" } }
         }
@@ -392,7 +398,7 @@ fn back_matter(comparison: &Comparison) -> Markup {
         section #limits {
             h2 { "What is not compared" }
             @if unshared.is_empty() {
-                p { "Every cell that " (name(comparison, 0)) " measured by repeats is in the other runs too. Conditioning is not compared: it is run once." }
+                p { "Every cell that " (name(comparison, 0)) " measured by repeats, and every point that it tried, is in the other runs too. Conditioning is not compared: it is run once." }
             } @else { ul.all-findings { @for line in &unshared { li { (line) } } } }
             @if !comparison.caveats.is_empty() {
                 h3 { "What else differs" }
@@ -401,7 +407,7 @@ fn back_matter(comparison: &Comparison) -> Markup {
         }
         section #method {
             h2 { "How it was compared" }
-            p { "A cell is shared where both runs have the same step, the same values of what is swept, and the same workload." }
+            p { "A cell is shared where both runs have the same step, the same values of what is swept, and the same workload; a point of trials where all that the trial is told is the same." }
             p { (bound("The change is the ratio of the means over the repeats. Its 95 % interval is Welch's on a logarithmic scale and is that of one figure by itself: of twenty such intervals of a drive compared with itself, one leaves out no change by chance. So the interval says how large a difference may be, not whether there is one.")) }
             p { (bound(&format!("Whether there is one is decided by the Mann–Whitney U test of the repeats, exact up to 40 of them, with Holm's correction over the {} of this page, at 5 %.", count(comparison.tests(), "test")))) }
             p { (bound("Repeats beyond Tukey's outer fences (three interquartile ranges outside the quartiles) are marked ✱. None is left out.")) }

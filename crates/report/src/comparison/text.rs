@@ -2,9 +2,9 @@
 
 use lab::compare::{Comparison, Contrast};
 
+use super::prose::{reach, sentences, verdict};
 use super::rows::{Shared, shared};
-use super::{METHOD, change, interval, mark, name, reach, unshared, verdict};
-use crate::axis::plain;
+use super::{METHOD, change, interval, mark, name, unshared};
 use crate::conditions::date;
 use crate::number::bound;
 use crate::summary::wrapped;
@@ -36,7 +36,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     for other in 1..comparison.outcomes.len() {
         lines.push(String::new());
         lines.extend(wrapped(&bound(&verdict(comparison, other)), width).into_iter().map(|line| bold(line, color)));
-        let sentences = super::trials::sentences(comparison, other);
+        let sentences = sentences(comparison, other);
         lines.extend(sentences.iter().flat_map(|sentence| wrapped(&bound(sentence), width)));
     }
     if let Some(reach) = reach(comparison) {
@@ -48,7 +48,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
             lines.extend(table(comparison, &step, other, width, color));
         }
     }
-    lines.extend(super::trials::lines(comparison));
+    lines.extend(super::trials::lines(comparison, width));
     lines.push(String::new());
     let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
                ▲ really better, ▼ really worse, * an outlier among the repeats.";
@@ -60,31 +60,6 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     }
     let text: Vec<String> = lines.iter().map(|line| line.trim_end().replace(crate::number::BINDING, " ")).collect();
     text.join("\n") + "\n"
-}
-
-/// Whether the comparison passes a guard, in words.
-pub fn guard(comparison: &Comparison, share: f64) -> String {
-    let worse = comparison.worse_than(share);
-    let by = format!("{} %", plain(share * 100.0));
-    match worse.first() {
-        None => format!("No figure is really worse by more than {by}."),
-        Some(first) => {
-            let base = &comparison.outcomes[0];
-            let step = &base.plan.steps[base.steps[first.step].index];
-            let cell = &base.steps[first.step].cells[first.cell];
-            let words: Vec<String> =
-                cell.point.iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect();
-            let place = std::iter::once(step.name.clone()).chain(words).collect::<Vec<_>>().join(" ");
-            format!(
-                "{} of {} figures are really worse by more than {by}; the worst is the {} of `{place}` in {}: {}",
-                worse.len(),
-                comparison.contrasts.len(),
-                first.aspect.title().to_lowercase(),
-                name(comparison, first.other),
-                change(first.ratio.ratio),
-            )
-        }
-    }
 }
 
 /// The cells of a step in one of the other runs.
@@ -132,7 +107,7 @@ fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color
 fn figure(contrast: Option<&Contrast>, color: bool) -> String {
     let Some(one) = contrast else { return format!("{:>COLUMN$}", "–   ") };
     let bare = |text: String| text.replace(" %", "");
-    let bounds = bare(interval(one)).replace(" to ", "…");
+    let bounds = bare(interval(one.ratio)).replace(" to ", "…");
     let has_outlier = !(one.before.outliers.is_empty() && one.after.outliers.is_empty());
     let verdict = one.verdict();
     let marks = format!("{}{}", mark(verdict), if has_outlier { "*" } else { "" });

@@ -2,9 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::frame::{Charts, Place, framed};
-use crate::number::whole;
-use crate::page::Page;
+use super::frame::{Place, plain};
+use super::list::runs;
 
 /// A plan or a drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,19 +45,12 @@ fn page(title: &str, [key, within]: [&str; 2], entries: &[Entry], how: &Markup, 
                 }
                 @if entry.runs > 0 {
                     @let address = address(key, &entry.name);
-                    p.of-it { a href=(address) { @if entry.runs == 1 { "1 run" } @else { (whole(entry.runs)) " runs" } } }
+                    p.of-it { a href=(address) { (runs(entry.runs)) } }
                 }
             } }
         }
     };
-    let page = Page {
-        title: format!("{title} – assay"),
-        version: version.to_owned(),
-        name: "assay".to_owned(),
-        heading,
-        main,
-    };
-    framed(&page, place, Charts::None)
+    plain(title, version, place, heading, main)
 }
 
 /// The list of the runs that have this in common.

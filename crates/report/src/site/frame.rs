@@ -52,6 +52,12 @@ pub(super) fn framed(page: &Page, place: Place, charts: Charts) -> String {
     document.into_string()
 }
 
+/// A page of the site without charts, under a title for the browser's window.
+pub(super) fn plain(title: &str, version: &str, place: Place, heading: Markup, main: Markup) -> String {
+    let (title, version) = (format!("{title} – assay"), version.to_owned());
+    framed(&Page { title, version, name: "assay".to_owned(), heading, main }, place, Charts::None)
+}
+
 /// The way to the other parts.
 fn top(place: Place) -> Markup {
     html! {

@@ -4,10 +4,9 @@ use block::Nanos;
 use maud::{Markup, html};
 use store::{Counted, Filter, Listed, State};
 
-use super::frame::{Charts, Place, framed};
+use super::frame::{Place, plain};
 use crate::conditions::date;
 use crate::number::whole;
-use crate::page::Page;
 
 /// A run of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,14 +56,11 @@ pub fn list(list: &List, version: &str) -> String {
             } @else { (table(list)) (pages(list)) }
         }
     };
-    let page =
-        Page {
-            title: "Runs – assay".to_owned(), version: version.to_owned(), name: "runs".to_owned(), heading, main
-        };
-    framed(&page, Place::Runs, Charts::None)
+    plain("Runs", version, Place::Runs, heading, main)
 }
 
-fn runs(count: u64) -> String {
+/// `1 run`, `1,234 runs`.
+pub(super) fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{} runs", whole(count)) }
 }
 

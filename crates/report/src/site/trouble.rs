@@ -2,8 +2,7 @@
 
 use maud::html;
 
-use super::frame::{Charts, Place, framed};
-use crate::page::Page;
+use super::frame::{Place, plain};
 
 /// What went wrong, with what to do.
 pub fn trouble(title: &str, words: &str, version: &str) -> String {
@@ -16,19 +15,13 @@ pub fn trouble(title: &str, words: &str, version: &str) -> String {
             p { a href="/" { "All runs" } }
         }
     };
-    let page = Page {
-        title: format!("{title} – assay"),
-        version: version.to_owned(),
-        name: "assay".to_owned(),
-        heading,
-        main,
-    };
-    framed(&page, Place::Runs, Charts::None)
+    plain(title, version, Place::Runs, heading, main)
 }
 
 /// Asks for the token; nothing of the store is shown.
 pub fn who_are_you(was_wrong: bool, version: &str) -> String {
-    let heading = html! { h1 { "A token is needed" } };
+    const TITLE: &str = "A token is needed";
+    let heading = html! { h1 { (TITLE) } };
     let main = html! {
         section.trouble {
             @if was_wrong { p.shortfall { "This is not the token." } }
@@ -40,12 +33,5 @@ pub fn who_are_you(was_wrong: bool, version: &str) -> String {
             }
         }
     };
-    let page = Page {
-        title: "A token is needed – assay".to_owned(),
-        version: version.to_owned(),
-        name: "assay".to_owned(),
-        heading,
-        main,
-    };
-    framed(&page, Place::Outside, Charts::None)
+    plain(TITLE, version, Place::Outside, heading, main)
 }

@@ -1,17 +1,15 @@
 //! Charts of trials: figures along what is swept, and over time.
 
-use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
-use plotly::layout::AxisType;
+use plotly::common::{ErrorData, ErrorType, Mode};
 use plotly::{Bar, Scatter};
 
 use super::sheet::{Row, Sheet, shown};
 use crate::chart::{
-    Along, COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, time,
+    COLORS, Ground, Heads, Look, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
 };
 use crate::number::{count, spread};
+use crate::part::point_place;
 
-/// The ratio of the largest to the smallest value beyond which an axis is logarithmic.
-const WIDE: f64 = 8.0;
 /// As many points have their course drawn.
 const COURSES: usize = 6;
 
@@ -28,67 +26,26 @@ pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
 }
 
 /// A line for each combination of what else is swept, along the axis at `along`.
-fn lines(sheet: &Sheet, column: usize, along: usize) -> Panel {
-    let of = |row: &Row| row.figures[column];
-    let means = sheet.rows.iter().filter_map(|row| of(row).map(|figure| figure.mean));
+fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
+    let column = &sheet.columns[place];
+    let line = |(rank, name): (usize, String)| {
+        let look = Look::ranked(COLORS[rank % COLORS.len()], rank / COLORS.len());
+        let spot = |row: &Row| {
+            let goes = row.outcome.repeats.iter().filter_map(|go| go.figure(&column.name));
+            Some(Spot {
+                x: row.number(along)?,
+                figure: row.figures[place]?,
+                samples: goes.map(|value| value * column.scale).collect(),
+                said: said(sheet, place, row),
+                place: point_place(&row.outcome.point.key()),
+            })
+        };
+        let rows = sheet.rows.iter().filter(|row| row.line(along) == name);
+        Spots { look, spots: rows.filter_map(spot).collect(), name }
+    };
     let names = sheet.distinct(|row| row.line(along));
-    let mut ticks: Vec<(f64, &str)> =
-        sheet.rows.iter().filter_map(|row| Some((row.number(along)?, row.value(along)))).collect();
-    ticks.sort_by(|one, other| one.0.total_cmp(&other.0));
-    ticks.dedup_by(|one, other| one.0 == other.0);
-    let is_wide = ticks[0].0 > 0.0 && ticks[ticks.len() - 1].0 / ticks[0].0 > WIDE;
-    let x = axis(sheet.axes[along].title)
-        .type_(if is_wide { AxisType::Log } else { AxisType::Linear })
-        .show_grid(false)
-        .tick_mode(TickMode::Array)
-        .tick_values(ticks.iter().map(|tick| tick.0).collect())
-        .tick_text(ticks.iter().map(|tick| tick.1.to_owned()).collect());
-    let mut plot = house(x, amounts(means), names.len());
-    for (place, name) in names.iter().enumerate() {
-        let look = Look::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
-        let rows: Vec<&Row> = sheet.rows.iter().filter(|row| row.line(along) == *name && of(row).is_some()).collect();
-        let x = || rows.iter().filter_map(|row| row.number(along));
-        let figures = || rows.iter().filter_map(|row| of(row));
-        let samples: Vec<(f64, f64)> = rows.iter().flat_map(|row| samples(sheet, column, row, along)).collect();
-        plot.add_trace(
-            Scatter::new(samples.iter().map(|dot| dot.0).collect(), drawn(samples.iter().map(|dot| dot.1)))
-                .show_legend(false)
-                .meta(REPEAT)
-                .name(hover(std::slice::from_ref(name)))
-                .legend_group(name)
-                .mode(Mode::Markers)
-                .marker(look.dots())
-                .hover_info(SILENT),
-        );
-        plot.add_trace(
-            Scatter::new(x().collect(), drawn(figures().map(|figure| figure.mean)))
-                .name(hover(std::slice::from_ref(name)))
-                .legend_group(name)
-                .mode(Mode::LinesMarkers)
-                .line(look.line())
-                .marker(look.marker())
-                .text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
-                .hover_template(TEXT_ONLY)
-                .error_y(
-                    ErrorData::new(ErrorType::Data)
-                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
-                        .color(look.color())
-                        .thickness(1.2)
-                        .width(4),
-                ),
-        );
-    }
-    let heads = Heads::new(sheet.head(along), sheet.columns[column].head());
-    Panel::new(sheet.columns[column].title(), heads, &plot)
-}
-
-/// The figures of single goes, where there are several.
-fn samples(sheet: &Sheet, column: usize, row: &Row, along: usize) -> Vec<(f64, f64)> {
-    let Some(x) = row.number(along) else { return Vec::new() };
-    let column = &sheet.columns[column];
-    let goes = row.outcome.repeats.iter().filter_map(|go| go.figure(&column.name));
-    let dots: Vec<(f64, f64)> = goes.map(|value| (x, value * column.scale)).collect();
-    if dots.len() > 1 { dots } else { Vec::new() }
+    let all: Vec<Spots> = names.into_iter().enumerate().map(line).collect();
+    spots(column.title(), &column.head(), &sheet.ground(along), &all)
 }
 
 /// A bar for each point: one beside the other for what is swept last, in groups for the rest.
@@ -97,13 +54,10 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
     let group = |row: &Row| last.map_or_else(|| row.name(), |last| row.line(last));
     let series = |row: &Row| last.map_or_else(String::new, |last| shown(row.value(last)).to_owned());
     let (groups, names) = (sheet.distinct(group), sheet.distinct(series));
-    let places: Vec<f64> = (0..groups.len()).map(|place| place as f64).collect();
-    let told = groups.iter().map(|name| hover(std::slice::from_ref(name))).collect();
-    let x = axis("").show_grid(false).tick_mode(TickMode::Array).tick_values(places).tick_text(told);
-    let x = x.range(vec![-0.6, groups.len() as f64 - 0.4]);
+    let ground = Ground::names("Point", &groups);
     let y =
         axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
-    let mut plot = house(x, y, names.len());
+    let mut plot = house(ground.axis(), y, names.len());
     let width = if names.len() > 1 { 0.8 / names.len() as f64 } else { 0.6 };
     for (rank, name) in names.iter().enumerate() {
         let is_own = |row: &&Row| series(row) == *name && row.figures[column].is_some();
@@ -116,7 +70,7 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
                 .name(hover(std::slice::from_ref(name)))
                 .marker(plotly::common::Marker::new().color(COLORS[rank % COLORS.len()]))
                 .text_array(vec![String::new(); rows.len()])
-                .hover_text_array(rows.iter().map(|row| said(sheet, column, row)).collect())
+                .hover_text_array(rows.iter().map(|row| hover(&said(sheet, column, row))).collect())
                 .hover_template("%{hovertext}<extra></extra>")
                 .width(width * 0.94)
                 .error_y(
@@ -128,8 +82,7 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
                 ),
         );
     }
-    let heads = Heads::new("Point", sheet.columns[column].head()).along(Along::Names);
-    Panel::new(sheet.columns[column].title(), heads, &plot)
+    Panel::new(sheet.columns[column].title(), ground.heads(&sheet.columns[column].head()), &plot)
 }
 
 /// What happened over time in the first go at each point, where somebody kept it.
@@ -162,10 +115,10 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
 }
 
 /// What is said of a point when it is hovered over.
-fn said(sheet: &Sheet, column: usize, row: &Row) -> String {
-    let Some(figure) = row.figures[column] else { return String::new() };
+fn said(sheet: &Sheet, column: usize, row: &Row) -> Vec<String> {
+    let Some(figure) = row.figures[column] else { return Vec::new() };
     let values = row.outcome.point.values.iter().map(|(choice, value)| format!("{}: {value}", choice.title));
     let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
     let told = format!("{}{spread}", sheet.columns[column].told(&figure));
-    hover(&values.chain([told, count(figure.repeats, "repeat")]).collect::<Vec<_>>())
+    values.chain([told, count(figure.repeats, "repeat")]).collect()
 }

@@ -6,5 +6,5 @@ mod sheet;
 mod text;
 
 pub(crate) use section::section;
-pub(crate) use sheet::{Column, Sheet, precision, shown, wide};
+pub(crate) use sheet::{Column, Row, Sheet, precision, shown, wide};
 pub(crate) use text::{lines, verdict};

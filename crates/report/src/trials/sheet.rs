@@ -5,6 +5,7 @@ use lab::plan::{Action, Trials};
 use stats::Interval;
 use trial::{Better, Choice, Figure};
 
+use crate::chart::Ground;
 use crate::number::three;
 use crate::part::Part;
 
@@ -30,6 +31,8 @@ pub(crate) struct Column {
 
 /// One point.
 pub(crate) struct Row<'a> {
+    /// Its place among the points of the step.
+    pub(crate) place: usize,
     pub(crate) outcome: &'a TrialOutcome,
     /// What was measured there, by column; none where it was not.
     pub(crate) figures: Vec<Option<Interval>>,
@@ -47,11 +50,13 @@ impl<'a> Sheet<'a> {
         }
         let most = |name: &str| goes().filter_map(|go| go.figure(name)).fold(0.0_f64, |most, one| most.max(one.abs()));
         let columns: Vec<Column> = first.iter().map(|figure| Column::of(figure, most(&figure.name))).collect();
-        let row = |outcome: &'a TrialOutcome| Row {
+        let row = |(place, outcome): (usize, &'a TrialOutcome)| Row {
+            place,
             figures: columns.iter().map(|column| column.figure(outcome)).collect(),
             outcome,
         };
-        let rows: Vec<Row> = outcomes.iter().filter(|outcome| !outcome.repeats.is_empty()).map(row).collect();
+        let told = outcomes.iter().enumerate().filter(|(_, outcome)| !outcome.repeats.is_empty());
+        let rows: Vec<Row> = told.map(row).collect();
         (!columns.is_empty() && !rows.is_empty()).then_some(Self { axes: &trials.axes, columns, rows })
     }
 
@@ -64,13 +69,19 @@ impl<'a> Sheet<'a> {
     }
 
     /// What is swept at `place`, with the unit of its numbers.
-    pub(crate) fn head(&self, place: usize) -> String {
+    fn head(&self, place: usize) -> String {
         let unit = match self.axes[place].kind {
             trial::Kind::Bytes => " (B)",
             trial::Kind::Time => " (s)",
             _ => "",
         };
         format!("{}{unit}", self.axes[place].title)
+    }
+
+    /// The axis at `along` as what is drawn lies along it.
+    pub(crate) fn ground(&self, along: usize) -> Ground {
+        let ticks = self.rows.iter().filter_map(|row| Some((row.number(along)?, row.value(along)))).collect();
+        Ground::numbers(self.axes[along].title, &self.head(along), ticks)
     }
 
     /// The different names that `of` gives to rows, in order.
@@ -163,12 +174,16 @@ impl Column {
 
     /// The heading of a panel: `Transactions (1/s), more is better`.
     pub(crate) fn title(&self) -> String {
-        let way = match self.better {
+        self.head() + self.way()
+    }
+
+    /// Which way is better, to be put behind a heading: `, more is better`.
+    pub(crate) const fn way(&self) -> &'static str {
+        match self.better {
             Better::More => ", more is better",
             Better::Less => ", less is better",
             Better::Neither => "",
-        };
-        self.head() + way
+        }
     }
 
     /// `12,300 1/s`.

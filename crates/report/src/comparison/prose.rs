@@ -1,0 +1,155 @@
+//! What came of a comparison, in words.
+
+use lab::compare::{Comparison, Difference, Verdict};
+use lab::plan::{Action, Step};
+use stats::Ratio;
+
+use super::{change, name};
+use crate::axis::plain;
+use crate::number::{count, three};
+
+/// The most sentences about one run.
+const SENTENCES: usize = 4;
+
+/// So many times larger must a difference be, where less is better, to be told in place of one where more is.
+const PREFERENCE: f64 = 1.1;
+
+/// Where a figure that is compared was measured.
+pub(super) struct Place<'c> {
+    /// The step.
+    pub(super) plan: &'c Step,
+    /// The key of the cell or of the point in it; empty where there is but one.
+    pub(super) key: String,
+}
+
+/// Where `one` was measured.
+pub(super) fn place<'c>(comparison: &'c Comparison, one: Difference) -> Place<'c> {
+    let base = &comparison.outcomes[0];
+    let step = &base.steps[one.step()];
+    let plan = &base.plan.steps[step.index];
+    let key = match (one, &plan.action) {
+        (Difference::OfCell(one), Action::Measure(measure)) => measure.cells[one.cell].key(),
+        (Difference::OfTrial(one), _) => step.trials[one.point].point.key(),
+        (Difference::OfCell(_), _) => String::new(),
+    };
+    Place { plan, key }
+}
+
+/// What a run is called in sentences: its target where that tells the runs apart, else its number.
+pub(super) fn label(comparison: &Comparison, place: usize) -> String {
+    let target = |place: usize| &comparison.outcomes[place].run.target;
+    let is_told = (0..comparison.outcomes.len()).all(|other| other == place || target(other) != target(place));
+    if is_told { target(place).clone() } else { name(comparison, place) }
+}
+
+/// What came of it in a sentence or two: how many figures differ really, and how many may differ by chance.
+pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
+    let all = || comparison.differences().filter(move |one| one.other() == other);
+    let of = |verdict| all().filter(|one| one.verdict() == verdict).count();
+    let [worse, better, open, mute] =
+        [Verdict::Worse, Verdict::Better, Verdict::NotShown, Verdict::CannotBeShown].map(of);
+    let (name, base) = (name(comparison, other), name(comparison, 0));
+    let figures = count(all().count(), "figure");
+    if worse + better + open == 0 {
+        return format!("Of {figures}, none can be called real: there are too few repeats.");
+    }
+    let rest = [
+        (open > 0).then(|| format!("{} may differ by chance", count(open, "figure"))),
+        (mute > 0).then(|| format!("{} have too few repeats to tell", count(mute, "figure"))),
+    ];
+    let rest: Vec<String> = rest.into_iter().flatten().collect();
+    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
+    let said = |number: usize, verdict| {
+        let ratios = all().filter(|one| one.verdict() == verdict).map(|one| one.ratio().ratio);
+        match ratios.max_by(|one, two| one.ln().abs().total_cmp(&two.ln().abs())) {
+            Some(most) => format!("{number} (up to {})", change(most)),
+            None => "none".to_owned(),
+        }
+    };
+    match (worse, better) {
+        (0, 0) if mute == 0 => format!("Of {figures}, none of {name} is shown to differ from {base}."),
+        (0, 0) => format!("Of {figures}, none of {name} is shown to differ from {base}.{rest}"),
+        (worse, better) => {
+            let (worse, better) = (said(worse, Verdict::Worse), said(better, Verdict::Better));
+            format!("Of {figures}, {name} is worse than {base} in {worse} and better in {better}.{rest}")
+        }
+    }
+}
+
+/// The largest differences that are more than chance, a sentence each: `Run 2 is 3.10 × run 1 (2.90–3.30) in IOPS on
+/// web-server.` Steps are told once, by what differs most in them.
+pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
+    let is_own = |one: &Difference| one.other() == other && one.verdict().is_real() && !one.follows();
+    let mut found: Vec<Difference> = comparison.differences().filter(is_own).collect();
+    // Where twice the rate is half the latency, the rate is told.
+    let size = |one: &Difference| one.ratio().ratio.ln().abs() * if one.more_is_better() { PREFERENCE } else { 1.0 };
+    found.sort_by(|one, two| size(two).total_cmp(&size(one)));
+    let mut told: Vec<usize> = Vec::new();
+    found.retain(|one| {
+        let is_new = !told.contains(&one.step());
+        told.push(one.step());
+        is_new
+    });
+    found.truncate(SENTENCES);
+    found.into_iter().map(|one| sentence(comparison, one)).collect()
+}
+
+fn sentence(comparison: &Comparison, one: Difference) -> String {
+    let Place { plan, key } = place(comparison, one);
+    let figure = match one {
+        Difference::OfCell(one) => one.metric.title().to_lowercase().replace("iops", "IOPS"),
+        Difference::OfTrial(one) => one.figure.to_lowercase(),
+    };
+    let at = if key.is_empty() { String::new() } else { format!(" ({key})") };
+    let (name, times) = (label(comparison, one.other()), times(&one.ratio(), &label(comparison, 0)));
+    format!("{name} is {times} in {figure} on {}{at}.", plan.title)
+}
+
+/// `1.30 × run 1 (1.20–1.41)`: a ratio as so many times what `of` names, with its interval.
+pub(super) fn times(ratio: &Ratio, of: &str) -> String {
+    let bounds = ratio.bounds.map_or_else(String::new, |(low, high)| match (three(low), three(high)) {
+        (low, high) if low == high => String::new(),
+        (low, high) => format!(" ({low}–{high})"),
+    });
+    format!("{} × {of}{bounds}", three(ratio.ratio))
+}
+
+/// Whether the comparison passes a guard, in words.
+pub fn guard(comparison: &Comparison, share: f64) -> String {
+    let worse = comparison.worse_than(share);
+    let by = format!("{} %", plain(share * 100.0));
+    let Some(&first) = worse.first() else { return format!("No figure is really worse by more than {by}.") };
+    let figure = match first {
+        Difference::OfCell(one) => one.aspect.title().to_lowercase(),
+        Difference::OfTrial(one) => one.figure.to_lowercase(),
+    };
+    let Place { plan, key } = place(comparison, first);
+    format!(
+        "{} of {} figures are really worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
+        worse.len(),
+        comparison.differences().count(),
+        format!("{} {key}", plan.name).trim_end(),
+        name(comparison, first.other()),
+        change(first.ratio().ratio),
+    )
+}
+
+/// What so few repeats can show; none where all can show something.
+pub(super) fn reach(comparison: &Comparison) -> Option<String> {
+    let mute = comparison.count(Verdict::CannotBeShown);
+    if mute == 0 {
+        return None;
+    }
+    let least = |one: Difference| one.sides().map(|side| side.samples.len()).into_iter().min();
+    let fewest = comparison.differences().filter_map(least).min().unwrap_or(0);
+    let is_all = mute == comparison.differences().count();
+    let which = if is_all { String::new() } else { format!(" {mute} of the figures are so.") };
+    Some(format!(
+        "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \
+         takes {needed} repeats of each cell in each run (`--repeats {needed}`), or a narrower question (`--step`, \
+         `--metric`).",
+        count(fewest, "repeat"),
+        questions = comparison.questions(),
+        needed = comparison.repeats_needed(),
+    ))
+}

@@ -1,0 +1,159 @@
+//! Charts of what trials gave in several runs: each figure of all runs side by side, and how many times the first run's
+//! the others are.
+
+use lab::compare::{Comparison, Difference, Side, Tried};
+use maud::{Markup, html};
+
+use super::super::prose::times;
+use super::super::{name, p_value};
+use crate::chart::{self, COLORS, Change, Changes, Ground, Look, Panel, Spot, Spots};
+use crate::number::{count, spread};
+use crate::part::point_place;
+use crate::section::figure;
+use crate::trials::{Column, Row, Sheet, shown};
+
+/// As many names have room below one chart.
+const NAMES: usize = 12;
+/// As many pairs of charts of a figure are shown; the others are folded away.
+const SHOWN: usize = 3;
+
+/// As many that are folded away are named.
+const LISTED: usize = 6;
+
+/// What has a chart of its own: a line along numbers, or a few points under their names.
+struct Facet<'s> {
+    /// What sets it apart from the others; empty where there is but one.
+    name: String,
+    ground: Ground,
+    /// Where each point lies.
+    rows: Vec<(f64, &'s Row<'s>)>,
+}
+
+/// One figure of a step in all runs.
+pub(super) struct Figures<'f> {
+    pub(super) comparison: &'f Comparison,
+    pub(super) sheet: &'f Sheet<'f>,
+    pub(super) column: &'f Column,
+    /// What is compared of it.
+    pub(super) found: &'f [&'f Tried],
+    /// What the runs are called.
+    pub(super) names: &'f [String],
+}
+
+impl Figures<'_> {
+    /// Charts for a section with this title: for each line or handful of points all runs, and how they stand to the
+    /// first.
+    pub(super) fn charts(&self, title: &str) -> Markup {
+        let facets = facets(self.sheet);
+        let drawn: Vec<(String, Vec<Panel>)> = facets
+            .iter()
+            .map(|facet| (facet.name.clone(), self.panels(facet)))
+            .filter(|(_, panels)| !panels.is_empty())
+            .collect();
+        let (first, rest) = drawn.split_at(drawn.len().min(SHOWN));
+        let title_of = |name: &str| if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
+        let last = first.len().saturating_sub(1);
+        html! {
+            @for (place, (name, panels)) in first.iter().enumerate() {
+                (figure(&title_of(name), panels, &if place == last { self.caption() } else { String::new() }))
+            }
+            @if !rest.is_empty() { details {
+                @let names: Vec<&str> = rest.iter().map(|one| one.0.as_str()).collect();
+                summary { (count(rest.len(), "more chart")) @if names.len() <= LISTED { ": " (names.join("; ")) } }
+                @for (name, panels) in rest { (figure(&title_of(name), panels, "")) }
+            } }
+        }
+    }
+
+    fn panels(&self, facet: &Facet) -> Vec<Panel> {
+        let runs: Vec<Spots> = (0..self.names.len()).map(|rank| self.run(facet, rank)).collect();
+        if runs.iter().all(|run| run.spots.is_empty()) {
+            return Vec::new();
+        }
+        let about = if facet.name.is_empty() { String::new() } else { format!("{}: ", facet.name) };
+        let beside = chart::spots(format!("{about}{}", self.column.title()), &self.column.head(), &facet.ground, &runs);
+        let against = format!("{about}{}, times that of {}{}", self.column.name, self.names[0], self.column.way());
+        let series = (1..self.names.len()).map(|other| self.changes(facet, other)).collect();
+        let ratios = chart::ratios(against, &self.names[0], &facet.ground, series);
+        std::iter::once(beside).chain(ratios).collect()
+    }
+
+    /// The figures of one run.
+    fn run(&self, facet: &Facet, rank: usize) -> Spots {
+        let aside = facet.ground.aside(rank, self.names.len());
+        let spot = |&(x, row): &(f64, &Row)| {
+            let side = self.side(row, rank)?;
+            let figure = self.column.scaled(&side.interval);
+            let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
+            let told = format!("{}{spread}", self.column.told(&figure));
+            let said = vec![self.names[rank].clone(), row.name(), told, count(side.samples.len(), "repeat")];
+            let samples = side.samples.iter().map(|sample| sample * self.column.scale).collect();
+            Some(Spot { x: x + aside, figure, samples, said, place: point_place(&row.outcome.point.key()) })
+        };
+        let look = Look::ranked(COLORS[rank % COLORS.len()], rank);
+        Spots { name: self.names[rank].clone(), look, spots: facet.rows.iter().filter_map(spot).collect() }
+    }
+
+    /// How one of the other runs stands to the first.
+    fn changes(&self, facet: &Facet, other: usize) -> Changes<'_> {
+        let aside = facet.ground.aside(other - 1, self.names.len() - 1);
+        let point = |&(x, row): &(f64, &Row)| {
+            let one = self.tried(row, other)?;
+            let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
+            let ratio = format!("{}: {}", self.names[other], times(&one.ratio, &self.names[0]));
+            let said = vec![row.name(), ratio, format!("{}{p}", one.verdict().name())];
+            Some((x + aside, Change { difference: Difference::OfTrial(one), said }))
+        };
+        let points = facet.rows.iter().filter_map(point).collect();
+        Changes { name: self.names[other].clone(), color: COLORS[other % COLORS.len()], points }
+    }
+
+    fn tried(&self, row: &Row, other: usize) -> Option<&Tried> {
+        self.found.iter().copied().find(|one| one.other == other && one.point == row.place)
+    }
+
+    /// What the run at `rank` gave; of the first what the others are held against.
+    fn side(&self, row: &Row, rank: usize) -> Option<&Side> {
+        match rank {
+            0 => self.found.iter().find(|one| one.point == row.place).map(|one| &one.before),
+            other => self.tried(row, other).map(|one| &one.after),
+        }
+    }
+
+    fn caption(&self) -> String {
+        format!(
+            "First of each pair: means of the repeats with 95 % intervals, single repeats as dots, a colour for each run. Second: how many \
+             times {}'s mean each is, with the interval of the ratio; filled where it is more than chance, hollow where it \
+             may be chance.",
+            name(self.comparison, 0)
+        )
+    }
+}
+
+/// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it takes
+/// are told apart, until what is left has room under its names.
+fn facets<'s>(sheet: &'s Sheet<'s>) -> Vec<Facet<'s>> {
+    if let Some(along) = sheet.along() {
+        let facet = |name: String| {
+            let rows = sheet.rows.iter().filter(|row| row.line(along) == name);
+            let mut rows: Vec<(f64, &Row)> = rows.filter_map(|row| Some((row.number(along)?, row))).collect();
+            rows.sort_by(|one, other| one.0.total_cmp(&other.0));
+            Facet { ground: sheet.ground(along), name, rows }
+        };
+        return sheet.distinct(|row| row.line(along)).into_iter().map(facet).collect();
+    }
+    let lead = |row: &Row, parts: usize| (0..parts).map(|at| shown(row.value(at))).collect::<Vec<_>>().join(", ");
+    let has_room = |parts: &usize| {
+        let most = |name: &String| sheet.rows.iter().filter(|row| lead(row, *parts) == *name).count() <= NAMES;
+        sheet.distinct(|row| lead(row, *parts)).iter().all(most)
+    };
+    let parts = (0..sheet.axes.len()).find(has_room).unwrap_or(sheet.axes.len().saturating_sub(1));
+    let facet = |name: String| {
+        let rows: Vec<&Row> = sheet.rows.iter().filter(|row| lead(row, parts) == name).collect();
+        let left = |row: &&Row| (parts..sheet.axes.len()).map(|at| shown(row.value(at))).collect::<Vec<_>>().join(", ");
+        let names: Vec<String> = rows.iter().map(left).collect();
+        let ground = Ground::names("Point", &names);
+        Facet { name, ground, rows: rows.into_iter().enumerate().map(|(at, row)| (at as f64, row)).collect() }
+    };
+    sheet.distinct(|row| lead(row, parts)).into_iter().map(facet).collect()
+}
