@@ -20,6 +20,7 @@ mod page;
 mod palette;
 mod part;
 mod prose;
+mod quoting;
 mod rated;
 mod replay;
 pub mod replication;
@@ -33,6 +34,7 @@ mod summary;
 mod sweep;
 mod table;
 mod timeline;
+mod told;
 mod trials;
 
 pub use conditions::date;

@@ -11,6 +11,7 @@ use crate::conditions::date;
 use crate::figure::Reading;
 use crate::number::{bound, count, kept, significant, spread, three, with_unit};
 use crate::page::{NO_SCRIPT, Page};
+use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
@@ -29,13 +30,14 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| name(comparison, place)).collect();
     let title = title(comparison);
     let steps = shared(comparison);
+    let cells = steps.iter().map(|step| step.base().readings.len()).sum();
+    let figures = comparison.contrasts.len() + comparison.trials.len();
+    let counts = [(cells, "shared cell"), (figures, "figure"), (comparison.tests(), "test")];
     let heading = html! {
         p.kicker { "Comparison of runs" }
         h1 { (title) }
         p.facts {
-            span { (count(steps.iter().map(|step| step.base().readings.len()).sum(), "shared cell")) }
-            span { (count(comparison.contrasts.len() + comparison.trials.len(), "figure")) }
-            span { (count(comparison.tests(), "test")) }
+            @for (number, noun) in counts.into_iter().filter(|(number, _)| *number > 0) { span { (count(number, noun)) } }
         }
     };
     let main = html! {
@@ -58,22 +60,13 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
 }
 
-/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
-/// A sentence with what stands between backquotes as code.
-fn quoting(text: &str) -> Markup {
-    html! {
-        @for (place, part) in bound(text).split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
 /// `runs-1-2`: what files with data from the page begin with.
 fn file_name(comparison: &Comparison) -> String {
     let ids = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string());
     format!("runs-{}", ids.collect::<Vec<_>>().join("-"))
 }
 
+/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
 fn title(comparison: &Comparison) -> String {
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
