@@ -123,12 +123,12 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
             @if let Some(shortfall) = prose::shortfall(outcome) { p.shortfall { (shortfall) } }
-            @let verdict = prose::verdict(&scorecard);
-            @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
             @if !told.is_empty() { ul.verdicts { @for (part, words) in &told { li {
                 a href={ "#" (part.anchor()) } { (part.step.title) } " "
                 span { (bound(words)) }
             } } } }
+            @let verdict = prose::verdict(&scorecard);
+            @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref())) }
             (rounds::overview(parts))
             p.trust {

@@ -20,17 +20,20 @@ pub(crate) fn told(part: &Part) -> Option<String> {
     if is_part { ends(part, by) } else { None }
 }
 
-/// `8,760 IOPS with array.drives 1, 51,900 IOPS with array.drives 16 (5.93 ×).`
+/// `8,760 IOPS at array.drives 1, 51,900 IOPS at array.drives 16 (5.93 ×).`
 fn ends(part: &Part, metric: Metric) -> Option<String> {
     let mean = |reading: &Reading| reading.figure(metric).interval().map(|interval| interval.mean);
     let said = |reading: &Reading| {
         let words: Vec<String> = part.axes().iter().map(|axis| axis::words(axis, reading.cell)).collect();
         let figure = with_unit(metric, mean(reading)?);
-        Some(if words.is_empty() { figure } else { format!("{figure} with {}", words.join(", ")) })
+        Some(if words.is_empty() { figure } else { format!("{figure} at {}", words.join(", ")) })
     };
     let (first, last) = (part.readings.first()?, part.readings.last()?);
     if part.readings.len() < 2 {
         return Some(said(first)? + ".");
     }
-    Some(format!("{}, {} ({} ×).", said(first)?, said(last)?, three(mean(last)? / mean(first)?)))
+    let times = three(mean(last)? / mean(first)?);
+    // A time that is shorter is no part of one that is longer.
+    let growth = if metric == Metric::Time { String::new() } else { format!(" ({times} ×)") };
+    Some(format!("{}, {}{growth}.", said(first)?, said(last)?))
 }

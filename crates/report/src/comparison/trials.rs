@@ -121,7 +121,7 @@ fn table(
                 }
             } }
             tbody { @for point in shared { tr id=[cell_anchor(&plan.name, &points[point].point.key()).filter(|_| is_linked)] {
-                @for (_, value) in &points[point].point.values { th scope="row" { (shown(value)) } }
+                @for (_, value) in &points[point].point.values { th.long[shown(value).len() > 24] scope="row" { (shown(value)) } }
                 @match others.clone().find_map(|other| find(point, other)) {
                     Some(one) => (mean(&one.before)),
                     None => td {},
