@@ -10,7 +10,7 @@ use crate::axis;
 use crate::chart::{self, Panel};
 use crate::energy;
 use crate::figure::Reading;
-use crate::number::{BINDING, bound, count, kept, latency, three};
+use crate::number::{bound, count, kept, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
 use crate::quoting::quoting;
@@ -35,7 +35,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
             h2 { (part.step.title) }
             @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (quoting(paragraph)) } }
             p.asked {
-                (bound(&asked)) "; " (bound(&repeated(part))) "; drive" (BINDING) (bound(&drive(part.state))) "."
+                (bound(&asked)) "; " (bound(&repeated(part))) "; drive " (bound(&drive(part.state))) "."
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
