@@ -128,7 +128,8 @@ impl Browser {
     pub fn faults(&mut self) -> Vec<String> {
         const UNFOLDED: &str =
             "[...document.querySelectorAll('.chart')].filter((chart) => !chart.closest('details:not([open])'))";
-        let is_drawn = "(chart) => chart._fullLayout && chart.querySelector('svg.main-svg')";
+        let is_drawn = "(chart) => chart._fullLayout?.width === chart.clientWidth && chart._fullLayout.font.color === \
+                        getComputedStyle(document.documentElement).getPropertyValue('--quiet').trim()";
         self.until(&format!("{UNFOLDED}.every({is_drawn})"), "charts");
         let faults = self.ask(include_str!("look.js"));
         serde_json::from_value(faults).expect("the script gives a list of sentences")
