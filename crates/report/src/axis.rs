@@ -109,9 +109,8 @@ fn label_of(field: Field, workload: &Workload) -> String {
         Field::ReplayNoStall | Field::ReplayThink => {
             workload.replay.as_ref().map_or_else(String::new, |replay| replay::pace(replay.pace))
         }
-        Field::ReplayTimeScale => {
-            value_of(field, workload).map_or_else(|| "its own".to_owned(), |percent| format!("{percent} %"))
-        }
+        Field::ReplayTimeScale => value_of(field, workload)
+            .map_or_else(|| "its own".to_owned(), |percent| format!("{} %", crate::number::whole(percent as u64))),
         Field::ReplayScale => {
             workload.replay.as_ref().map_or_else(String::new, |replay| crate::number::whole(u64::from(replay.scale)))
         }

@@ -24,11 +24,45 @@
     return value;
   };
 
+  // How wide a letter of a label is, and how high a line of them, in pixels at the size in which charts are written.
+  const LETTER = 6.6;
+  const LINE = 15;
+  // A chart is made higher until what is drawn has so much of its height.
+  const PLOT_LEAST = 190;
+
+  // A name in lines of so many letters at most, broken after spaces, commas and equals signs.
+  const broken = (name, letters) => name.split(/(?<=[ ,=])/).reduce((lines, word) => {
+    const longer = `${lines.at(-1)}${word}`;
+    return longer.trim().length <= letters ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, [""]).filter(Boolean).join("<br>");
+
+  // Labels along the axis that would run into each other: names are broken into lines, of numbers some are left out.
+  const fit = (layout, room, isNamed) => {
+    const { tickvals, ticktext, type } = layout.xaxis ?? {};
+    if (!tickvals || tickvals.length < 2) return;
+    layout.xaxis.tickangle = 0;
+    if (isNamed) {
+      const letters = Math.floor(room / tickvals.length / LETTER) - 1;
+      layout.xaxis.ticktext = ticktext.map((name) => broken(name, letters));
+      return;
+    }
+    const places = tickvals.map((value) => (type === "log" ? Math.log10(value) : value));
+    const last = places.length - 1;
+    const scale = room / 1.1 / (Math.max(...places) - Math.min(...places));
+    const isApart = (i, j) => Math.abs(places[i] - places[j]) * scale > (ticktext[i].length + ticktext[j].length + 2) * LETTER / 2;
+    const kept = [0];
+    for (let i = 1; i < last; i += 1) if (isApart(i, kept.at(-1)) && isApart(i, last)) kept.push(i);
+    if (isApart(0, last)) kept.push(last);
+    layout.xaxis.tickvals = kept.map((i) => tickvals[i]);
+    layout.xaxis.ticktext = kept.map((i) => ticktext[i]);
+  };
+
   const draw = ({ element, figure }) => {
     const { data, layout, config } = themed(figure, getComputedStyle(root));
     // On a touch screen a drag scrolls the page; elsewhere it zooms, and a double click zooms out.
     layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     layout.width = element.clientWidth;
+    fit(layout, element.clientWidth - 70, element.dataset.along === "names");
     // Shares span factors of ten: so do their colours.
     for (const trace of data.filter(({ type }) => type === "heatmap")) {
       trace.customdata = trace.z;
@@ -38,7 +72,10 @@
       layout.height -= 80;
       layout.font.size = 10;
     }
-    return Plotly.react(element, data, layout, config);
+    return Plotly.react(element, data, layout, config).then(() => {
+      const missing = PLOT_LEAST - element._fullLayout._size.h;
+      if (missing > 0 && !("paper" in root.dataset)) return Plotly.relayout(element, { height: layout.height + missing });
+    });
   };
   // A click on a point leads to its row in the tables of its step.
   const lead = (element) => element.on("plotly_click", ({ points }) => {

@@ -11,8 +11,10 @@ use store::{Run, State as RunState};
 use workload::{Pattern, Workload};
 
 use crate::health;
+use crate::number::bound;
 use crate::part::Part;
 use crate::prose;
+use crate::quoting::quoting;
 use crate::setup;
 use crate::table;
 
@@ -68,7 +70,7 @@ fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
         @if outcome.findings.is_empty() {
             p { "Nothing was found that casts doubt on the measurements." }
         } @else {
-            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (found.text) } } }
+            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (quoting(&found.text)) } } }
         }
         @if let Some(precision) = prose::precision(parts) { p { (precision) } }
         (table::imprecise(parts))
@@ -100,7 +102,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         dl {
             dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", at its lengths for simulated drives" } }
-            @if !outcome.plan.about.is_empty() && !setup::is_wanted(outcome) { dt { "Purpose" } dd { (outcome.plan.about) } }
+            @if !outcome.plan.about.is_empty() && !setup::is_wanted(outcome) { dt { "Purpose" } dd { (quoting(&outcome.plan.about)) } }
             dt { "Seed" } dd { (run.seed) }
             dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
             @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }
@@ -128,7 +130,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
             }
         }
         h3 { "What was done" }
-        ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (prose::action(step)) "." } } }
+        ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (bound(&prose::action(step))) "." } } }
     }
 }
 

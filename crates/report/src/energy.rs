@@ -41,9 +41,10 @@ pub(crate) fn table(part: &Part) -> Markup {
     let rests = part.readings.iter().any(|reading| at_rest(reading).is_some());
     let quantities: Vec<Quantity> =
         Quantity::ENERGY.into_iter().filter(|quantity| rests || *quantity != Quantity::AboveIdle).collect();
+    let is_repeated = part.readings.iter().any(|reading| reading.cell.repeats.len() > 1);
     let table = html! {
         table {
-            caption { "Power and energy, metered by " (meters(part).join("; ")) ": means ± 95 % confidence" }
+            caption { "Power and energy, metered by " (meters(part).join("; ")) @if is_repeated { ": means ± 95 % confidence" } }
             thead { tr {
                 (axis_head(part))
                 @if rests { th.number scope="col" { "At rest, " span.unit { "W" } } }
@@ -67,7 +68,8 @@ fn head(quantity: Quantity) -> Markup {
         Quantity::PerGib | Quantity::PerThousand => "Energy",
         quantity => quantity.title(),
     };
-    html! { (words) ", " span.unit { (quantity.unit()) } }
+    let each = if quantity == Quantity::PerThousand { " requests" } else { "" };
+    html! { (words) ", " span.unit { (quantity.unit()) } span.of { (each) } }
 }
 
 fn cell(interval: Option<&Interval>) -> Markup {

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use crate::number::three;
+use crate::quoting::quoting;
 use crate::summary::wrapped;
 use crate::table::framed;
 
@@ -14,7 +15,7 @@ use crate::table::framed;
 pub(crate) fn section(record: &HealthRecord) -> Markup {
     let rows = rows(record);
     html! {
-        @for words in words(record) { p { (words) } }
+        @for words in words(record) { p { (quoting(&words)) } }
         @if !rows.is_empty() { (framed("Health", &table(&rows))) }
     }
 }

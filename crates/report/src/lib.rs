@@ -20,6 +20,7 @@ mod page;
 mod palette;
 mod part;
 mod prose;
+mod quoting;
 mod rated;
 mod replay;
 pub mod replication;
@@ -34,6 +35,7 @@ mod summary;
 mod sweep;
 mod table;
 mod timeline;
+mod told;
 mod trials;
 
 pub use conditions::date;

@@ -14,6 +14,7 @@ use crate::rounds;
 use crate::section::section;
 use crate::setup;
 use crate::table;
+use crate::told::told;
 use crate::trials;
 
 pub(crate) const STYLE: &str = include_str!("style.css");
@@ -117,15 +118,18 @@ fn heading(outcome: &Outcome) -> Markup {
 /// The answer in ten seconds.
 fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
     let scorecard = Scorecard::of(parts);
+    let told = parts.iter().filter_map(|part| Some((part, trials::verdict(part).or_else(|| told(part))?)));
+    let told: Vec<(&Part, String)> = told.collect();
     html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
             @if let Some(shortfall) = prose::shortfall(outcome) { p.shortfall { (shortfall) } }
+            @if !told.is_empty() { ul.verdicts { @for (part, words) in &told { li {
+                a href={ "#" (part.anchor()) } { (part.step.title) } " "
+                span { (bound(words)) }
+            } } } }
             @let verdict = prose::verdict(&scorecard);
             @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
-            @for part in parts { @if let Some(words) = trials::verdict(part) {
-                p.verdict { a href={ "#" (part.anchor()) } { (part.step.title) } ": " (bound(&words)) }
-            } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, &scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {

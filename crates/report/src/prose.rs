@@ -185,7 +185,8 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
     };
     let parts: [Option<String>; 10] = [
         shared(&|w| profile::followed(w).map_or_else(String::new, |profile| format!("profile {}", profile.name))),
-        shared(&|w| w.replay.as_ref().map_or_else(|| axis::pattern(w.pattern).to_owned(), replay::words)),
+        shared(&|w| w.replay.as_ref().map_or_else(|| axis::pattern(w.pattern).to_owned(), replay::words))
+            .or_else(|| shared(&|w| w.replay.as_ref().map_or_else(String::new, replay::of))),
         (first.pattern.is_mixed() && first.replay.is_none())
             .then(|| shared(&|w| format!("{} % reads", w.reads())))
             .flatten(),
@@ -353,7 +354,11 @@ pub(crate) fn steadiness(rule: &SteadyRule, found: Option<&Steadiness>, rounds: 
 
 /// What a sweep's chart shows and which way is better.
 pub(crate) fn sweep_caption(field: &str, metric: Metric, states: Option<[&str; 2]>, is_repeated: bool) -> String {
-    let what = if metric == Metric::Bandwidth { "Data moved a second" } else { "Requests a second" };
+    let what = match metric {
+        Metric::Bandwidth => "Data moved a second (more is better)",
+        Metric::Time => "How long all of it took (less is better)",
+        _ => "Requests a second (more is better)",
+    };
     let beside = states.map_or_else(String::new, |[before, after]| {
         format!(", {} (solid) beside {} (dashed)", before.to_lowercase(), after.to_lowercase())
     });
@@ -363,7 +368,7 @@ pub(crate) fn sweep_caption(field: &str, metric: Metric, states: Option<[&str; 2
         " Each point was measured once, so there are no intervals."
     };
     format!(
-        "{what} (more is better) and mean latency (less is better) by {}{beside}.{marks}",
+        "{what} and mean latency (less is better) by {}{beside}.{marks}",
         field.trim_end_matches(" (%)").to_lowercase()
     )
 }

@@ -6,12 +6,18 @@ use crate::number::{count, whole};
 
 /// `replay of t.log (1,234 requests of fio's iolog, version 3), twice as fast as recorded`.
 pub(crate) fn words(replay: &Replay) -> String {
-    let Replay { source, digest, scale, .. } = replay;
+    let scale = replay.scale;
+    let nearer = if scale > 1 { format!(", places divided by {}", whole(u64::from(scale))) } else { String::new() };
+    format!("{}, {}{nearer}", of(replay), pace(replay.pace))
+}
+
+/// `replay of t.log (1,234 requests of fio's iolog, version 3)`: of what, however fast.
+pub(crate) fn of(replay: &Replay) -> String {
+    let Replay { source, digest, .. } = replay;
     let requests = digest.map_or_else(String::new, |digest| {
         format!(" ({} of {})", count(digest.requests as usize, "request"), digest.format)
     });
-    let nearer = if *scale > 1 { format!(", places divided by {}", whole(u64::from(*scale))) } else { String::new() };
-    format!("replay of {source}{requests}, {}{nearer}", pace(replay.pace))
+    format!("replay of {source}{requests}")
 }
 
 /// How the requests of a replay follow each other.

@@ -13,6 +13,7 @@ use crate::figure::Reading;
 use crate::number::{bound, count, kept, latency, three};
 use crate::part::{Part, names};
 use crate::prose;
+use crate::quoting::quoting;
 use crate::replay;
 use crate::rounds::{self, Course};
 use crate::state::State;
@@ -32,15 +33,15 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
     html! {
         section.step id=(part.anchor()) {
             h2 { (part.step.title) }
-            @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (paragraph) } }
+            @for paragraph in part.step.about.iter().flat_map(|about| about.split("\n\n")) { p { (quoting(paragraph)) } }
             p.asked {
-                (asked) "; " (repeated(part)) "; drive " (drive(part.state)) "."
+                (bound(&asked)) "; " (bound(&repeated(part))) "; drive " (bound(&drive(part.state))) "."
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
                 @match Course::of(part) {
                     _ if let Action::Trial(trials) = &part.step.action => (trials::section(part, trials)),
-                    _ if part.is_on_the_way() => (conditioning(part, outcome.capacity)),
+                    _ if part.is_on_the_way() => (conditioning(parts, index, outcome.capacity)),
                     Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
                 }
@@ -171,7 +172,8 @@ fn over_time(part: &Part) -> Markup {
 }
 
 /// Chart, verdict and tables of a conditioning.
-fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
+fn conditioning(parts: &[Part], index: usize, capacity: Option<Bytes>) -> Markup {
+    let part = &parts[index];
     let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
     let Some(measurement) = measured else { return html! {} };
     let timeline = match part.condition() {
@@ -181,13 +183,18 @@ fn conditioning(part: &Part, capacity: Option<Bytes>) -> Markup {
     let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
     let spans = if timeline.rounds.len() > 1 { timeline.rounds.clone() } else { timeline.binned(chart::SERIES_POINTS) };
     let mut panels = chart::series(&timeline);
+    let is_brief = panels.is_empty();
     // What a drive gives for random writes depends on how much was written, not on how long that took.
     let is_saturation = measurement.workload.pattern == Pattern::RandWrite && spans.len() > 1;
     panels.extend(is_saturation.then(|| chart::written(&spans, capacity)));
-    let map = chart::heat_over_time(HEAT_TITLE.to_owned(), &timeline.binned(chart::STRETCHES));
+    let map = chart::heat_over_time(HEAT_TITLE.to_owned(), &timeline.binned(chart::STRETCHES)).filter(|_| !is_brief);
     let how = if map.is_some() { chart::HEAT_CAPTION } else { "" };
     panels.extend(map);
-    let caption = format!("{} {how}", prose::series_caption(bin, timeline.rounds.len()));
+    let mut caption = format!("{} {how}", prose::series_caption(bin, timeline.rounds.len()));
+    if is_brief {
+        // Too short for a line over time, it can still tell how its latencies are spread.
+        (panels, caption) = (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned());
+    }
     html! {
         @if part.condition().is_some() {
             p.steadiness { (bound(&prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len()))) }
@@ -249,7 +256,7 @@ fn own_findings(part: &Part, findings: &[Finding]) -> Markup {
             aside.findings aria-label="Findings about this step" {
                 ul { @for finding in own { li {
                     @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { a href={ "#" (part.place_of(cell)) } { code { (cell) } } " " }
-                    (finding.text)
+                    (quoting(&finding.text))
                 } } }
             }
         }

@@ -66,8 +66,13 @@ impl<'p> Sweep<'p> {
         Some(Self { axis, lines, by_rank })
     }
 
-    /// The figure that its chart shows: data a second where sizes are compared in order, else requests a second.
+    /// The figure that its chart shows: how long it took where that is what a replay is for, data a second where sizes
+    /// are compared in order, else requests a second.
     pub(crate) fn metric(&self) -> Metric {
+        let mut readings = self.lines.iter().flat_map(|line| &line.readings);
+        if readings.any(|reading| reading.figure(Metric::Time).interval().is_some()) {
+            return Metric::Time;
+        }
         let sequential = self.lines.iter().all(|line| !line.pattern.is_random());
         if sequential { Metric::Bandwidth } else { Metric::Iops }
     }

@@ -123,10 +123,16 @@ impl Browser {
         self.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'"), action);
     }
 
-    /// How many pixels the page is wider than the window.
-    pub fn too_wide(&mut self) -> i64 {
-        let root = "document.documentElement";
-        self.ask(&format!("{root}.scrollWidth - {root}.clientWidth")).as_i64().unwrap()
+    /// What is wrong with how the page looks, once its charts are drawn: text that is cut, hidden or faint, a page that
+    /// is wider than the window, charts without anything in them.
+    pub fn faults(&mut self) -> Vec<String> {
+        const UNFOLDED: &str =
+            "[...document.querySelectorAll('.chart')].filter((chart) => !chart.closest('details:not([open])'))";
+        let is_drawn = "(chart) => chart._fullLayout?.width === chart.clientWidth && chart._fullLayout.font.color === \
+                        getComputedStyle(document.documentElement).getPropertyValue('--quiet').trim()";
+        self.until(&format!("{UNFOLDED}.every({is_drawn})"), "charts");
+        let faults = self.ask(include_str!("look.js"));
+        serde_json::from_value(faults).expect("the script gives a list of sentences")
     }
 }
 

@@ -60,7 +60,7 @@ fn numbers(stretches: &[Stretch], length: f64) -> Vec<Annotation> {
         let (first, last) = (stretch.points.first()?.0, stretch.points.last()?.0);
         let note = Annotation::new()
             .text((place + 1).to_string())
-            .font(Font::new().color(COLORS[place % COLORS.len()]))
+            .font(Font::new().color("var(--ink)"))
             .x_ref("x")
             .y_ref("paper")
             .x((first + last) / 2.0 / length)

@@ -10,10 +10,10 @@ use crate::timeline::{Span, Timeline};
 /// The most points that a line is drawn with.
 pub(crate) const SERIES_POINTS: usize = 1500;
 
-/// The panels of a conditioning: requests a second, and latency.
+/// The panels of a conditioning: requests a second, and latency. None where it was too short for a line.
 pub(crate) fn series(timeline: &Timeline) -> Vec<Panel> {
     let bins = timeline.binned(SERIES_POINTS);
-    if bins.is_empty() {
+    if bins.len() < 2 {
         return Vec::new();
     }
     let (_, unit, _) = time(end(&bins));

@@ -14,6 +14,7 @@ use crate::figure::Reading;
 use crate::number::{bound, count, kept, spread, three, with_unit};
 use crate::page::{NO_SCRIPT, Page};
 use crate::part::anchor;
+use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
@@ -37,8 +38,6 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
         h1 { (title) }
         p.facts {
             @for shared in held(comparison, &steps) { span { (shared) } }
-            span { (count(comparison.contrasts.len() + comparison.trials.len(), "figure")) }
-            span { (count(comparison.tests(), "test")) }
         }
     };
     let main = html! {
@@ -61,22 +60,15 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
 }
 
-/// How many cells and how many points of trials the runs share; what there is none of goes without saying.
+/// How much the runs share, and what of it is held against the first; what there is none of goes without saying.
 fn held(comparison: &Comparison, steps: &[Shared]) -> Vec<String> {
     let cells = steps.iter().map(|step| step.base().readings.len()).sum();
     let mut points: Vec<(usize, usize)> = comparison.trials.iter().map(|one| (one.step, one.point)).collect();
     points.dedup();
-    let all = [(cells, "shared cell"), (points.len(), "shared point")];
+    let figures = comparison.contrasts.len() + comparison.trials.len();
+    let all =
+        [(cells, "shared cell"), (points.len(), "shared point"), (figures, "figure"), (comparison.tests(), "test")];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)).collect()
-}
-
-/// A sentence with what stands between backquotes as code.
-fn quoting(text: &str) -> Markup {
-    html! {
-        @for (place, part) in bound(text).split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }
 
 /// `runs-1-2`: what files with data from the page begin with.

@@ -3,15 +3,14 @@
 use maud::html;
 
 use super::frame::{Place, plain};
+use crate::quoting::quoting;
 
 /// What went wrong, with what to do.
 pub fn trouble(title: &str, words: &str, version: &str) -> String {
     let heading = html! { h1 { (title) } };
     let main = html! {
         section.trouble {
-            p { @for (place, part) in words.split('`').enumerate() {
-                @if place % 2 == 1 { code { (part) } } @else { (part) }
-            } }
+            p { (quoting(words)) }
             p { a href="/" { "All runs" } }
         }
     };

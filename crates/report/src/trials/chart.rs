@@ -2,8 +2,9 @@
 
 use plotly::common::{ErrorData, ErrorType, Mode};
 use plotly::{Bar, Scatter};
+use stats::Interval;
 
-use super::sheet::{Row, Sheet, shown};
+use super::sheet::{Row, Sheet};
 use crate::chart::{
     COLORS, Ground, Heads, Look, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
 };
@@ -20,7 +21,7 @@ pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
     }
     let panel = |column: usize| match sheet.along() {
         Some(along) => lines(sheet, column, along),
-        None => bars(sheet, column),
+        None => columns(sheet, column),
     };
     sheet.leading().into_iter().map(panel).collect()
 }
@@ -49,10 +50,10 @@ fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
 }
 
 /// A bar for each point: one beside the other for what is swept last, in groups for the rest.
-fn bars(sheet: &Sheet, column: usize) -> Panel {
+fn columns(sheet: &Sheet, column: usize) -> Panel {
     let last = sheet.axes.len().checked_sub(1).filter(|last| *last > 0);
     let group = |row: &Row| last.map_or_else(|| row.name(), |last| row.line(last));
-    let series = |row: &Row| last.map_or_else(String::new, |last| shown(row.value(last)).to_owned());
+    let series = |row: &Row| last.map_or_else(String::new, |last| row.told(last));
     let (groups, names) = (sheet.distinct(group), sheet.distinct(series));
     let ground = Ground::names("Point", &groups);
     let y =
@@ -65,24 +66,23 @@ fn bars(sheet: &Sheet, column: usize) -> Panel {
         let aside = (rank as f64 - (names.len() as f64 - 1.0) / 2.0) * width;
         let place = |row: &&Row| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
         let figures = || rows.iter().filter_map(|row| row.figures[column]);
-        plot.add_trace(
-            Bar::new(rows.iter().map(place).collect(), drawn(figures().map(|figure| figure.mean)))
-                .name(hover(std::slice::from_ref(name)))
-                .marker(plotly::common::Marker::new().color(COLORS[rank % COLORS.len()]))
-                .text_array(vec![String::new(); rows.len()])
-                .hover_text_array(rows.iter().map(|row| hover(&said(sheet, column, row))).collect())
-                .hover_template("%{hovertext}<extra></extra>")
-                .width(width * 0.94)
-                .error_y(
-                    ErrorData::new(ErrorType::Data)
-                        .array(drawn(figures().map(|figure| figure.half_width.unwrap_or(f64::NAN))))
-                        .color("var(--ink)")
-                        .thickness(1.2)
-                        .width(4),
-                ),
-        );
+        let bar = Bar::new(rows.iter().map(place).collect(), drawn(figures().map(|figure| figure.mean)))
+            .name(hover(std::slice::from_ref(name)))
+            .marker(plotly::common::Marker::new().color(COLORS[rank % COLORS.len()]))
+            .text_array(vec![String::new(); rows.len()])
+            .hover_text_array(rows.iter().map(|row| hover(&said(sheet, column, row))).collect())
+            .hover_template("%{hovertext}<extra></extra>")
+            .width(width * 0.94);
+        let is_repeated = figures().any(|figure| figure.half_width.is_some());
+        plot.add_trace(if is_repeated { bar.error_y(bars(figures())) } else { bar });
     }
     Panel::new(sheet.columns[column].title(), ground.heads(&sheet.columns[column].head()), &plot)
+}
+
+/// The 95 % intervals of figures, as bars.
+fn bars(figures: impl Iterator<Item = Interval>) -> ErrorData {
+    let arms = drawn(figures.map(|figure| figure.half_width.unwrap_or(f64::NAN)));
+    ErrorData::new(ErrorType::Data).array(arms).color("var(--ink)").thickness(1.2).width(4)
 }
 
 /// What happened over time in the first go at each point, where somebody kept it.

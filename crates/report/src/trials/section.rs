@@ -15,6 +15,11 @@ use crate::part::{Part, cell_anchor};
 use crate::section::figure;
 use crate::table::framed;
 
+/// A value of more letters is written in several lines.
+pub(crate) const LONG: usize = 24;
+/// More papers than this are folded away together.
+const PAPERS: usize = 4;
+
 /// What goes for all points is said once.
 type Conditions = Vec<(String, String)>;
 
@@ -28,7 +33,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
     html! {
         p { (trials.experiment.about()) }
         @if let Some(words) = verdict(part) { p { (words) } }
-        @if !charts.is_empty() { (figure(title, &charts, "Means over repeats with 95 % intervals; single repeats as dots. The first repeat is shown over time.")) }
+        @if !charts.is_empty() { (figure(title, &charts, &caption(&sheet))) }
         (framed(&format!("{title}: figures"), &table(&sheet, &part.step.name, title)))
         @if !common.is_empty() {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }
@@ -49,11 +54,24 @@ fn table(sheet: &Sheet, step: &str, title: &str) -> Markup {
                 @for column in &sheet.columns { th.number scope="col" { (head(column)) } }
             } }
             tbody { @for row in &sheet.rows { tr id=[cell_anchor(step, &row.outcome.point.key())] {
-                @for place in 0..sheet.axes.len() { th scope="row" { (shown(row.value(place))) } }
+                @for place in 0..sheet.axes.len() {
+                    @let value = shown(row.value(place));
+                    th.long[value.len() > LONG] scope="row" { (value) }
+                }
                 @for (column, found) in sheet.columns.iter().zip(&row.figures) { (cell(column, found.as_ref())) }
             } } }
         }
     }
+}
+
+/// How the charts are read.
+fn caption(sheet: &Sheet) -> String {
+    let means = match repeats(sheet) {
+        1 => "Each point was measured once, so there are no intervals.",
+        _ => "Means over repeats with 95 % intervals; single repeats as dots.",
+    };
+    let over_time = if courses(sheet).is_some() { " The first repeat is shown over time." } else { "" };
+    format!("{means}{over_time}")
 }
 
 fn repeats(sheet: &Sheet) -> usize {
@@ -102,7 +120,7 @@ fn conditions(sheet: &Sheet) -> (Conditions, Vec<String>) {
 fn list(conditions: &Conditions) -> Markup {
     html! {
         table { tbody { @for (name, text) in conditions {
-            tr { th scope="row" { (name) } td { (text) } }
+            tr { th scope="row" { (name) } td.long { (text) } }
         } } }
     }
 }
@@ -119,8 +137,8 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
                 @for name in names { th scope="col" { (name) } }
             } }
             tbody { @for row in &sheet.rows { tr {
-                th scope="row" { (row.name()) }
-                @for name in names { td { (found(row, name)) } }
+                th.long[row.name().len() > LONG] scope="row" { (row.name()) }
+                @for name in names { @let text = found(row, name); td.long[text.len() > LONG] { (text) } }
             } } }
         }
     }
@@ -128,6 +146,12 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
 
 /// What programs wrote in the first go at each point.
 fn papers(sheet: &Sheet) -> Markup {
+    let number = sheet.rows.iter().map(|row| row.outcome.repeats[0].papers.len()).sum();
+    let each = each_paper(sheet);
+    html! { @if number > PAPERS { details { summary { "What programs wrote: " (count(number, "paper")) } (each) } } @else { (each) } }
+}
+
+fn each_paper(sheet: &Sheet) -> Markup {
     html! {
         @for row in &sheet.rows { @for paper in &row.outcome.repeats[0].papers {
             details {

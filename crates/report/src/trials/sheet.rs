@@ -150,6 +150,8 @@ impl Column {
             "B/s" => ("MB/s", 1e-6),
             "B" if most < 1e6 => ("kB", 1e-3),
             "B" => ("MB", 1e-6),
+            // What the word says already.
+            "1/s" if figure.name == "IOPS" => ("", 1.0),
             "1/s" => ("1/s", 1.0),
             "%" => ("%", 1.0),
             _ => ("", 1.0),
@@ -186,9 +188,10 @@ impl Column {
         }
     }
 
-    /// `12,300 1/s`.
+    /// `12,300 a second`.
     pub(crate) fn told(&self, interval: &Interval) -> String {
-        format!("{} {}", three(interval.mean), self.unit).trim_end().to_owned()
+        let unit = if self.unit == "1/s" { "a second" } else { self.unit };
+        format!("{} {unit}", three(interval.mean)).trim_end().to_owned()
     }
 }
 
@@ -209,16 +212,24 @@ impl Row<'_> {
         }
     }
 
-    /// What sets it apart: `ext4, 8`; of one point alone nothing.
+    /// The value of an axis where nothing else says of what: `ext4`, `threads 8`.
+    pub(crate) fn told(&self, place: usize) -> String {
+        let (choice, text) = &self.outcome.point.values[place];
+        match choice.kind {
+            trial::Kind::Count(..) => format!("{} {text}", choice.title.to_lowercase()),
+            _ => shown(text).to_owned(),
+        }
+    }
+
+    /// What sets it apart: `ext4, threads 8`; of one point alone nothing.
     pub(crate) fn name(&self) -> String {
-        let values = self.outcome.point.values.iter().map(|(_, value)| shown(value));
-        values.collect::<Vec<_>>().join(", ")
+        (0..self.outcome.point.values.len()).map(|place| self.told(place)).collect::<Vec<_>>().join(", ")
     }
 
     /// What sets its line apart from others along the axis at `along`.
     pub(crate) fn line(&self, along: usize) -> String {
-        let others = self.outcome.point.values.iter().enumerate().filter(|(place, _)| *place != along);
-        others.map(|(_, (_, value))| shown(value)).collect::<Vec<_>>().join(", ")
+        let others = (0..self.outcome.point.values.len()).filter(|place| *place != along);
+        others.map(|place| self.told(place)).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -88,8 +88,8 @@ fn standings(part: &Part, column: &Column) -> Option<String> {
     }
     let found = Standings::of(part.trials, &column.name, column.better == Better::More)?;
     let name = |point: usize| {
-        let values = part.trials[point].point.values.iter().map(|(_, value)| shown(value));
-        values.collect::<Vec<_>>().join(", ")
+        let key = part.trials[point].point.key();
+        sheet.rows.iter().find(|row| row.outcome.point.key() == key).map(Row::name).unwrap_or_default()
     };
     let is_vain = found.others.iter().all(|one| one.verdict == Verdict::CannotBeShown);
     let said = |one: &Standing| {

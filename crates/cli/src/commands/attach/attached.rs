@@ -38,21 +38,21 @@ pub fn attached() -> Result<(), Failure> {
         return Ok(());
     }
     let names = entries.iter().map(|entry| entry.device.display().to_string().len());
-    let width = names.max().unwrap_or_default().max(12);
+    let width = names.max().unwrap_or_default().max(10);
     println!(
-        "{:<width$} {:<20} {:>8} {:>9} {:>8} {:>5} {:>6} {:>9} {:>9}",
+        "{:<width$} {:<15} {:>7} {:>7} {:>7} {:>5} {:>5} {:>7} {:>9}",
         "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late", "late 99 %"
     );
     for entry in entries {
         let live = &entry.live;
         let device = entry.device.display().to_string();
         if !entry.is_alive() {
-            println!("{device:<width$} {:<20} its server is gone: `assay detach {device}` clears up", entry.drive);
+            println!("{device:<width$} {:<15} its server is gone: `assay detach {device}` clears up", entry.drive);
             continue;
         }
         if let Some(silence) = entry.silence() {
             println!(
-                "{device:<width$} {:<20} its server has not answered for {} s: `assay detach --abort {device}` ends it",
+                "{device:<width$} {:<15} its server has not answered for {} s: `assay detach --abort {device}` ends it",
                 entry.drive,
                 silence.as_secs()
             );
@@ -60,21 +60,21 @@ pub fn attached() -> Result<(), Failure> {
         }
         if live.has_vanished {
             println!(
-                "{device:<width$} {:<20} vanished, as was asked for: `assay fault {device} none` brings it back",
+                "{device:<width$} {:<15} vanished, as was asked for: `assay fault {device} none` brings it back",
                 entry.drive
             );
             continue;
         }
         if let Some(cut) = live.cut {
             println!(
-                "{device:<width$} {:<20} without power after {} answers: `assay detach {device}`",
+                "{device:<width$} {:<15} without power after {} answers: `assay detach {device}`",
                 entry.drive, cut.answered
             );
             continue;
         }
         let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
         println!(
-            "{device:<width$} {:<20} {:>8} {:>9.0} {:>8.1} {:>5} {amplification:>6} {:>9} {:>9}",
+            "{device:<width$} {:<15} {:>7} {:>7.0} {:>7.1} {:>5} {amplification:>5} {:>7} {:>9}",
             entry.drive,
             entry.capacity.to_string(),
             live.iops,

@@ -68,7 +68,9 @@ fn sentence(error: impl std::fmt::Display) -> String {
 
 /// The answer to a request.
 pub fn answer(site: &Site, request: &Request) -> Response {
-    if let Some(refusal) = site.access.refusal(request) {
+    // Style and scripts have nothing of the store, and who is asked for a token should see a page as well.
+    let refusal = if request.path.starts_with("/assets/") { None } else { site.access.refusal(request) };
+    if let Some(refusal) = refusal {
         return refusal;
     }
     page(site, request).unwrap_or_else(Response::from)

@@ -15,7 +15,7 @@ use crate::number::{bound, kept, three};
 use crate::part::{anchor, cell_anchor};
 use crate::summary::wrapped;
 use crate::table::framed;
-use crate::trials::{Column, Sheet, shown};
+use crate::trials::{Column, LONG, Sheet, shown};
 
 /// By so much lines for a terminal are set in.
 const INDENT: u16 = 2;
@@ -79,7 +79,7 @@ fn table(
                 }
             } }
             tbody { @for point in shared { tr id=[cell_anchor(&plan.name, &points[point].point.key()).filter(|_| is_linked)] {
-                @for (_, value) in &points[point].point.values { th scope="row" { (shown(value)) } }
+                @for (_, value) in &points[point].point.values { th.long[shown(value).len() > LONG] scope="row" { (shown(value)) } }
                 (mean(others.clone().find_map(|other| find(point, other)).map(|one| &one.before)))
                 @for other in others.clone() { @match find(point, other) {
                     Some(one) => { (mean(Some(&one.after))) (ratio(one)) },
