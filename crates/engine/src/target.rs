@@ -15,8 +15,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags, SeekFrom, XattrFlags};
 use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
-use crate::mounts::filesystem_of;
-use crate::{OnError, Record, Submission, TargetError, guard, kernel};
+use crate::{Mount, OnError, Record, Submission, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -559,8 +558,9 @@ fn direct_block(file: &File, kind: &Kind) -> Option<Bytes> {
 }
 
 fn filesystem(path: &Path) -> String {
-    let known = path.canonicalize().ok().and_then(|path| filesystem_of(&path));
-    known.unwrap_or_else(|| "an unknown file system".to_owned())
+    let mounts = Mount::all().unwrap_or_default();
+    let known = path.canonicalize().ok().and_then(|path| Mount::holding(&mounts, &path));
+    known.map_or("an unknown file system".to_owned(), |mount| mount.filesystem.clone())
 }
 
 fn no_direct(path: &Path) -> TargetError {

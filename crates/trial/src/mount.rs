@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
+use engine::Mount;
 
 use crate::{Aftermath, Promise, Stage, Tools, TrialError, Undo};
 
@@ -70,16 +71,12 @@ impl Mounted {
 
     /// How it was made and how the kernel says that it is mounted, as conditions of a trial.
     pub(crate) fn conditions(&self) -> Vec<(String, String)> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let is_this = |line: &&str| line.split(' ').nth(1) == self.folder.to_str();
-        let options = mounts.lines().rev().find(is_this).and_then(|line| line.split(' ').nth(3));
-        [
-            ("mkfs", self.made.command.as_str()),
-            ("mkfs version", self.made.version.as_str()),
-            ("mount options", options.unwrap_or("not mounted any more")),
-        ]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into()
+        let mounts = Mount::all().unwrap_or_default();
+        let this = mounts.iter().rfind(|mount| mount.point == self.folder);
+        let options = this.map_or("not mounted any more".to_owned(), |mount| mount.options.join(","));
+        [("mkfs", self.made.command.clone()), ("mkfs version", self.made.version.clone()), ("mount options", options)]
+            .map(|(name, text)| (name.to_owned(), text))
+            .into()
     }
 
     /// How much can be written to it.
