@@ -93,7 +93,7 @@ pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
     let lock = File::create(&lock).map_err(TrialError::at(&lock))?;
     while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         (go.tell)("waiting for another assay that builds the system");
-        work.go_on()?;
+        work.stage.goes_on()?;
         thread::sleep(Duration::from_millis(200));
     }
     if !is_built(system) {

@@ -51,7 +51,7 @@ fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
 /// That the processors were what limited.
 fn processors(measured: &Measured) -> Option<String> {
     let busy = measured.usage.user + measured.usage.system;
-    let drive = measured.usage.busy;
+    let drive = measured.usage.busy_percent();
     (busy >= BUSY).then(|| {
         format!(
             "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
@@ -73,11 +73,11 @@ mod tests {
     use block::Nanos;
 
     use super::super::balances::Balances;
-    use super::super::meters::Usage;
     use super::super::terms::CHOICES;
     use super::super::transactions::Transactions;
     use super::*;
     use crate::Choices;
+    use crate::meters::Usage;
 
     /// Ten transactions of 2 ms on a database of 1 GiB, of which nothing is to be doubted where memory is half a GiB.
     fn measured() -> Measured {
@@ -92,7 +92,8 @@ mod tests {
             writes: 10,
             bytes_written: Bytes::from_mib(1),
             flushes: None,
-            busy: 80.0,
+            busy: Nanos::from_millis(800),
+            time: Nanos::from_secs(1),
         };
         Measured {
             transactions,
