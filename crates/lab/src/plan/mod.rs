@@ -118,7 +118,9 @@ impl Plan {
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
-            Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| cell.workload.changes_data()),
+            Action::Rounds(rounds) => {
+                rounds.pre_writes.is_some() || rounds.measure.cells.iter().any(|cell| cell.workload.changes_data())
+            }
         })
     }
 }
