@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use engine::Mount;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::AttachError;
 use crate::registry::Entry;
@@ -35,14 +35,11 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
     if entry.held {
         return if socket::is_one(&entry.device) { Err(AttachError::held(entry)) } else { Ok(()) };
     }
-    let pid = i32::try_from(entry.process.pid).ok().and_then(Pid::from_raw);
     for (signals, patience) in [(&[Signal::TERM, Signal::CONT][..], PATIENCE), (&[Signal::KILL], PATIENCE)] {
         let began = Instant::now();
         while entry.is_alive() && began.elapsed() < patience {
             // Again and again: it refuses to end while somebody uses the device, who is about to learn of this.
-            for signal in signals {
-                pid.and_then(|pid| kill_process(pid, *signal).ok());
-            }
+            signals.iter().for_each(|signal| entry.process.signal(*signal));
             thread::sleep(Duration::from_millis(100));
         }
     }

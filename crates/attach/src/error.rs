@@ -32,7 +32,7 @@ pub enum AttachError {
         /// What it said, or why it could not be started.
         said: String,
     },
-    /// The data's file cannot be used.
+    /// A file cannot be used: that of the data, or one by which others learn of the drive.
     #[error("{}: {cause}", path.display())]
     Content {
         /// The file.

@@ -1,7 +1,5 @@
 //! Doubts whether it is the drive that was measured.
 
-use std::fs;
-
 use block::Bytes;
 
 use super::Measured;
@@ -60,12 +58,10 @@ fn processors(measured: &Measured) -> Option<String> {
     })
 }
 
-/// The machine's memory; all there could be where the kernel does not say.
-/// Source: proc(5), `/proc/meminfo`.
+/// The machine's memory.
 fn of_machine() -> Bytes {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    total.map_or(Bytes::new(u64::MAX / 2), Bytes::from_kib)
+    let system = rustix::system::sysinfo();
+    Bytes::new(system.totalram as u64).times(u64::from(system.mem_unit))
 }
 
 #[cfg(test)]
