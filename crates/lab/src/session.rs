@@ -41,6 +41,16 @@ pub trait Watch: Sync {
     fn found(&self, _step: Option<&str>, _cell: Option<&str>, _finding: &str) {}
 }
 
+/// Wants to know nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Watch for Silent {
+    fn begin(&self, _: Nanos) {}
+    fn step(&self, _: &str) {}
+    fn advance(&self, _: Nanos) {}
+}
+
 /// What is said of a cell whose last repeat ended before its time.
 const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
 

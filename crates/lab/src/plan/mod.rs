@@ -33,12 +33,13 @@ pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable, suggestion};
 pub use field::Field;
 pub use fields::FieldError;
-pub(crate) use fields::to_blame;
+pub(crate) use fields::{BYTES_MAX, COUNT_MAX, TIME_MAX, to_blame};
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
+pub(crate) use sweep::CELLS_MAX;
 pub use trials::{Point, Trials};
 
 /// An ordered list of steps, as a reviewer wrote it.
