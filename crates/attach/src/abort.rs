@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::Mount;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::AttachError;
 use crate::registry::Entry;
@@ -34,14 +35,11 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
     if entry.held {
         return if socket::is_one(&entry.device) { Err(AttachError::held(entry)) } else { Ok(()) };
     }
-    let pid = i32::try_from(entry.process.pid).ok().and_then(Pid::from_raw);
     for (signals, patience) in [(&[Signal::TERM, Signal::CONT][..], PATIENCE), (&[Signal::KILL], PATIENCE)] {
         let began = Instant::now();
         while entry.is_alive() && began.elapsed() < patience {
             // Again and again: it refuses to end while somebody uses the device, who is about to learn of this.
-            for signal in signals {
-                pid.and_then(|pid| kill_process(pid, *signal).ok());
-            }
+            signals.iter().for_each(|signal| entry.process.signal(*signal));
             thread::sleep(Duration::from_millis(100));
         }
     }
@@ -51,12 +49,8 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
 /// The number of the connection that is mounted at `mount`: the minor number of its file system. Asking the file system
 /// itself might hang.
 fn connection(mount: &Path) -> Option<String> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ').skip(2);
-        let (device, point) = (fields.next()?, fields.nth(1)?);
-        (Path::new(point) == mount).then(|| device.split_once(':').map(|(_, minor)| minor.to_owned()))?
-    })
+    let mounts = Mount::all().ok()?;
+    mounts.iter().find(|found| found.point == mount).map(|found| found.device.1.to_string())
 }
 
 /// The kernel's control of its FUSE connections, mounted for as long as this is there if it was not before.
@@ -68,8 +62,7 @@ struct Control {
 impl Control {
     fn open() -> io::Result<Self> {
         let folder = PathBuf::from(CONTROL);
-        let mounts = fs::read_to_string("/proc/self/mounts")?;
-        let is_own = !mounts.lines().any(|line| line.split(' ').nth(1) == Some(CONTROL));
+        let is_own = !Mount::all()?.iter().any(|mount| mount.point == folder);
         if is_own {
             mount("fusectl", &folder, "fusectl", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
         }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::mount::{UnmountFlags, unmount};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::AttachError;
 use crate::listing::door;
@@ -40,8 +40,7 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
         if entry.held {
             return Err(AttachError::held(entry));
         }
-        let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
-        pid.and_then(|pid| kill_process(pid, Signal::TERM).ok());
+        process.signal(Signal::TERM);
         let began = Instant::now();
         while entry.is_alive() {
             if began.elapsed() > PATIENCE {

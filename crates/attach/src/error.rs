@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use engine::Mount;
 use thiserror::Error;
 
 use crate::registry::Entry;
@@ -31,7 +32,7 @@ pub enum AttachError {
         /// What it said, or why it could not be started.
         said: String,
     },
-    /// The data's file cannot be used.
+    /// A file cannot be used: that of the data, or one by which others learn of the drive.
     #[error("{}: {cause}", path.display())]
     Content {
         /// The file.
@@ -70,7 +71,8 @@ pub enum AttachError {
     },
     /// Partitions are to have devices, and there is none for the whole.
     #[error(
-        "behind the socket {} there is no block device, and so none for partitions: leave out --partitions, and have the          socket's client look for them, or attach the drive without a socket",
+        "behind the socket {} there is no block device, and so none for partitions: leave out --partitions, and have the \
+         socket's client look for them, or attach the drive without a socket",
         socket.display()
     )]
     NoPartitions {
@@ -138,14 +140,37 @@ impl AttachError {
         if socket::is_one(device) {
             return Self::Connected { socket: device.to_owned() };
         }
-        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let name = device.to_string_lossy();
-        let of_device = |line: &&str| line.split(' ').next().is_some_and(|source| source.starts_with(&*name));
-        let points = mounts.lines().filter(of_device).filter_map(|line| line.split(' ').nth(1));
-        Self::InUse { device: device.to_owned(), by: points.map(str::to_owned).collect() }
+        let mounts = Mount::all().unwrap_or_default();
+        let mounts = mounts.iter().filter(|mount| is_of(&mount.source, &device.to_string_lossy()));
+        let by = mounts.map(|mount| mount.point.display().to_string()).collect();
+        Self::InUse { device: device.to_owned(), by }
     }
+}
+
+/// Whether a block device is this one or a partition of it: `/dev/loop1p2` is one of `/dev/loop1`, `/dev/loop12` is not.
+fn is_of(source: &str, device: &str) -> bool {
+    let part = |rest: &str| rest.strip_prefix('p').is_some_and(|number| number.parse::<u32>().is_ok());
+    source.strip_prefix(device).is_some_and(|rest| rest.is_empty() || part(rest))
 }
 
 fn told(mounts: &[String]) -> String {
     if mounts.is_empty() { String::new() } else { format!(": mounted at {}", mounts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_not_taken_for_another_whose_name_goes_on() {
+        let found = ["/dev/loop1", "/dev/loop1p2", "/dev/loop12", "/dev/loop1p", "/dev/sda"]
+            .map(|one| is_of(one, "/dev/loop1"));
+        assert_eq!(found, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn no_message_has_a_gap() {
+        let error = AttachError::NoPartitions { socket: "/run/disk.sock".into() };
+        assert!(!error.to_string().contains("  "), "{error}");
+    }
 }

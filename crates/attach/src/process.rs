@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 /// A process, told apart from later ones that have its number.
@@ -23,6 +24,12 @@ impl Process {
     /// Whether it is still there.
     pub fn is_alive(self) -> bool {
         started(self.pid) == Some(self.started)
+    }
+
+    /// Sends it a signal; one that has ended hears none.
+    pub(crate) fn signal(self, signal: Signal) {
+        let number = i32::try_from(self.pid).ok().and_then(Pid::from_raw).filter(|_| self.is_alive());
+        number.map(|number| kill_process(number, signal));
     }
 }
 

@@ -57,9 +57,7 @@ impl Entry {
     pub fn is_alive(&self) -> bool {
         self.process.is_alive()
     }
-}
 
-impl Entry {
     /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It tells
     /// twice a second that it is at work.
     pub fn silence(&self) -> Option<Duration> {

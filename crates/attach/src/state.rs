@@ -106,6 +106,9 @@ struct Data {
 }
 
 impl Data {
+    /// That of a file that is not there.
+    const NONE: Self = Self { length: Bytes::ZERO, written: Duration::ZERO };
+
     fn of(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         let written = found.modified().unwrap_or(SystemTime::UNIX_EPOCH).duration_since(UNIX_EPOCH);
@@ -256,11 +259,6 @@ impl StateFile {
         let path = self.path.clone();
         move |cause| StateError::File { path: path.clone(), cause }
     }
-}
-
-impl Data {
-    /// That of a file that is not there.
-    const NONE: Self = Self { length: Bytes::ZERO, written: Duration::ZERO };
 }
 
 /// Has a drive finish what it was asked for, and write what it holds to where it stays.

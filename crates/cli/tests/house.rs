@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("drive", &["block"]),
     ("engine", &["block", "stats", "workload", "drive"]),
     ("store", &["block", "stats", "workload", "drive", "engine"]),
-    ("attach", &["block", "stats", "drive"]),
+    ("attach", &["block", "stats", "drive", "engine"]),
     ("trial", &["block", "stats", "workload", "drive", "engine", "attach"]),
     ("lab", &["block", "stats", "workload", "drive", "engine", "store", "attach", "trial"]),
     ("report", &["block", "stats", "workload", "drive", "engine", "store", "trial", "lab"]),

@@ -14,9 +14,8 @@ use rustix::io::Errno;
 
 use crate::block_device::BlockDevice;
 use crate::error::errno;
-use crate::mounts::filesystem_of;
 use crate::target::{Change, Kind};
-use crate::{OnError, Submission, Target, TargetError, guard, kernel};
+use crate::{Mount, OnError, Submission, Target, TargetError, guard, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -288,8 +287,9 @@ pub(crate) fn direct_block(file: &File, kind: &Kind) -> Option<Bytes> {
 }
 
 pub(crate) fn filesystem(path: &Path) -> String {
-    let known = path.canonicalize().ok().and_then(|path| filesystem_of(&path));
-    known.unwrap_or_else(|| "an unknown file system".to_owned())
+    let mounts = Mount::all().unwrap_or_default();
+    let known = path.canonicalize().ok().and_then(|path| Mount::holding(&mounts, &path));
+    known.map_or("an unknown file system".to_owned(), |mount| mount.filesystem.clone())
 }
 
 pub(crate) fn no_direct(path: &Path) -> TargetError {

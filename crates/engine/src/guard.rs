@@ -10,12 +10,12 @@ use block::Bytes;
 use rustix::fs::{major, minor};
 
 use crate::block_device::{BlockDevice, Partition};
-use crate::mounts::{Mount, mounts, unescape};
+use crate::mounts::{Mount, unescape};
 use crate::signature::signatures;
 
 /// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
 pub(crate) fn uses(device: &BlockDevice) -> Vec<String> {
-    let mounts = mounts().unwrap_or_default();
+    let mounts = Mount::all().unwrap_or_default();
     let swaps = swaps();
     let mut uses = Vec::new();
     for part in family(device) {

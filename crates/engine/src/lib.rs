@@ -42,6 +42,7 @@ pub use handover::{Handover, IoEngine, Method, Submission};
 pub use job::Job;
 pub use live::Lately;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
+pub use mounts::Mount;
 pub use real::{Progress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};

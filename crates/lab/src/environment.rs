@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use block::Bytes;
 pub use device::BlockDevice;
+use engine::Mount;
 pub use file_system::FileSystem;
 use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ impl Environment {
         if target.file_type().is_block_device() {
             environment.device = BlockDevice::numbered(sys, &number(target.rdev()));
         } else {
-            let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+            let mounts = Mount::all().unwrap_or_default();
             environment.file_length = target.is_file().then(|| Bytes::new(target.len()));
             environment.file_system = FileSystem::holding(&path, &mounts);
             // Some file systems (btrfs, overlay) give files a number of their own; then the mount names its device.

@@ -1,12 +1,12 @@
 //! Whether all of a plan can be carried out, found before anything is changed.
 
-use block::{Bytes, Nanos};
+use block::Bytes;
 use trial::TrialError;
-use workload::{Invalid, Pattern, Stop, Workload};
+use workload::{Invalid, Workload};
 
 use crate::LabError;
 use crate::plan::{Action, Plan, Point, Rounds, Step};
-use crate::subject::Subject;
+use crate::subject::{Subject, fill};
 use crate::variants::swept;
 
 /// Whether every request of `plan` has its place on `subject`: none begins or ends beyond it, none takes more memory
@@ -83,7 +83,7 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
         match &step.action {
             Action::Purge { .. } | Action::Idle { .. } | Action::Trial(_) => {}
             Action::Fill { block, queue_depth } => {
-                asked.push((name, changes.to_owned(), fill(*block, *queue_depth, subject)))
+                asked.extend(fill(*block, *queue_depth, subject).map(|part| (name, changes.to_owned(), part)));
             }
             Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
             Action::Precondition(precondition) => {
@@ -97,19 +97,6 @@ fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'
         }
     }
     asked
-}
-
-/// A fill's requests, which are smaller where the target is smaller than one.
-fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> Workload {
-    let unit = subject.block();
-    let block = block.min(subject.capacity().round_down(unit)).max(unit);
-    Workload {
-        pattern: Pattern::Write,
-        block,
-        queue_depth,
-        stop: Stop::after(Nanos::from_secs(1)),
-        ..Workload::default()
-    }
 }
 
 /// Whether a larger target would do.
@@ -137,7 +124,7 @@ fn end(workload: &Workload) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use block::Seed;
+    use block::{Nanos, Seed};
     use engine::Measurement;
 
     use super::*;

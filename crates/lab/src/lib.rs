@@ -38,7 +38,7 @@ pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome, TrialOutcome};
 pub use quantity::Quantity;
 pub use real::Real;
 pub use recall::{plan_of, recall};
-pub use session::{Session, Watch};
+pub use session::{Session, Silent, Watch};
 pub use simulated::Simulated;
 pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
 pub use thermometer::{Thermometer, Warmth};

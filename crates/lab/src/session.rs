@@ -19,7 +19,7 @@ use crate::LabError;
 use crate::clocks::Clocks;
 use crate::fit::fits;
 use crate::plan::{Action, Cell, Limit, Plan, Point, Step};
-use crate::subject::Subject;
+use crate::subject::{Subject, fill};
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
 
@@ -39,6 +39,16 @@ pub trait Watch: Sync {
     fn tried(&self, _step: &str, _cell: &str, _trial: &Trial) {}
     /// There is a doubt about a cell, a step or the whole, and it is in the store.
     fn found(&self, _step: Option<&str>, _cell: Option<&str>, _finding: &str) {}
+}
+
+/// Wants to know nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Watch for Silent {
+    fn begin(&self, _: Nanos) {}
+    fn step(&self, _: &str) {}
+    fn advance(&self, _: Nanos) {}
 }
 
 /// What is said of a cell whose last repeat ended before its time.
@@ -304,26 +314,6 @@ fn share(subject: &dyn Subject, cells: &[Cell], repeats: usize) -> Nanos {
 /// The time that work takes which is done side by side.
 fn shared(one_by_one: Nanos, subject: &dyn Subject) -> Nanos {
     Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
-}
-
-/// Writes all of `subject` once, in order: blocks of this size, then one request for what is left at the end. Less than
-/// the target's own block is left out, because no request could reach it.
-pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> impl Iterator<Item = Workload> + use<> {
-    let whole = subject.capacity().round_down(subject.block());
-    let block = block.min(whole);
-    let blocks = whole.round_down(block);
-    let part = move |offset, length, block| Workload {
-        pattern: Pattern::Write,
-        block,
-        queue_depth,
-        offset,
-        size: Some(length),
-        stop: Stop::after_bytes(length),
-        ..Workload::default()
-    };
-    let rest = whole - blocks;
-    let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
-    std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail)
 }
 
 fn percent_of(whole: Bytes, percent: u32) -> Bytes {

@@ -7,7 +7,7 @@ use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
 use stats::Enough;
 use trial::Stage;
-use workload::{Spare, Workload};
+use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::health::Reading;
 use crate::plan::Cell;
@@ -81,6 +81,26 @@ pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
     }
     let words = format!("making {what} a block device with file systems on it needs root; run it with sudo");
     Err(trial::TrialError::Lacks(words).into())
+}
+
+/// Writes all of `subject` once, in order: blocks of this size, then one request for what is left at the end. Less than
+/// the target's own block is left out, because no request could reach it.
+pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> impl Iterator<Item = Workload> + use<> {
+    let whole = subject.capacity().round_down(subject.block());
+    let block = block.min(whole).max(subject.block());
+    let blocks = whole.round_down(block);
+    let part = move |offset, length, block| Workload {
+        pattern: Pattern::Write,
+        block,
+        queue_depth,
+        offset,
+        size: Some(length),
+        stop: Stop::after_bytes(length),
+        ..Workload::default()
+    };
+    let rest = whole - blocks;
+    let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
+    std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail)
 }
 
 /// What a plan is carried out on: a simulated drive or a real target.

@@ -23,29 +23,48 @@ const LINE_MAX: u64 = 64 << 10;
 /// Why the trace of a replay cannot be had.
 #[non_exhaustive]
 #[derive(Debug, Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TraceFileError {
+    /// The file is not there, or may not be read.
     #[error(
         "the trace {} cannot be read: {error}; read_iolog names a file, from the folder of the plan or, on the command \
          line and where a review is resumed, from the current one", path.display()
     )]
     Unreadable {
+        /// The file.
         path: PathBuf,
+        /// What the system says.
         #[source]
         error: io::Error,
     },
+    /// The file holds something else than text.
     #[error(
         "the trace {} is not text; what blktrace writes becomes text by `blkparse {}`, and what is packed must be \
          unpacked", path.display(), path.display()
     )]
-    NotText { path: PathBuf },
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No trace of this name is built in.
     #[error("there is no trace `{BUILTIN}{name}`; built in is {BUILTIN}{}", names())]
-    Unknown { name: String },
+    Unknown {
+        /// The name, without what begins it.
+        name: String,
+    },
+    /// A line that is longer than any of a trace.
     #[error("the trace {}: line {line} is longer than 64 KiB, as none of a trace is", path.display())]
-    LongLine { path: PathBuf, line: u64 },
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: u64,
+    },
+    /// The text is no trace.
     #[error("the trace {}: {error}", path.display())]
     Trace {
+        /// The file.
         path: PathBuf,
+        /// Where it is none, and why.
         #[source]
         error: TraceError,
     },

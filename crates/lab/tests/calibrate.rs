@@ -1,19 +1,11 @@
 //! Fitting a drive to figures that the model itself made with other parameters.
 
-use assay_lab::Watch;
+use assay_lab::Silent;
 use assay_lab::calibrate::{Calibration, FitFigures, Parameter, Request, calibrate, parse_list};
 use assay_lab::plan::catalog::Source;
 use assay_lab::replicate::{Review, replicate};
-use block::{Nanos, Seed};
+use block::Seed;
 use drive::preset::Preset;
-
-struct Nobody;
-
-impl Watch for Nobody {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
 
 const METHOD: &str = r#"
 name = "made"
@@ -81,7 +73,7 @@ fn made(lie: f64) -> Review {
     let unit = ["ns", "ns", "B/s"];
     let truth: String = TRUTH.iter().zip(unit).map(|((name, value), unit)| format!("&{name}={value} {unit}")).collect();
     let method = METHOD.replace("800MB", &format!("800MB{truth}"));
-    let done = replicate(&[review(&figures(|_| 1.0, 1.0), &method)], Seed::new(5), &Nobody).remove(0);
+    let done = replicate(&[review(&figures(|_| 1.0, 1.0), &method)], Seed::new(5), &Silent).remove(0);
     let of = |size: &str| {
         let id = format!("made/{size}");
         let answer = done.all().find(|answer| answer.figure.id == id);
@@ -102,7 +94,7 @@ fn request() -> Request {
 }
 
 fn fit(review: &Review, request: &Request) -> Calibration {
-    calibrate(review, request, &Nobody).unwrap()
+    calibrate(review, request, &Silent).unwrap()
 }
 
 #[test]
@@ -158,7 +150,7 @@ fn what_cannot_be_fitted_is_explained() {
     let said = |change: fn(&mut Request)| {
         let mut request = request();
         change(&mut request);
-        calibrate(&review, &request, &Nobody).expect_err("it cannot be fitted").to_string()
+        calibrate(&review, &request, &Silent).expect_err("it cannot be fitted").to_string()
     };
     assert!(said(|request| request.drive = "x25m".to_owned()).contains("did you mean `x25-m`?"));
     assert!(
@@ -168,6 +160,6 @@ fn what_cannot_be_fitted_is_explained() {
     assert!(said(|request| request.only = vec!["nothing".to_owned()]).contains("widen --only"));
     let elsewhere = METHOD.replace("x25-m?capacity.user=800MB", "x27-m");
     let review = crate::review(&figures(|_| 1.0, 1.0), &elsewhere);
-    let said = calibrate(&review, &request(), &Nobody).unwrap_err().to_string();
+    let said = calibrate(&review, &request(), &Silent).unwrap_err().to_string();
     assert!(said.contains("no part of `made` measures `x25-m`; its parts run on x26-m, x27-m"), "{said}");
 }

@@ -5,11 +5,10 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Session, Simulated, recall};
+use assay_lab::{Session, Silent, Simulated, recall};
 use block::Seed;
 use drive::preset::Preset;
 use store::Store;
-use support::Silent;
 
 /// The findings of one measurement on a new drive.
 fn findings(target: &str, measure: &str) -> Vec<String> {

@@ -5,11 +5,10 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{LabError, Metric, Outcome, Session, Simulated, Watch, recall};
+use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, Watch, recall};
 use block::{Nanos, Seed};
 use drive::preset::Preset;
 use store::Store;
-use support::Silent;
 
 /// Expects that no drive with other parts is brought along.
 struct NoOther;

@@ -406,6 +406,16 @@ fn a_conditioning_is_no_replay() {
 }
 
 #[test]
+fn rounds_of_reads_change_data_where_each_begins_with_writes() {
+    let rounds = |more: &str| {
+        let step = "[[step]]\nname = \"r\"\ndo = \"rounds\"\nrw = \"randread\"\nruntime = \"1s\"\n";
+        plan(&format!("name = \"p\"\n{step}{more}"), Length::Full)
+    };
+    assert!(!rounds("").changes_data());
+    assert!(rounds("pre-writes = \"1s\"\n").changes_data());
+}
+
+#[test]
 fn a_plan_that_was_given_no_traces_is_not_carried_out() {
     let text = "name = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"t.log\"\n";
     let preset = drive::preset::Preset::find("x25-m?capacity.user=64MiB&spare=150%").unwrap();

@@ -5,12 +5,11 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Outcome, Real, Session, Simulated, Subject, Watch, recall};
+use assay_lab::{Outcome, Real, Session, Silent, Simulated, Subject, Watch, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
 use engine::{Access, Measurement, Target};
 use store::Store;
-use support::Silent;
 use workload::Spare;
 
 /// Carries out `steps` on `subject`, which is called `name`.

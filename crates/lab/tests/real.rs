@@ -7,11 +7,10 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length};
-use assay_lab::{Real, Session, Subject};
+use assay_lab::{Real, Session, Silent, Subject};
 use block::{Bytes, Seed};
 use engine::{Access, Target};
 use store::{Note, Store};
-use support::Silent;
 
 const FILL: &str = "[[step]]\nname = \"fill\"\ndo = \"fill\"\n";
 const READ: &str = "[[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\nsweep.iodepth = [1, 2]\n";

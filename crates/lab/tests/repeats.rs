@@ -5,11 +5,10 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Length, Plan, Repetition};
-use assay_lab::{Outcome, Session, Simulated, recall};
+use assay_lab::{Outcome, Session, Silent, Simulated, recall};
 use block::Seed;
 use drive::preset::Preset;
 use store::{RunId, Store};
-use support::Silent;
 
 fn read(steps: &str) -> Plan {
     let text = format!("name = \"p\"\n{steps}");

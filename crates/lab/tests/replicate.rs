@@ -1,17 +1,9 @@
 //! A small review, repeated on a small drive.
 
-use assay_lab::Watch;
+use assay_lab::Silent;
 use assay_lab::plan::catalog::Source;
 use assay_lab::replicate::{Replication, Review, Tally, Use, Verdict, replicate};
-use block::{Nanos, Seed};
-
-struct Nobody;
-
-impl Watch for Nobody {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
+use block::Seed;
 
 fn source(text: &str) -> Source {
     Source { file_name: "small.toml".to_owned(), text: text.to_owned() }
@@ -114,7 +106,7 @@ of = ["small/new-time", "small/worn-time"]
 
 fn repeat(method: &str, seed: u64) -> Replication {
     let review = Review::new(source(FIGURES), source(method)).unwrap();
-    replicate(&[review], Seed::new(seed), &Nobody).remove(0)
+    replicate(&[review], Seed::new(seed), &Silent).remove(0)
 }
 
 #[test]

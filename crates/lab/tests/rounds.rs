@@ -5,12 +5,11 @@ mod support;
 use std::sync::Mutex;
 
 use assay_lab::plan::{self, Action, Length, Plan, Rounds};
-use assay_lab::{Outcome, Real, Session, Simulated, Subject, recall};
+use assay_lab::{Outcome, Real, Session, Silent, Simulated, Subject, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
 use engine::{Access, Target};
 use store::{RunId, Store};
-use support::Silent;
 
 const MATRIX: &str = "\
 [[step]]

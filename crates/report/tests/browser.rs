@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use assay_report as report;
-use block::{Nanos, Seed};
+use block::Seed;
 use drive::preset::Preset;
 use lab::plan::{Length, catalog, parse};
-use lab::{Environment, Outcome, Session, Simulated, Watch, recall};
+use lab::{Environment, Outcome, Session, Silent, Simulated, recall};
 use serde::Deserialize;
 use store::{NewRun, Store};
 use support::browser::{browse, chromium, telling};
@@ -130,20 +130,11 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
         .expect("the run can be entered");
     let drive = Preset::find("x25-m").expect("the drive is built in");
     let store = Mutex::new(store);
-    let session = Session::new(&store, run, &plan, Seed::new(1), &Silence).expect("the store can be read");
+    let session = Session::new(&store, run, &plan, Seed::new(1), &Silent).expect("the store can be read");
     session.carry_out(&mut Simulated::new(drive), false).expect("the plan can be carried out");
     let outcome = recall(&store.into_inner().expect("nothing panicked"), run).expect("what was kept can be read");
     assert_eq!(outcome.steps.len(), 16, "the plan's measuring steps");
     every_step_has_a_visible_chart(&chromium, &outcome);
-}
-
-/// Nobody watches.
-struct Silence;
-
-impl Watch for Silence {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
 }
 
 #[test]

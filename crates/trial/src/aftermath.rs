@@ -109,7 +109,8 @@ impl Aftermath {
         Ok(begun)
     }
 
-    /// From now on, promises of this process are guarded by `program` with these words, as in [`Aftermath::guard_by`].
+    /// From now on, promises of this process are guarded by `program` with these words, which must end in
+    /// [`Aftermath::guard`]: a process of its own keeps them if this one is killed.
     pub fn guarded_by(program: &Path, words: &[&str]) {
         GUARD.get_or_init(|| (program.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()));
     }
@@ -132,7 +133,7 @@ impl Aftermath {
     ///
     /// # Errors
     /// If it does not start.
-    pub fn guard_by(&self, program: &Path, words: &[&str]) -> Result<(), TrialError> {
+    fn guard_by(&self, program: &Path, words: &[&str]) -> Result<(), TrialError> {
         let mut book = self.book();
         let mut command = Command::new(program);
         command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

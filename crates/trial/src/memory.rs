@@ -1,10 +1,12 @@
-//! A limit to the memory of a process, its part of the page cache included.
+//! A limit to the memory of processes, their part of the page cache included.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
+use engine::Mount;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 
@@ -42,13 +44,42 @@ impl MemoryLimit {
         Ok(Self { group, _leave: leave })
     }
 
-    /// Limits the memory that a process takes from now on; what it has already does not count.
+    /// Limits the memory that this process takes from now on; what it has already does not count.
     ///
     /// # Errors
     /// If it cannot be put into the group.
-    pub(crate) fn bind(&self, pid: u32) -> Result<(), TrialError> {
-        let inside = self.group.join("cgroup.procs");
-        fs::write(&inside, pid.to_string()).map_err(TrialError::at(inside))
+    pub(crate) fn enter(&self) -> Result<(), TrialError> {
+        let inside = self.inside();
+        fs::write(&inside, std::process::id().to_string()).map_err(TrialError::at(inside))
+    }
+
+    /// The same command in the group from its first moment; what becomes of its output is told to the new one.
+    pub(crate) fn around(&self, command: &Command) -> Command {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo $$ >\"$0\" && exec \"$@\""]).arg(self.inside());
+        shell.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        command.get_current_dir().map(|folder| shell.current_dir(folder));
+        shell
+    }
+
+    /// How many of its processes the kernel has ended for want of memory.
+    ///
+    /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `memory.events`; cgroup-v1/memory.rst, section 10.
+    pub(crate) fn killed(&self) -> u64 {
+        let texts = ["memory.events", "memory.oom_control"].map(|name| fs::read_to_string(self.group.join(name)));
+        let lines = texts.iter().flatten().flat_map(|text| text.lines());
+        lines.filter_map(|line| line.strip_prefix("oom_kill ")?.parse::<u64>().ok()).sum()
+    }
+
+    /// The file that holds who is in the group.
+    fn inside(&self) -> PathBuf {
+        self.group.join("cgroup.procs")
     }
 }
 
@@ -59,47 +90,48 @@ pub(crate) fn lacks() -> Option<String> {
 
 impl Groups {
     fn find() -> Result<Self, String> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let mounts = Mount::all().unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let groups = Self::of(&mounts, &own).ok_or_else(|| without("the kernel has no memory control groups"))?;
-        let controllers = fs::read_to_string(groups.parent.join("cgroup.subtree_control"));
-        let is_passed_on = |list: String| list.split_whitespace().any(|name| name == "memory");
-        if groups.limit == "memory.max" && !controllers.is_ok_and(is_passed_on) {
-            let parent = groups.parent.display();
-            return Err(without(&format!("{parent} does not pass the memory controller on to groups in it")));
-        }
-        Ok(groups)
+        let found = Self::of(&mounts, &own, |group| {
+            let passed_on = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
+            passed_on.split_whitespace().any(|controller| controller == "memory")
+        });
+        found.map_err(|reason| format!("memory cannot be limited here: {reason}"))
     }
 
-    /// By the lines of `/proc/self/mounts` and `/proc/self/cgroup`.
+    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of version 2
+    /// account for memory.
     ///
     /// In version 1 a group may lie in that of the process. In version 2 one that has processes has no groups that
-    /// account for memory, so it lies beside, or in the root.
+    /// account for memory, so it lies in the nearest above that has some.
     /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
-    fn of(mounts: &str, own: &str) -> Option<Self> {
-        let mount = |of: &dyn Fn(&[&str]) -> bool| {
-            let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<&str>>());
-            lines.filter(|words| words.len() > 3).find(|words| of(words)).map(|words| PathBuf::from(words[1]))
-        };
-        let group = |of: &dyn Fn(&str) -> bool| {
-            let mut lines = own.lines().map(|line| line.splitn(3, ':').collect::<Vec<&str>>());
-            let found = lines.find(|words| words.len() == 3 && of(words[1]));
-            found.map(|words| words[2].trim_start_matches('/').to_owned())
-        };
-        let is_memory = |names: &str| names.split(',').any(|name| name == "memory");
-        if let Some(root) = mount(&|words| words[2] == "cgroup" && is_memory(words[3])) {
-            let home = root.join(group(&is_memory)?);
-            return Some(Self { parent: home.clone(), home, limit: "memory.limit_in_bytes" });
+    fn of(mounts: &[Mount], own: &str, passes_on: impl Fn(&Path) -> bool) -> Result<Self, String> {
+        let has_memory = |mount: &&Mount| mount.options.iter().any(|option| option == "memory");
+        let first = mounts.iter().filter(|mount| mount.filesystem == "cgroup").find(has_memory);
+        if let Some(first) = first {
+            let home = group(first, own, |controllers| controllers.split(',').any(|name| name == "memory"));
+            return Ok(Self { parent: home.clone(), home, limit: "memory.limit_in_bytes" });
         }
-        let root = mount(&|words| words[2] == "cgroup2")?;
-        let home = root.join(group(&str::is_empty)?);
-        let parent = if home == root { root } else { home.parent().map_or(root, Path::to_owned) };
-        Some(Self { home, parent, limit: "memory.max" })
+        let second = mounts.iter().find(|mount| mount.filesystem == "cgroup2");
+        let second = second.ok_or("the kernel has no memory control groups")?;
+        let home = group(second, own, str::is_empty);
+        // The root alone may have both processes and groups that account for memory.
+        let mut above = home.ancestors().take_while(|group| group.starts_with(&second.point));
+        let parent = above.find(|group| (*group != home || home == second.point) && passes_on(group));
+        let parent =
+            parent.ok_or_else(|| format!("no group above {} passes the memory controller on", home.display()))?;
+        Ok(Self { parent: parent.to_owned(), home, limit: "memory.max" })
     }
 }
 
-fn without(reason: &str) -> String {
-    format!("memory cannot be limited here: {reason}")
+/// The group that this process is in, by the line of `own` whose controllers are such; that of the mount where it is
+/// outside of what is mounted.
+fn group(mount: &Mount, own: &str, is_such: impl Fn(&str) -> bool) -> PathBuf {
+    let mut lines = own.lines().map(|line| line.splitn(3, ':').collect::<Vec<&str>>());
+    let found = lines.find(|words| words.len() == 3 && is_such(words[1]));
+    let within = found.and_then(|words| Path::new(words[2]).strip_prefix(&mount.root).ok());
+    // Without the slash that stands at the end where it is the mount itself.
+    within.map_or_else(|| mount.point.clone(), |within| mount.point.join(within).components().collect())
 }
 
 #[cfg(test)]
@@ -107,17 +139,64 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_of_the_first_version_lies_in_that_of_the_process_and_one_of_the_second_beside_it() {
-        let first = "cgroup /sys/fs/cgroup/memory cgroup rw,nosuid,memory 0 0\n\
-                     none /sys/fs/cgroup/unified cgroup2 rw 0 0";
-        let groups = Groups::of(first, "4:memory:/a/b\n0::/\n").unwrap();
-        assert_eq!((groups.home, groups.limit), ("/sys/fs/cgroup/memory/a/b".into(), "memory.limit_in_bytes"));
-        assert_eq!(groups.parent, Path::new("/sys/fs/cgroup/memory/a/b"));
-        let second = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0";
-        let groups = Groups::of(second, "0::/user.slice/session-1.scope\n").unwrap();
-        assert_eq!((groups.parent, groups.limit), ("/sys/fs/cgroup/user.slice".into(), "memory.max"));
-        let root = Groups::of(second, "0::/\n").unwrap();
-        assert_eq!((root.home, root.parent), ("/sys/fs/cgroup/".into(), "/sys/fs/cgroup".into()));
-        assert_eq!(Groups::of("proc /proc proc rw 0 0", ""), None);
+    fn a_group_of_the_first_version_lies_in_that_of_the_process() {
+        let mounts = Mount::listed(
+            "34 31 0:31 / /c/cpu rw - cgroup cgroup rw,cpu\n35 31 0:32 / /c/memory rw,nosuid - cgroup cgroup rw,memory\n\
+             41 31 0:38 / /c/unified rw - cgroup2 none rw\n",
+        );
+        let groups = Groups::of(&mounts, "4:memory:/a/b\n0::/\n", |_| true).unwrap();
+        assert_eq!((groups.home, groups.limit), ("/c/memory/a/b".into(), "memory.limit_in_bytes"));
+        assert_eq!(groups.parent, Path::new("/c/memory/a/b"));
+        // In a container, to which only its own group is shown.
+        let mounts = Mount::listed("35 31 0:32 /docker/x /c/memory rw - cgroup cgroup rw,memory\n");
+        let home = |own: &str| Groups::of(&mounts, own, |_| true).unwrap().home;
+        assert_eq!(home("4:memory:/docker/x\n"), Path::new("/c/memory"));
+        assert_eq!(home("4:memory:/docker/x/y\n"), Path::new("/c/memory/y"));
+    }
+
+    #[test]
+    fn a_group_of_the_second_version_lies_in_the_nearest_above_that_passes_memory_on() {
+        let mounts = Mount::listed("32 31 0:29 / /c rw,nosuid - cgroup2 cgroup2 rw\n");
+        let parent = |own: &str, passes_on: &[&str]| {
+            let found = Groups::of(&mounts, own, |group| passes_on.iter().any(|one| Path::new(one) == group));
+            found.map(|groups| (groups.parent.display().to_string(), groups.limit))
+        };
+        let lies = |group: &str| Ok((group.to_owned(), "memory.max"));
+        assert_eq!(parent("0::/user/one/shell\n", &["/c", "/c/user", "/c/user/one"]), lies("/c/user/one"));
+        assert_eq!(parent("0::/user/one/shell\n", &["/c"]), lies("/c"));
+        assert_eq!(parent("0::/\n", &["/c"]), lies("/c"));
+        let said = parent("0::/user\n", &["/c/user"]).unwrap_err();
+        assert_eq!(said, "no group above /c/user passes the memory controller on", "its own has processes");
+        assert!(parent("0::/\n", &[]).is_err() && Groups::of(&[], "", |_| true).is_err());
+    }
+
+    /// Whether what has no room in memory can be swapped out.
+    fn has_swap() -> bool {
+        fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1)
+    }
+
+    #[test]
+    fn a_program_is_limited_from_its_first_moment_and_ended_if_it_needs_more() {
+        if let Some(reason) = lacks().or_else(|| (!rustix::process::geteuid().is_root()).then(|| "no root".to_owned()))
+        {
+            println!("skipped: {reason}");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let limit = MemoryLimit::make(Bytes::from_mib(16), &aftermath).unwrap();
+        let name = limit.group.file_name().unwrap().to_str().unwrap().to_owned();
+        let run =
+            |script: &str| limit.around(Command::new("sh").args(["-c", script]).env("WORD", "told")).output().unwrap();
+        let said = String::from_utf8(run("echo $WORD; cat /proc/self/cgroup").stdout).unwrap();
+        assert!(said.starts_with("told\n") && said.contains(&name), "{said}");
+        assert_eq!(limit.killed(), 0);
+        // What has no end of line is kept until the last byte.
+        run("head -c 100000000 /dev/zero | tail");
+        assert!(limit.killed() > 0 || has_swap(), "100 MB do not go into 16 MiB");
+        let group = limit.group.clone();
+        assert!(group.exists());
+        drop(limit);
+        assert!(!group.exists());
     }
 }

@@ -5,17 +5,45 @@ mod options;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
+use engine::Mount;
 
-use crate::{Aftermath, Promise, Stage, Tools, TrialError, Undo};
+use crate::folder::Folder;
+use crate::{Aftermath, Choice, Kind, Promise, Stage, Tools, TrialError, Undo};
 
 /// Where file systems are mounted. It ends with the machine's run, as they do.
 const FOLDER: &str = "/run/assay";
 
 /// The file systems that can be made and mounted.
 pub(crate) const FILE_SYSTEMS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "btrfs"];
+
+/// Which of them is made.
+pub(crate) const FS: Choice = Choice {
+    name: "fs",
+    title: "File system",
+    about: "the file system that is made on the device",
+    kind: Kind::Word(FILE_SYSTEMS),
+    default: "ext4",
+};
+
+/// How it is made.
+pub(crate) const MKFS: Choice = Choice {
+    name: "mkfs",
+    title: "mkfs options",
+    about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
+    kind: Kind::Text,
+    default: "",
+};
+
+/// How it is mounted.
+pub(crate) const MOUNT: Choice = Choice {
+    name: "mount",
+    title: "Mount options",
+    about: "options as follow mount -o: noatime,logbufs=8",
+    kind: Kind::Text,
+    default: "",
+};
 
 /// A file system on the stage, mounted until this is dropped.
 #[derive(Debug)]
@@ -27,8 +55,7 @@ pub(crate) struct Mounted {
     made: format::Made,
     // Unmounted first, and only then is the folder removed: they are dropped in this order.
     unmount: Promise,
-    _remove: Promise,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Mounted {
@@ -47,39 +74,31 @@ impl Mounted {
         mount: &str,
         aftermath: &Aftermath,
     ) -> Result<Self, TrialError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
         let made = format::make(fs, mkfs, stage, aftermath)?;
         let mut options: Vec<String> = options::split(mount).map(str::to_owned).collect();
         if fs == "ext4" && !options.iter().any(|option| option.contains("init_itable")) {
             options.push("noinit_itable".to_owned());
         }
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = Path::new(FOLDER).join(format!("mnt-{}-{number}", std::process::id()));
-        let remove = aftermath.promise(Undo::Remove(folder.clone()))?;
-        fs::create_dir_all(&folder).map_err(TrialError::at(&folder))?;
-        let unmount = aftermath.promise(Undo::Unmount(folder.clone()))?;
-        options::mount(stage.path(), fs, &options, &folder)?;
+        let folder = Folder::new(FOLDER, "mnt", aftermath)?;
+        let unmount = aftermath.promise(Undo::Unmount(folder.path().to_owned()))?;
+        options::mount(stage.path(), fs, &options, folder.path())?;
         let (device, fs) = (stage.path().to_owned(), fs.to_owned());
-        Ok(Self { device, fs, options, made, unmount, _remove: remove, folder })
+        Ok(Self { device, fs, options, made, unmount, folder })
     }
 
     /// Where it is mounted.
     pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// How it was made and how the kernel says that it is mounted, as conditions of a trial.
     pub(crate) fn conditions(&self) -> Vec<(String, String)> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let is_this = |line: &&str| line.split(' ').nth(1) == self.folder.to_str();
-        let options = mounts.lines().rev().find(is_this).and_then(|line| line.split(' ').nth(3));
-        [
-            ("mkfs", self.made.command.as_str()),
-            ("mkfs version", self.made.version.as_str()),
-            ("mount options", options.unwrap_or("not mounted any more")),
-        ]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into()
+        let mounts = Mount::all().unwrap_or_default();
+        let this = mounts.iter().rfind(|mount| mount.point == self.folder());
+        let options = this.map_or("not mounted any more".to_owned(), |mount| mount.options.join(","));
+        [("mkfs", self.made.command.clone()), ("mkfs version", self.made.version.clone()), ("mount options", options)]
+            .map(|(name, text)| (name.to_owned(), text))
+            .into()
     }
 
     /// How much can be written to it.
@@ -87,7 +106,7 @@ impl Mounted {
     /// # Errors
     /// If the file system does not say.
     pub(crate) fn free(&self) -> Result<Bytes, TrialError> {
-        let found = rustix::fs::statvfs(&self.folder).map_err(|errno| TrialError::at(&self.folder)(errno.into()))?;
+        let found = rustix::fs::statvfs(self.folder()).map_err(|errno| TrialError::at(self.folder())(errno.into()))?;
         Ok(Bytes::new(found.f_bavail.saturating_mul(found.f_frsize)))
     }
 
@@ -96,8 +115,8 @@ impl Mounted {
     /// # Errors
     /// If somebody has it in use, or the device fails.
     pub(crate) fn empty_cache(&self) -> Result<(), TrialError> {
-        Undo::Unmount(self.folder.clone()).carry_out()?;
-        options::mount(&self.device, &self.fs, &self.options, &self.folder)
+        Undo::Unmount(self.folder().to_owned()).carry_out()?;
+        options::mount(&self.device, &self.fs, &self.options, self.folder())
     }
 
     /// Unmounts it now, and says if that fails.

@@ -1,20 +1,16 @@
 //! Other programs, each run to its end within a time limit.
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Read};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::memory::MemoryLimit;
-use crate::{Aftermath, Stage, TrialError, Undo};
-
-/// How often a program is asked whether it has ended.
-const PAUSE: Duration = Duration::from_millis(5);
+use crate::running::Running;
+use crate::task::Task;
+use crate::{Aftermath, Stage, TrialError};
 
 /// What a program left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +40,14 @@ pub enum ProgramError {
         /// What the system says.
         reason: String,
     },
+    /// The system does not say whether it has ended.
+    #[error("`{program}` was started, and is out of sight: {reason}")]
+    Lost {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        reason: String,
+    },
     /// It took too long and was ended.
     #[error("`{program}` did not end within {} s and was stopped", limit.as_secs())]
     Slow {
@@ -55,6 +59,11 @@ pub enum ProgramError {
 }
 
 impl Ended {
+    /// What was left by one that ended so, and had said this.
+    pub(crate) fn of(status: ExitStatus, [stdout, stderr]: [String; 2]) -> Self {
+        Self { stdout, stderr, code: status.code() }
+    }
+
     /// The last line that says anything, of standard error if that has one.
     pub fn last_words(&self) -> String {
         let last = |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned());
@@ -75,7 +84,7 @@ impl Tools {
     }
 
     /// In this folder alone.
-    pub fn within(folder: &std::path::Path) -> Self {
+    pub fn within(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
 
@@ -84,8 +93,18 @@ impl Tools {
         self.find(program).is_some()
     }
 
-    fn find(&self, program: &str) -> Option<PathBuf> {
+    /// Where a program is; none if it is not installed.
+    pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
         self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+    }
+
+    /// The command that runs a program.
+    ///
+    /// # Errors
+    /// If it is not installed.
+    pub(crate) fn command(&self, program: &str) -> Result<Command, ProgramError> {
+        let missing = || ProgramError::Missing { program: program.to_owned() };
+        self.find(program).map(Command::new).ok_or_else(missing)
     }
 
     /// Runs a program to its end.
@@ -93,8 +112,9 @@ impl Tools {
     /// # Errors
     /// If it is not there, does not start, or takes longer than `limit`.
     pub fn run<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S], limit: Duration) -> Result<Ended, ProgramError> {
-        let mut command = self.command(program)?;
-        Running::start(command.args(arguments), program, limit)?.end(limit, &|| false)
+        let mut running = Running::start(self.command(program)?.args(arguments), program)?;
+        let status = running.wait::<ProgramError>(limit, || Ok(()))?;
+        Ok(Ended::of(status, running.said()))
     }
 
     /// The same of a program that works on the stage, in limited memory if that is given: it is ended where the trial is
@@ -111,83 +131,12 @@ impl Tools {
         limit: Duration,
     ) -> Result<Ended, TrialError> {
         let mut command = self.command(program)?;
-        // It leads a group, with which those that it starts are ended too.
-        let running = Running::start(command.args(arguments).process_group(0), program, limit)?;
-        let promise = aftermath.promise(Undo::End { pid: running.child.id(), command: program.to_owned() })?;
-        memory.map_or(Ok(()), |memory| memory.bind(running.child.id()))?;
-        let ended = running.end(limit, &|| stage.is_stopped());
-        promise.keep()?;
-        if stage.is_stopped() {
-            return Err(TrialError::Interrupted);
+        command.args(arguments);
+        if let Some(memory) = memory {
+            command = memory.around(&command);
         }
-        Ok(ended?)
+        Task::start(aftermath, &mut command, program)?.end(stage, limit)
     }
-
-    fn command(&self, program: &str) -> Result<Command, ProgramError> {
-        let found = self.find(program).ok_or_else(|| ProgramError::Missing { program: program.to_owned() })?;
-        let mut command = Command::new(found);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("LC_ALL", "C");
-        Ok(command)
-    }
-}
-
-/// A program that has been started.
-struct Running {
-    program: String,
-    child: Child,
-    begun: Instant,
-    stdout: thread::JoinHandle<String>,
-    stderr: thread::JoinHandle<String>,
-}
-
-impl Running {
-    fn start(command: &mut Command, program: &str, limit: Duration) -> Result<Self, ProgramError> {
-        let (program, begun) = (program.to_owned(), Instant::now());
-        let mut child = loop {
-            match command.spawn() {
-                Ok(child) => break child,
-                // A program that is being replaced just now can be started in a moment.
-                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && begun.elapsed() < limit => {
-                    thread::sleep(PAUSE);
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => return Err(ProgramError::Missing { program }),
-                Err(error) => return Err(ProgramError::Start { program, reason: error.to_string() }),
-            }
-        };
-        // Both are read as they come, or a full pipe would stop the program.
-        let (stdout, stderr) = (gather(child.stdout.take()), gather(child.stderr.take()));
-        Ok(Self { program, child, begun, stdout, stderr })
-    }
-
-    /// Waits for its end; it is killed if that does not come in time, or where it is to stop.
-    fn end(mut self, limit: Duration, stop: &dyn Fn() -> bool) -> Result<Ended, ProgramError> {
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if self.begun.elapsed() < limit && !stop() => thread::sleep(PAUSE),
-                _ => {
-                    // Whether or not it could still be ended, it is not waited for any longer.
-                    let _ = self.child.kill();
-                    let _ = self.child.wait();
-                    return Err(ProgramError::Slow { program: self.program, limit });
-                }
-            }
-        };
-        let text = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-        Ok(Ended { stdout: text(self.stdout), stderr: text(self.stderr), code: status.code() })
-    }
-}
-
-/// Reads all that comes by a pipe, beside what the caller does.
-pub(crate) fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What came before an error is all there is.
-            let _ = pipe.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 #[cfg(test)]

@@ -26,9 +26,7 @@ impl Trial {
     pub fn figure(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
-}
 
-impl Trial {
     /// What it would have been at full speed, where `speed` of the drive's seconds passed in each of the machine's. The
     /// work of the machine's processors is then taken to be so much faster than it is.
     #[must_use]

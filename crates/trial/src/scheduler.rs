@@ -3,10 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Aftermath, Promise, Stage, TrialError, Undo};
+use crate::{Aftermath, Choice, Kind, Promise, Stage, TrialError, Undo};
 
 /// What may be asked for: the schedulers of today's kernels, or to leave it as it is.
-pub(crate) const SCHEDULERS: &[&str] = &["as-found", "none", "mq-deadline", "kyber", "bfq"];
+pub(crate) const SCHEDULER: Choice = Choice {
+    name: "scheduler",
+    title: "Scheduler",
+    about: "the I/O scheduler of the device, which is restored afterwards",
+    kind: Kind::Word(&["as-found", "none", "mq-deadline", "kyber", "bfq"]),
+    default: "as-found",
+};
 
 /// The scheduler of a device, set until this is dropped.
 #[derive(Debug)]

@@ -90,11 +90,16 @@ impl Stage {
         self.capacity
     }
 
+    /// What the kernel tells of the device, which may be a partition: the folder in `/sys`; none where it knows none.
+    pub(crate) fn sysfs(&self) -> Option<PathBuf> {
+        let device = self.device.canonicalize().ok()?;
+        Path::new("/sys/class/block").join(device.file_name()?).canonicalize().ok()
+    }
+
     /// The kernel's settings of the device's queue, those of the whole device where it is a partition; none where the
     /// kernel does not say.
     pub fn queue(&self) -> Option<PathBuf> {
-        let device = self.device.canonicalize().ok()?;
-        let entry = Path::new("/sys/class/block").join(device.file_name()?).canonicalize().ok()?;
+        let entry = self.sysfs()?;
         let whole = if entry.join("partition").exists() { entry.parent()?.to_owned() } else { entry };
         Some(whole.join("queue")).filter(|queue| queue.is_dir())
     }
@@ -114,6 +119,14 @@ impl Stage {
     /// Whether the user, or the system, asked for an end. Long waits look at it.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Objects when it is stopped.
+    ///
+    /// # Errors
+    /// [`TrialError::Interrupted`] then.
+    pub fn goes_on(&self) -> Result<(), TrialError> {
+        if self.is_stopped() { Err(TrialError::Interrupted) } else { Ok(()) }
     }
 
     /// What is asked of the drive, for whoever listens, where it is a simulated one.

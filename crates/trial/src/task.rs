@@ -2,24 +2,19 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
-use crate::program::gather;
+use crate::running::Running;
 use crate::{Aftermath, Ended, ProgramError, Promise, Stage, TrialError, Undo};
 
-/// How often a program is asked whether it has ended.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// A program that runs beside this one, ended when this is dropped.
+/// A program that runs beside this one, ended when this is dropped with those that it has started in its group.
 #[derive(Debug)]
 pub struct Task {
     line: String,
-    child: Child,
-    output: Option<[JoinHandle<String>; 2]>,
+    running: Running,
     /// That it is ended even if this process is killed.
     _promise: Promise,
 }
@@ -32,10 +27,7 @@ impl Task {
     /// # Errors
     /// If it does not start.
     pub fn start(aftermath: &Aftermath, command: &mut Command, mark: &str) -> Result<Self, TrialError> {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut task = Self::begin(aftermath, command, mark)?;
-        task.output = Some([gather(task.child.stdout.take()), gather(task.child.stderr.take())]);
-        Ok(task)
+        Self::begin(aftermath, command, mark, Running::start)
     }
 
     /// The same with its output to a file.
@@ -48,29 +40,20 @@ impl Task {
         mark: &str,
         log: &File,
     ) -> Result<Self, TrialError> {
-        let cannot = || TrialError::at("the log");
-        command.stdout(log.try_clone().map_err(cannot())?).stderr(log.try_clone().map_err(cannot())?);
-        Self::begin(aftermath, command, mark)
+        Self::begin(aftermath, command, mark, |command, program| Running::start_with_log(command, program, log))
     }
 
-    fn begin(aftermath: &Aftermath, command: &mut Command, mark: &str) -> Result<Self, TrialError> {
+    fn begin(
+        aftermath: &Aftermath,
+        command: &mut Command,
+        mark: &str,
+        start: impl FnOnce(&mut Command, &str) -> Result<Running, ProgramError>,
+    ) -> Result<Self, TrialError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let line = line(command);
-        let mut child = command.stdin(Stdio::null()).process_group(0).env("LC_ALL", "C").spawn().map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                ProgramError::Missing { program }
-            } else {
-                ProgramError::Start { program, reason: error.to_string() }
-            }
-        })?;
-        match aftermath.promise(Undo::End { pid: child.id(), command: mark.to_owned() }) {
-            Ok(promise) => Ok(Self { line, child, output: None, _promise: promise }),
-            Err(error) => {
-                child.kill().ok();
-                child.wait().ok();
-                Err(error)
-            }
-        }
+        let running = start(command.process_group(0), &program)?;
+        let promise = aftermath.promise(Undo::End { pid: running.pid(), command: mark.to_owned() })?;
+        Ok(Self { line, running, _promise: promise })
     }
 
     /// Its command line.
@@ -83,13 +66,12 @@ impl Task {
     /// # Errors
     /// If the kernel does not say.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, TrialError> {
-        self.child.try_wait().map_err(TrialError::at("/proc"))
+        Ok(self.running.ended()?)
     }
 
     /// Sends it a signal; one that has ended hears none.
     pub fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        pid.map(|pid| kill_process(pid, signal));
+        self.running.signal(signal);
     }
 
     /// Waits until it has ended, without regard to how.
@@ -97,44 +79,28 @@ impl Task {
     /// # Errors
     /// If the stage is stopped, or it takes longer than `limit`.
     pub fn wait(&mut self, stage: &Stage, limit: Duration) -> Result<ExitStatus, TrialError> {
-        let began = Instant::now();
-        loop {
-            if let Some(status) = self.ended()? {
-                return Ok(status);
-            }
-            if stage.is_stopped() {
-                return Err(TrialError::Interrupted);
-            }
-            if began.elapsed() > limit {
-                let program = self.line.split(' ').next().unwrap_or_default().to_owned();
-                return Err(ProgramError::Slow { program, limit }.into());
-            }
-            thread::sleep(PAUSE);
-        }
+        self.running.wait(limit, || stage.goes_on())
+    }
+
+    /// Waits until it has ended, without regard to how; what it left.
+    ///
+    /// # Errors
+    /// As for [`wait`](Self::wait).
+    pub fn end(mut self, stage: &Stage, limit: Duration) -> Result<Ended, TrialError> {
+        Ok(Ended::of(self.wait(stage, limit)?, self.running.said()))
     }
 
     /// Waits until it has ended well; what it wrote.
     ///
     /// # Errors
     /// As for [`wait`](Self::wait), and if it failed.
-    pub fn finish(mut self, stage: &Stage, limit: Duration) -> Result<Ended, TrialError> {
-        let status = self.wait(stage, limit)?;
-        let text = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
-        let [stdout, stderr] = self.output.take().map(|output| output.map(text)).unwrap_or_default();
-        let ended = Ended { stdout, stderr, code: status.code() };
-        if status.success() {
+    pub fn finish(self, stage: &Stage, limit: Duration) -> Result<Ended, TrialError> {
+        let line = self.line.clone();
+        let ended = self.end(stage, limit)?;
+        if ended.code == Some(0) {
             return Ok(ended);
         }
-        Err(TrialError::Failed { command: self.line.clone(), said: complaint(&ended) })
-    }
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.child.kill().ok();
-        }
-        self.child.wait().ok();
+        Err(TrialError::Failed { command: line, said: complaint(&ended) })
     }
 }
 
@@ -196,7 +162,7 @@ mod tests {
         let (folder, aftermath, stage, stop) = place();
         let start = || Task::start(&aftermath, Command::new("sleep").arg("98765"), "98765").unwrap();
         let task = start();
-        let pid = task.child.id();
+        let pid = task.running.pid();
         let said = task.finish(&stage, Duration::from_millis(30)).unwrap_err().to_string();
         assert!(said.contains("did not end"), "{said}");
         stop.store(true, Ordering::Relaxed);
@@ -204,5 +170,28 @@ mod tests {
         assert!(matches!(task.finish(&stage, LONG), Err(TrialError::Interrupted)));
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no promise is left");
+    }
+
+    #[test]
+    fn a_program_that_is_stopped_takes_those_with_it_that_it_has_started() {
+        let (folder, aftermath, stage, stop) = place();
+        let told = folder.path().join("pid");
+        let script = format!("sleep 98764 & echo $! >{}; wait", told.display());
+        let task = Task::start(&aftermath, Command::new("sh").args(["-c", &script]), "98764").unwrap();
+        let began = std::time::Instant::now();
+        let pid = loop {
+            let pid = std::fs::read_to_string(&told).unwrap_or_default();
+            if pid.ends_with('\n') {
+                break pid.trim().to_owned();
+            }
+            assert!(began.elapsed() < LONG, "it does not say whom it has started");
+        };
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(task.end(&stage, LONG), Err(TrialError::Interrupted)));
+        // Whoever inherits it asks how it has ended, and until then its name is still there.
+        let is_there = || !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty();
+        while is_there() {
+            assert!(began.elapsed() < LONG, "{pid} goes on");
+        }
     }
 }

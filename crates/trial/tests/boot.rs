@@ -1,24 +1,27 @@
 //! Systems that boot from a loop device and from simulated drives, and nothing that is left behind.
 
+mod support;
+
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_trial::{Aftermath, Choices, EXPERIMENTS, Experiment, Go, Stage, Trial, TrialError};
+use assay_trial::{Aftermath, Choices, Experiment, Go, Stage, Trial, TrialError};
 use attach::loop_device::LoopDevice;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::preset::Preset;
+use support::{condition, experiment, left_by, runs, skip};
 use workload::TraceReader;
 
 /// One at a time: the machine's processors are what a boot waits for.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn boot() -> &'static dyn Experiment {
-    *EXPERIMENTS.iter().find(|experiment| experiment.name() == "boot").unwrap()
+    experiment("boot")
 }
 
 fn told(pairs: &[(&str, &str)]) -> Choices {
@@ -38,7 +41,7 @@ fn turn(choices: &Choices) -> Option<MutexGuard<'static, ()>> {
     let reason = boot().lacks(choices).or(missing.into_iter().find(|(is, _)| *is).map(|(_, reason)| reason));
     match reason {
         Some(reason) => {
-            println!("skipped: {reason}");
+            skip(&reason);
             None
         }
         None => Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -62,28 +65,9 @@ fn run(choices: &Choices, stage: &Stage) -> Result<Trial, TrialError> {
     boot().run(choices, stage, &Go { seed: Seed::new(1), tell: &|words| eprintln!("{words}") })
 }
 
-/// Whether a process has `part` in its command line.
-fn runs(part: &str) -> bool {
-    let lines =
-        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(part))
-}
-
-/// What of process `pid` stands in this folder of the machine's.
-fn left(folder: &str, pid: u32) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let names = [format!("boot-{pid}-"), format!("{pid}-")];
-    let is_left = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        names.iter().any(|start| name.starts_with(start.as_str()))
-    };
-    entries.filter(is_left).collect()
-}
-
 /// That nothing is left of what process `pid` did.
 fn assert_clean(pid: u32) {
-    assert!(!runs(&format!("/run/assay/boot-{pid}-")), "a virtual machine runs on");
-    assert_eq!([left("/run/assay", pid), left("/run/assay/aftermath", pid)], [Vec::<PathBuf>::new(), Vec::new()]);
+    assert_eq!(left_by(pid), Vec::<String>::new());
 }
 
 #[test]
@@ -101,7 +85,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
         assert!((12.0e6..40.0e6).contains(&read), "{bus}: {read} B");
         assert!(trial.figure("Written").unwrap() > 4096.0, "{bus} keeps a log");
         assert!(trial.findings.iter().any(|finding| finding.contains("processor is emulated")), "{:?}", trial.findings);
-        let condition = |name: &str| trial.conditions.iter().find(|(found, _)| found == name).unwrap().1.clone();
+        let condition = |name: &str| condition(&trial, name);
         assert!(condition("system").starts_with("BusyBox, Linux "), "{}", condition("system"));
         assert!(condition("command").contains("cache=none"), "{}", condition("command"));
         assert!(condition("loader").contains("not read from the drive"));
@@ -113,8 +97,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
 fn a_boot_from_a_slower_drive_waits_longer_for_it_and_its_trace_is_a_trace() {
     let Some(_turn) = turn(&micro(&[])) else { return };
     if !Path::new("/dev/fuse").exists() {
-        println!("skipped: there is no /dev/fuse, by which a simulated drive is attached");
-        return;
+        return skip("there is no /dev/fuse, by which a simulated drive is attached");
     }
     let busy = ["x25-m?capacity.user=64MiB&spare=150%&link.rate=8 MB/s", "x25-m?capacity.user=64MiB&spare=150%"].map(
         |preset| {
@@ -133,8 +116,8 @@ fn a_boot_from_a_slower_drive_waits_longer_for_it_and_its_trace_is_a_trace() {
             trial.figure("Drive busy").unwrap()
         },
     );
-    // 12.6 MB at 8 MB/s.
-    assert!(busy[0] > 1.5 && busy[0] > 2.0 * busy[1], "{busy:?} s");
+    // 12.6 MB at 8 MB/s take 1.6 s; what other processes add to the time of either is not the link's.
+    assert!(busy[0] > 1.5 && busy[0] > busy[1] + 1.0, "{busy:?} s");
 }
 
 #[test]
@@ -146,7 +129,7 @@ fn a_boot_that_is_stopped_or_fails_leaves_nothing() {
     assert!(said.contains("no login prompt within"), "{said}");
     assert_clean(std::process::id());
     let stopping = thread::spawn(move || {
-        wait_for("QEMU", || runs(&format!("/run/assay/boot-{}-", std::process::id())));
+        wait_for("QEMU", || runs(&[&format!("/run/assay/boot-{}-", std::process::id())]));
         stop.store(true, Ordering::Relaxed);
     });
     assert!(matches!(run(&micro(&[]), &stage), Err(TrialError::Interrupted)));
@@ -186,7 +169,7 @@ fn a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept() {
     wait_for("console", || Path::new(&format!("/run/assay/boot-{pid}-0/console")).exists());
     victim.kill().unwrap();
     victim.wait().unwrap();
-    assert!(runs(&format!("/run/assay/boot-{pid}-")), "QEMU outlives whoever started it");
+    assert!(runs(&[&format!("/run/assay/boot-{pid}-")]), "QEMU outlives whoever started it");
     assert!(Aftermath::settle_all().unwrap() > 0);
     assert_clean(pid);
 }

@@ -1,5 +1,7 @@
 //! Transactions on a database, on a loop device and on a simulated drive: what is measured, and that nothing is left.
 
+mod support;
+
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,14 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_trial::{Aftermath, Choices, EXPERIMENTS, Experiment, Go, Stage, Trial, TrialError};
+use assay_trial::{Aftermath, Choices, Experiment, Go, Stage, Trial, TrialError};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
+use support::{condition, experiment, left_by, skip};
 
 const CAPACITY: Bytes = Bytes::from_gib(1);
 
 fn database() -> &'static dyn Experiment {
-    *EXPERIMENTS.iter().find(|experiment| experiment.name() == "database").expect("it is in the list")
+    experiment("database")
 }
 
 /// What is told, besides a small database and a short run.
@@ -39,7 +42,7 @@ fn can(choices: &Choices) -> bool {
         database().lacks(choices),
     ];
     let reason = missing.into_iter().flatten().next();
-    reason.iter().for_each(|reason| println!("skipped: {reason}"));
+    reason.iter().for_each(|reason| skip(reason));
     reason.is_none()
 }
 
@@ -58,35 +61,6 @@ fn on_drive(name: &str) -> Stage {
 fn go_on(stage: &Stage, choices: &Choices) -> Result<Trial, TrialError> {
     let tell = |words: &str| eprintln!("{words}");
     database().run(choices, stage, &Go { seed: Seed::new(7), tell: &tell })
-}
-
-fn condition<'t>(trial: &'t Trial, name: &str) -> &'t str {
-    let found = trial.conditions.iter().find(|(known, _)| known == name);
-    &found.unwrap_or_else(|| panic!("{name} is among {:?}", trial.conditions)).1
-}
-
-/// What of a process's trials is still there: mounts, processes, folders, control groups, promises.
-fn left_behind(pid: u32) -> Vec<String> {
-    let mark = format!("-{pid}-");
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let mut left: Vec<String> =
-        mounts.lines().filter(|line| line.contains(&format!("mnt{mark}"))).map(str::to_owned).collect();
-    for process in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
-        let command = fs::read(process.path().join("cmdline")).unwrap_or_default();
-        let command = String::from_utf8_lossy(&command).replace('\0', " ");
-        let is_its = [format!("mnt{mark}"), format!("database{mark}")].iter().any(|place| command.contains(place));
-        left.extend(is_its.then_some(command));
-    }
-    for folder in ["/run/assay", "/run/assay/aftermath", "/var/tmp", "/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
-        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_its = name.contains(&format!("assay{mark}"))
-                || ["mnt", "assay-database"].iter().any(|start| name.contains(&format!("{start}{mark}")))
-                || (folder.ends_with("aftermath") && name.starts_with(&format!("{pid}-")));
-            left.extend(is_its.then(|| entry.path().display().to_string()));
-        }
-    }
-    left
 }
 
 /// What every trial of transactions that write says.
@@ -147,7 +121,7 @@ fn postgresql_recovers_from_a_crash_with_every_transaction_also_with_little_memo
     let only = |finding: &String| finding.contains("memory of 200 MiB") || finding.contains("processors");
     assert!(trial.findings.iter().all(only), "{:?}", trial.findings);
     assert_eq!(condition(&trial, "page checksums"), "on");
-    assert_eq!(left_behind(std::process::id()).iter().find(|left| left.contains("cgroup")), None);
+    assert_eq!(left_by(std::process::id()).iter().find(|left| left.contains("cgroup")), None);
 }
 
 #[test]
@@ -193,7 +167,7 @@ fn sqlite_does_every_kind_of_transaction_in_every_journal_mode() {
         )
         .unwrap();
         assert_eq!(condition(&trial, "journal_mode"), journal);
-        assert_eq!(condition(&trial, "synchronous"), if level == "0" { "0" } else { level });
+        assert_eq!(condition(&trial, "synchronous"), level);
         assert_eq!(condition(&trial, "page_size"), "8192");
         let wrong = |finding: &&String| finding.starts_with("After") || finding.contains("failed");
         assert_eq!(trial.findings.iter().find(wrong), None, "{journal} {transaction}");
@@ -288,9 +262,9 @@ fn a_trial_that_is_killed_leaves_nothing_when_the_next_one_has_looked() {
         thread::sleep(Duration::from_secs(1));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!left_behind(child.id()).is_empty(), "what it did is still there");
+        assert!(!left_by(child.id()).is_empty(), "what it did is still there");
         Aftermath::settle_all().unwrap();
-        assert_eq!(left_behind(child.id()), Vec::<String>::new(), "{kind}");
+        assert_eq!(left_by(child.id()), Vec::<String>::new(), "{kind}");
         let device = fs::read_to_string(folder.path().join("device")).unwrap();
         assert_eq!(attach::loop_device::backing(Path::new(&device)), None, "{kind}: the stage is free again");
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use block::{Nanos, Seed};
+use block::Seed;
 use drive::preset::Preset;
 use rayon::prelude::*;
 
 use super::CalibrateError;
-use crate::Watch;
+use crate::Silent;
 use crate::plan::Part;
 use crate::replicate::{Answer, Figure, Measured, Review, Tally, Use, carry_out, complete};
 
@@ -173,13 +173,4 @@ fn needed(review: &Review) -> BTreeSet<String> {
         }
     }
     needed
-}
-
-/// Hears nothing.
-struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
 }

@@ -23,7 +23,11 @@ impl Side {
         if !cell.repeats.iter().all(told) {
             return None;
         }
-        let samples: Vec<f64> = cell.repeats.iter().filter_map(|repeat| metric.of(repeat)).collect();
+        Self::from_samples(cell.repeats.iter().filter_map(|repeat| metric.of(repeat)).collect())
+    }
+
+    /// These figures of repeats; none where there are none.
+    pub(super) fn from_samples(samples: Vec<f64>) -> Option<Self> {
         Some(Self { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples })
     }
 }
@@ -129,11 +133,7 @@ mod tests {
     use crate::compare::Difference;
 
     fn contrast(metric: Metric, before: &[f64], after: &[f64]) -> Contrast {
-        let side = |samples: &[f64]| Side {
-            samples: samples.to_vec(),
-            interval: Interval::of(samples).unwrap(),
-            outliers: outliers(samples),
-        };
+        let side = |samples: &[f64]| Side::from_samples(samples.to_vec()).unwrap();
         let rank = RankTest::of(before, after).unwrap();
         let least = RankTest::least_p(before.len(), after.len());
         Contrast {

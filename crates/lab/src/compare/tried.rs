@@ -1,6 +1,6 @@
 //! Figures of trials held against each other: between runs, and between the points of one run.
 
-use stats::{ALPHA, Interval, RankTest, Ratio, holm, outliers};
+use stats::{ALPHA, RankTest, Ratio, holm};
 use trial::{Better, Figure};
 
 use super::contrast::judged;
@@ -121,8 +121,7 @@ fn figures(trial: &TrialOutcome) -> impl Iterator<Item = &Figure> {
 }
 
 fn side(trial: &TrialOutcome, figure: &str) -> Option<Side> {
-    let samples = samples(trial, figure);
-    Some(Side { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples })
+    Side::from_samples(samples(trial, figure))
 }
 
 fn samples(trial: &TrialOutcome, figure: &str) -> Vec<f64> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use block::Bytes;
+use engine::Mount;
 use io_uring::IoUring;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -73,8 +74,8 @@ fn ring_remedy(machine: &Machine, error: &io::Error, disabled: bool) -> String {
 /// Writes one block to an unnamed file in `directory`, around the page cache.
 fn direct(machine: &Machine, directory: &Path) -> Status {
     let kind = || {
-        let mounts = machine.read("proc/self/mountinfo")?;
-        file_system(&mounts, &directory.canonicalize().ok()?)
+        let mounts = Mount::listed(&machine.read("proc/self/mountinfo")?);
+        Some(Mount::holding(&mounts, &directory.canonicalize().ok()?)?.filesystem.clone())
     };
     let kind = kind().unwrap_or_else(|| "this file system".to_owned());
     match write_direct(directory) {
@@ -114,20 +115,6 @@ fn unnamed_file(directory: &Path) -> io::Result<File> {
         }
         opened => Ok(opened?.into()),
     }
-}
-
-/// The kind of the file system that holds `path`, which must be absolute and free of links.
-///
-/// Source: proc_pid_mountinfo(5): the mount point is the fifth field, the kind follows a lone hyphen.
-fn file_system(mountinfo: &str, path: &Path) -> Option<String> {
-    let mount = |line: &str| {
-        let (before, after) = line.split_once(" - ")?;
-        let point = before.split(' ').nth(4)?.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
-        let depth = Path::new(&point).components().count();
-        path.starts_with(&point).then(|| (depth, after.split(' ').next().unwrap_or_default().to_owned()))
-    };
-    // Of mounts on one point the last one hides the others, and `max_by_key` takes the last of equals.
-    mountinfo.lines().filter_map(mount).max_by_key(|(depth, _)| *depth).map(|(_, kind)| kind)
 }
 
 fn root(machine: &Machine) -> Status {
@@ -198,23 +185,6 @@ fn device(machine: &Machine, path: &str, module: &str, program: &str, packages: 
 mod tests {
     use super::super::machine::tests::machine_with;
     use super::*;
-
-    const MOUNTS: &str = "\
-22 27 0:21 / /proc rw,relatime - proc proc rw
-27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-30 27 254:16 / /data rw,relatime - btrfs /dev/vdb rw
-31 30 0:40 / /data/a\\040b rw,relatime - tmpfs tmpfs rw
-32 27 254:32 / /data rw,relatime - xfs /dev/vdc rw";
-
-    #[test]
-    fn a_directory_lies_on_the_innermost_mount_and_of_equals_on_the_last() {
-        let table =
-            [("/", "ext4"), ("/database", "ext4"), ("/data/x", "xfs"), ("/data/a b/c", "tmpfs"), ("/proc", "proc")];
-        for (path, kind) in table {
-            assert_eq!(file_system(MOUNTS, Path::new(path)).as_deref(), Some(kind), "{path}");
-        }
-        assert_eq!(file_system("", Path::new("/")), None);
-    }
 
     #[test]
     fn a_directory_that_is_not_there_is_reported_with_its_name() {

@@ -14,14 +14,7 @@ struct Program {
 }
 
 /// Package names: packages.debian.org, packages.fedoraproject.org, archlinux.org/packages, software.opensuse.org.
-const PROGRAMS: [Program; 15] = [
-    Program {
-        name: "lsblk",
-        ability: "list drives and what holds them",
-        purpose: Purpose::DriveFacts,
-        commands: &[&["lsblk"]],
-        packages: Packages { suse: "util-linux-systemd", ..Packages::same("util-linux") },
-    },
+const PROGRAMS: [Program; 13] = [
     Program {
         name: "blkid",
         ability: "name the file system on a drive",
@@ -51,11 +44,11 @@ const PROGRAMS: [Program; 15] = [
         packages: Packages::same("hdparm"),
     },
     Program {
-        name: "sfdisk",
-        ability: "partition a drive",
+        name: "partx",
+        ability: "find the partitions of an attached drive",
         purpose: Purpose::FileSystems,
-        commands: &[&["sfdisk"]],
-        packages: Packages { debian: "fdisk", ..Packages::same("util-linux") },
+        commands: &[&["partx"]],
+        packages: Packages::same("util-linux"),
     },
     Program {
         name: "ext4",
@@ -79,17 +72,10 @@ const PROGRAMS: [Program; 15] = [
         packages: Packages { suse: "btrfsprogs", ..Packages::same("btrfs-progs") },
     },
     Program {
-        name: "f2fs",
-        ability: "make an F2FS file system",
-        purpose: Purpose::FileSystems,
-        commands: &[&["mkfs.f2fs"]],
-        packages: Packages::same("f2fs-tools"),
-    },
-    Program {
         name: "PostgreSQL",
         ability: "run a database as a workload",
         purpose: Purpose::Applications,
-        commands: &[&["initdb"], &["pg_ctl"], &["pgbench"]],
+        commands: &[&["initdb"], &["postgres"], &["pgbench"], &["psql"]],
         packages: Packages {
             fedora: "postgresql-server postgresql-contrib",
             suse: "postgresql-server postgresql-contrib",
@@ -158,16 +144,17 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named_with_the_package_that_has_it() {
-        let found = status(&[("etc/os-release", "ID=debian")], "sfdisk");
-        assert_eq!(found, Status::missing("no sfdisk found", "sudo apt-get install fdisk"));
+        let found = status(&[("etc/os-release", "ID=opensuse")], "QEMU");
+        assert_eq!(found, Status::missing("no qemu-system-x86_64 found", "sudo zypper install qemu-x86"));
     }
 
     #[test]
     fn a_database_needs_all_of_its_programs() {
-        let files = [("etc/os-release", "ID=fedora"), ("bin/initdb", ""), ("bin/pg_ctl", "")];
+        let files = [("etc/os-release", "ID=fedora"), ("bin/initdb", ""), ("bin/postgres", ""), ("bin/psql", "")];
         let remedy = "sudo dnf install postgresql-server postgresql-contrib";
         assert_eq!(status(&files, "PostgreSQL"), Status::missing("no pgbench found", remedy));
-        let files = ["initdb", "pg_ctl", "pgbench"].map(|name| (format!("usr/lib/postgresql/15/bin/{name}"), ""));
+        let files = ["initdb", "postgres", "pgbench", "psql"];
+        let files = files.map(|name| (format!("usr/lib/postgresql/15/bin/{name}"), ""));
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         assert!(matches!(status(&files, "PostgreSQL"), Status::Ready { .. }));
     }

@@ -2,7 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use block::Nanos;
 use toml_edit::Value;
+use workload::duration;
+
+use crate::plan::printable;
+
+/// Fields of a workload with their values, as a plan has them.
+pub(super) type Fields = Vec<(&'static str, String)>;
+
+/// One of several jobs that run at the same time.
+pub(super) struct Together<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// What it is, where it says.
+    pub(super) about: Option<&'a str>,
+    /// What it does.
+    pub(super) fields: Fields,
+}
 
 /// A text in quotes, as TOML has it.
 pub(super) fn quoted(text: &str) -> String {
@@ -25,6 +42,44 @@ pub(super) fn slug(text: &str, otherwise: &str) -> String {
         "" => otherwise.to_owned(),
         name => name.to_owned(),
     }
+}
+
+/// Fields and values, a line each.
+pub(super) fn lines<'f>(fields: impl IntoIterator<Item = &'f (&'static str, String)>) -> String {
+    fields.into_iter().map(|(name, value)| format!("{name} = {}\n", quoted(value))).collect()
+}
+
+/// Lines that a plan begins with, as a comment.
+pub(super) fn comment(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+}
+
+/// The step that writes what those behind it use.
+pub(super) fn layout(names: &mut Names) -> String {
+    let name = quoted(&names.unique("layout"));
+    format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n")
+}
+
+/// A step of this name that leaves the drive alone.
+pub(super) fn idle(name: &str, time: Nanos) -> String {
+    format!("\n[[step]]\nname = {}\ndo = \"idle\"\ntime = \"{}\"\n", quoted(name), duration(time))
+}
+
+/// A step of this name whose jobs run at the same time, with a table for each; one without a name is called `otherwise`.
+/// What all of them have stands on the step.
+pub(super) fn side_by_side(name: &str, jobs: &[Together], otherwise: &'static str) -> String {
+    let is_shared = |field: &&(&'static str, String)| jobs.iter().all(|job| job.fields.contains(field));
+    let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
+    let mut text = format!("\n[[step]]\nname = {}\ntitle = \"{} jobs side by side\"\n", quoted(name), jobs.len());
+    text += &lines(shared);
+    let mut names = Names::new(otherwise);
+    for job in jobs {
+        text += "\n";
+        text += &job.about.map_or_else(String::new, |about| format!("# {}\n", printable(about)));
+        text += &format!("[[step.job]]\nname = {}\n", quoted(&names.unique(job.name)));
+        text += &lines(job.fields.iter().filter(|field| !is_shared(field)));
+    }
+    text
 }
 
 /// The names given so far, no two alike, and how often each was asked for.

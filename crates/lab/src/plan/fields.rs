@@ -10,11 +10,11 @@ use super::diagnostic::{Diagnostic, suggestion};
 use super::{Field, profile};
 
 /// The largest size, offset or amount of data: more than any target holds, and far from overflow.
-const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
+pub(crate) const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
 /// The longest duration: ten years.
-const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
+pub(crate) const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
 /// The most requests of a worker.
-const COUNT_MAX: u64 = 1_000_000_000_000_000;
+pub(crate) const COUNT_MAX: u64 = 1_000_000_000_000_000;
 
 /// Why a text is not a value of a field.
 #[non_exhaustive]

@@ -33,12 +33,13 @@ pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable, suggestion};
 pub use field::Field;
 pub use fields::FieldError;
-pub(crate) use fields::to_blame;
+pub(crate) use fields::{BYTES_MAX, COUNT_MAX, TIME_MAX, to_blame};
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
+pub(crate) use sweep::CELLS_MAX;
 pub use trials::{Point, Trials};
 
 /// An ordered list of steps, as a reviewer wrote it.
@@ -118,7 +119,9 @@ impl Plan {
             Action::Idle { .. } => false,
             Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
             Action::Condition(condition) => condition.workload.changes_data(),
-            Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| cell.workload.changes_data()),
+            Action::Rounds(rounds) => {
+                rounds.pre_writes.is_some() || rounds.measure.cells.iter().any(|cell| cell.workload.changes_data())
+            }
         })
     }
 }

@@ -13,7 +13,7 @@ use super::value::{Value, entries, quantity, wrong_type};
 use super::{Axis, Field};
 
 /// The most cells that all sweeps of a plan may have together.
-pub(super) const CELLS_MAX: usize = 10_000;
+pub(crate) const CELLS_MAX: usize = 10_000;
 
 /// What begins the name of a part of a simulated drive.
 const PARTS: [&str; 2] = ["drive", "rig"];

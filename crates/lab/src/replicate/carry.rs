@@ -13,8 +13,8 @@ use workload::Workload;
 use super::answer::{Missing, Replication};
 use super::catalog::Review;
 use crate::plan::{Action, Part, Step};
-use crate::session::fill;
 use crate::simulated::cost;
+use crate::subject::fill;
 use crate::{LabError, Simulated, Subject, Watch};
 
 /// What was measured, by figure, in the figures' order.

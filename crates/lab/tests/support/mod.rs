@@ -2,19 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use assay_lab::Watch;
 use assay_lab::plan::Plan;
-use block::{Bytes, Nanos, Seed};
+use block::{Bytes, Seed};
 use store::{NewRun, RunId, Store};
-
-/// Wants to know nothing.
-pub struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _: Nanos) {}
-    fn step(&self, _: &str) {}
-    fn advance(&self, _: Nanos) {}
-}
 
 /// Enters a run of `plan` on this target, of which so much is used.
 pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) -> RunId {

@@ -89,7 +89,7 @@ pub fn copy(image: &Path, work: &Work) -> Result<(), TrialError> {
     let chunk = &mut memory[start..start + CHUNK];
     let mut left = length as usize;
     while left > 0 {
-        work.go_on()?;
+        work.stage.goes_on()?;
         let part = &mut chunk[..left.min(CHUNK)];
         from.read_exact(part).map_err(TrialError::at(image))?;
         onto.write_all(part).map_err(TrialError::at(stage.path()))?;

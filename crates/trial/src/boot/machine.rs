@@ -117,12 +117,12 @@ impl<'w> Machine<'w> {
     /// If it does not tell within `limit`, or the stage is stopped.
     pub fn papers(&mut self, limit: Duration) -> Result<String, TrialError> {
         let mut line = UnixStream::connect(&self.papers).map_err(TrialError::at(&self.papers))?;
-        console::ask(&mut line, limit, || self.work.go_on())
+        console::ask(&mut line, limit, || self.work.stage.goes_on())
     }
 
     /// Says no when the stage is stopped, or the machine has ended.
     fn goes_on(&mut self) -> Result<(), TrialError> {
-        self.work.go_on()?;
+        self.work.stage.goes_on()?;
         let Some(mut task) = self.task.take() else { return Err(self.failed("QEMU has ended".to_owned())) };
         if task.ended()?.is_none() {
             self.task = Some(task);

@@ -9,9 +9,9 @@ use block::Bytes;
 
 use super::cache::{System, built};
 use super::debian::write;
+use super::disk;
 use super::work::{Work, command};
-use super::{disk, programs};
-use crate::TrialError;
+use crate::{Tools, TrialError};
 
 /// The programs that build it, and Debian's packages of them.
 pub const NEEDS: &[(&str, &str)] = &[
@@ -172,7 +172,7 @@ fn root(site: &Path) -> Result<PathBuf, TrialError> {
 }
 
 fn busybox(root: &Path) -> Result<(), TrialError> {
-    let from = programs::find("busybox").unwrap_or_default();
+    let from = Tools::of_system().find("busybox").unwrap_or_default();
     let program = fs::read(&from).map_err(TrialError::at(&from))?;
     if needs_libraries(&program) {
         let lacks = "needs libraries, which the system will not have; install Debian's package busybox-static";

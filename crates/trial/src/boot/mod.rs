@@ -10,9 +10,7 @@ mod console;
 mod debian;
 mod disk;
 mod machine;
-mod meter;
 mod micro;
-mod programs;
 mod work;
 
 use block::{Bytes, Nanos};
@@ -21,9 +19,9 @@ use workload::to_timed;
 use self::accelerator::Accelerator;
 use self::cache::System;
 use self::machine::Machine;
-use self::meter::Meter;
 use self::work::Work;
-use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Kind, Paper, Stage, Trial, TrialError};
+use crate::meters::{Meters, Usage};
+use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError};
 
 /// The experiment `boot`.
 #[derive(Debug)]
@@ -114,7 +112,7 @@ impl Experiment for Boot {
             return Some("to write a system to a device needs root; run assay as root".to_owned());
         }
         let built = if cache::is_built(choices.text("system")) { &[][..] } else { needed(choices.text("system")) };
-        let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| programs::find(program).is_none());
+        let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| !Tools::of_system().has(program));
         missing
             .map(|(program, package)| format!("`{program}` is not installed; Debian has it in the package {package}"))
     }
@@ -136,14 +134,14 @@ impl Experiment for Boot {
         let accelerator = Accelerator::chosen(choices.text("accel"), &system, &work, go)?;
         (go.tell)("copying the system to the drive");
         disk::copy(&system.disk(), &work)?;
-        let meter = Meter::of(stage.path());
+        let before = Meters::read(stage)?;
         let heard = stage.heard().filter(|_| choices.text("trace") == "yes");
         heard.inspect(|heard| heard.listen());
         (go.tell)("booting");
         let mut machine = Machine::start(choices, &system, accelerator.word(), &work)?;
         let limit = std::time::Duration::from_nanos(choices.time("limit").as_nanos());
         let seen = machine.login(limit)?;
-        let drive = meter.map(|meter| meter.passed());
+        let usage = Meters::read(stage)?.since(&before);
         let trace = heard.map(|heard| to_timed(&heard.take()));
         let mut trial = Trial::default();
         trial.figures.push(Figure::less("Login prompt", "s", seen.login.as_secs_f64()));
@@ -154,13 +152,22 @@ impl Experiment for Boot {
             let told = machine.papers(limit)?;
             analysis::add(&told, &mut trial)?;
         }
-        drive.into_iter().flatten().for_each(|figure| trial.figures.push(figure));
+        trial.figures.extend(moved(&usage));
         conditions(&mut trial, choices, &system, &accelerator, &machine);
         findings(&mut trial, choices, stage, &accelerator);
         let paper = |text| Paper { name: "Block trace".to_owned(), media: "text/plain".to_owned(), text };
         trial.papers.extend(trace.map(paper));
         Ok(trial)
     }
+}
+
+/// What the drive did meanwhile.
+fn moved(usage: &Usage) -> [Figure; 3] {
+    [
+        Figure::neither("Read", "B", usage.bytes_read.get() as f64),
+        Figure::neither("Written", "B", usage.bytes_written.get() as f64),
+        Figure::less("Drive busy", "s", usage.busy.as_secs_f64()),
+    ]
 }
 
 /// The programs that build a system, and Debian's packages of them.

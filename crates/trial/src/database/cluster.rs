@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use block::Bytes;
 use rustix::process::Signal;
 
-use super::confinement::Confinement;
 use super::programs::Programs;
 use super::terms::Terms;
+use crate::memory::MemoryLimit;
 use crate::task::{self, Task};
 use crate::{Aftermath, Stage, TrialError};
 
@@ -33,7 +33,7 @@ pub struct Cluster<'s> {
     programs: &'s Programs,
     stage: &'s Stage,
     aftermath: &'s Aftermath,
-    confinement: Option<&'s Confinement>,
+    memory: Option<&'s MemoryLimit>,
     data: PathBuf,
     socket: PathBuf,
     log: PathBuf,
@@ -60,7 +60,7 @@ impl<'s> Cluster<'s> {
         programs: &'s Programs,
         (stage, aftermath): (&'s Stage, &'s Aftermath),
         (home, folder): (&Path, &Path),
-        confinement: Option<&'s Confinement>,
+        memory: Option<&'s MemoryLimit>,
         terms: &Terms,
     ) -> Result<Self, TrialError> {
         let [data, socket] = [home.join("postgresql"), folder.join("socket")];
@@ -82,7 +82,7 @@ impl<'s> Cluster<'s> {
         let initdb = programs.without_user(task.line());
         task.finish(stage, LIMIT)?;
         let log = folder.join("postgresql.log");
-        let cluster = Self { programs, stage, aftermath, confinement, data, socket, log, server: None, initdb };
+        let cluster = Self { programs, stage, aftermath, memory, data, socket, log, server: None, initdb };
         cluster.configure(terms)?;
         Ok(cluster)
     }
@@ -112,14 +112,13 @@ impl<'s> Cluster<'s> {
         let socket = format!("unix_socket_directories={}", self.socket.display());
         let closed = "unix_socket_permissions=0700";
         // Its namespace has all of its shared memory if that is System V's.
-        let memory = "dynamic_shared_memory_type=sysv";
-        for setting in ["listen_addresses=", &socket, closed, "port=5432", "logging_collector=off", memory] {
+        let shared = "dynamic_shared_memory_type=sysv";
+        for setting in ["listen_addresses=", &socket, closed, "port=5432", "logging_collector=off", shared] {
             command.args(["-c", setting]);
         }
-        let mut command = match self.confinement {
-            Some(confinement) => confinement.around(&command),
-            None => command,
-        };
+        if let Some(memory) = self.memory {
+            command = memory.around(&command);
+        }
         let mark = self.data.display().to_string();
         let mut server = Task::start_with_log(self.aftermath, &mut command, &mark, &log)?;
         let began = Instant::now();
@@ -201,7 +200,7 @@ impl<'s> Cluster<'s> {
 
     /// What befell the server, where something did: all that its clients say of it is that it is gone.
     fn misfortune(&self) -> Option<String> {
-        let killed = self.confinement.map_or(0, Confinement::killed);
+        let killed = self.memory.map_or(0, MemoryLimit::killed);
         if killed > 0 {
             let words = "processes of the server were ended for needing more than `memory` allows; give more";
             return Some(format!("{killed} {words}"));

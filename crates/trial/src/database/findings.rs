@@ -1,7 +1,5 @@
 //! Doubts whether it is the drive that was measured.
 
-use std::fs;
-
 use block::Bytes;
 
 use super::Measured;
@@ -51,7 +49,7 @@ fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
 /// That the processors were what limited.
 fn processors(measured: &Measured) -> Option<String> {
     let busy = measured.usage.user + measured.usage.system;
-    let drive = measured.usage.busy;
+    let drive = measured.usage.busy_percent();
     (busy >= BUSY).then(|| {
         format!(
             "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
@@ -60,12 +58,10 @@ fn processors(measured: &Measured) -> Option<String> {
     })
 }
 
-/// The machine's memory; all there could be where the kernel does not say.
-/// Source: proc(5), `/proc/meminfo`.
+/// The machine's memory.
 fn of_machine() -> Bytes {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    total.map_or(Bytes::new(u64::MAX / 2), Bytes::from_kib)
+    let system = rustix::system::sysinfo();
+    Bytes::new(system.totalram as u64).times(u64::from(system.mem_unit))
 }
 
 #[cfg(test)]
@@ -73,11 +69,11 @@ mod tests {
     use block::Nanos;
 
     use super::super::balances::Balances;
-    use super::super::meters::Usage;
     use super::super::terms::CHOICES;
     use super::super::transactions::Transactions;
     use super::*;
     use crate::Choices;
+    use crate::meters::Usage;
 
     /// Ten transactions of 2 ms on a database of 1 GiB, of which nothing is to be doubted where memory is half a GiB.
     fn measured() -> Measured {
@@ -92,7 +88,8 @@ mod tests {
             writes: 10,
             bytes_written: Bytes::from_mib(1),
             flushes: None,
-            busy: 80.0,
+            busy: Nanos::from_millis(800),
+            time: Nanos::from_secs(1),
         };
         Measured {
             transactions,

@@ -2,9 +2,7 @@
 
 mod balances;
 mod cluster;
-mod confinement;
 mod findings;
-mod meters;
 mod pgbench;
 mod programs;
 mod server;
@@ -14,22 +12,21 @@ mod transactions;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use block::{Bytes, Nanos};
 
 use self::balances::Balances;
-use self::confinement::Confinement;
-use self::meters::{Meters, Usage};
 use self::programs::Programs;
 use self::sqlite::Embedded;
 use self::terms::{CHOICES, Engine, Length, Terms, Transaction, Verify};
 use self::transactions::Transactions;
+use crate::folder::Folder;
+use crate::memory;
+use crate::meters::{Meters, Usage};
 use crate::mount::{self, Mounted};
 use crate::scheduler::Scheduler;
-use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Paper, Promise, Stage, Trial, TrialError, Undo};
+use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Paper, Stage, Trial, TrialError};
 
 /// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
 const FOLDER: &str = "/var/tmp";
@@ -82,8 +79,9 @@ impl Experiment for Database {
     fn lacks(&self, choices: &Choices) -> Option<String> {
         let terms = Terms::of(choices);
         let server = || if terms.engine == Engine::PostgreSql { Programs::find().err() } else { None };
-        let confinement = || terms.memory().and_then(|_| Confinement::lacks());
-        mount::lacks(choices.text("fs")).or_else(server).or_else(confinement)
+        let memory =
+            || terms.memory().and_then(|_| memory::lacks()).map(|reason| format!("{reason}; leave `memory` out"));
+        mount::lacks(choices.text("fs")).or_else(server).or_else(memory)
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
@@ -120,7 +118,10 @@ impl Experiment for Database {
         (go.tell)(&format!("{fs} on {}", stage.path().display()));
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
         let mounted = Mounted::make(stage, fs, choices.text("mkfs"), choices.text("mount"), &aftermath)?;
-        let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder: Folder::new(&aftermath)? };
+        let folder = Folder::new(FOLDER, "assay-database", &aftermath)?;
+        // Its user has to come through.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).map_err(TrialError::at(folder.path()))?;
+        let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder };
         place.has_room(&terms)?;
         let mut measured = match terms.engine {
             Engine::PostgreSql => server::measure(&terms, &place, go)?,
@@ -143,24 +144,6 @@ struct Place<'p> {
     folder: Folder,
 }
 
-/// A folder of our own that is not on the drive, until it is dropped.
-struct Folder {
-    path: PathBuf,
-    _promise: Promise,
-}
-
-impl Folder {
-    fn new(aftermath: &Aftermath) -> Result<Self, TrialError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = PathBuf::from(FOLDER).join(format!("assay-database-{}-{number}", std::process::id()));
-        let promise = aftermath.promise(Undo::Remove(path.clone()))?;
-        let made = fs::create_dir(&path).and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o711)));
-        made.map_err(TrialError::at(&path))?;
-        Ok(Self { path, _promise: promise })
-    }
-}
-
 impl Place<'_> {
     /// Whether the database goes on the file system, with as much again for its log and for what it grows by.
     fn has_room(&self, terms: &Terms) -> Result<(), TrialError> {
@@ -178,7 +161,7 @@ impl Place<'_> {
 
     /// The counters of the machine and of the drive.
     fn meters(&self) -> Result<Meters, TrialError> {
-        Meters::read(self.stage.path())
+        Meters::read(self.stage)
     }
 }
 
@@ -240,7 +223,7 @@ fn trial(measured: Measured, terms: &Terms) -> Trial {
         Figure::neither("Processors, user", "%", usage.user),
         Figure::neither("Processors, system", "%", usage.system),
         Figure::neither("Processors, waiting for the drive", "%", usage.waiting),
-        Figure::neither("Drive busy", "%", usage.busy),
+        Figure::neither("Drive busy", "%", usage.busy_percent()),
         each("Reads of the drive a transaction", "", usage.reads),
         each("Writes to the drive a transaction", "", usage.writes),
         each("Read from the drive a transaction", "B", usage.bytes_read.get()),

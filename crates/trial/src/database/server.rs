@@ -6,20 +6,20 @@ use block::{Bytes, Nanos};
 
 use super::balances::{Balances, QUERY};
 use super::cluster::{Cluster, Ending};
-use super::confinement::Confinement;
 use super::programs::Programs;
 use super::terms::{Terms, Verify};
 use super::{Measured, Place, pgbench};
+use crate::memory::MemoryLimit;
 use crate::{Go, Paper, TrialError};
 
 /// Measures PostgreSQL.
 pub fn measure(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialError> {
     let programs = Programs::find().map_err(TrialError::Lacks)?;
-    let confinement = terms.memory().map(|memory| Confinement::new(place.aftermath, memory)).transpose()?;
+    let memory = terms.memory().map(|memory| MemoryLimit::make(memory, place.aftermath)).transpose()?;
     (go.tell)("PostgreSQL, initdb");
-    let (home, folder) = (place.mounted.folder(), place.folder.path.as_path());
+    let (home, folder) = (place.mounted.folder(), place.folder.path());
     let on = (place.stage, place.aftermath);
-    let mut cluster = Cluster::init(&programs, on, (home, folder), confinement.as_ref(), terms)?;
+    let mut cluster = Cluster::init(&programs, on, (home, folder), memory.as_ref(), terms)?;
     cluster.start()?;
     (go.tell)(&format!("pgbench, filling to scale {}", terms.scale));
     let began = Instant::now();

@@ -104,9 +104,7 @@ impl<'t> Embedded<'t> {
         let mut connection = self.connect()?;
         connection.execute_batch(TABLES).map_err(failed("create table"))?;
         for branch in 1..=self.terms.scale as i64 {
-            if stage.is_stopped() {
-                return Err(TrialError::Interrupted);
-            }
+            stage.goes_on()?;
             fill_branch(&mut connection, branch).map_err(failed("insert"))?;
         }
         self.checkpoint(&connection)
@@ -149,7 +147,7 @@ impl<'t> Embedded<'t> {
                 served.failed += failed;
             }
             served.working = started.elapsed();
-            if stage.is_stopped() { Err(TrialError::Interrupted) } else { Ok(served) }
+            stage.goes_on().map(|()| served)
         })
     }
 

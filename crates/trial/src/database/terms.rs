@@ -2,8 +2,8 @@
 
 use block::{Bytes, Nanos};
 
-use crate::mount::FILE_SYSTEMS;
-use crate::scheduler::SCHEDULERS;
+use crate::mount::{FS, MKFS, MOUNT};
+use crate::scheduler::SCHEDULER;
 use crate::{Choice, Choices, Kind};
 
 /// What it can be told.
@@ -76,34 +76,10 @@ pub const CHOICES: &[Choice] = &[
         "what the database goes through before its balances are compared",
         &["restart", "crash", "no"],
     ),
-    Choice {
-        name: "fs",
-        title: "File system",
-        about: "the file system that is made for the database",
-        kind: Kind::Word(FILE_SYSTEMS),
-        default: "ext4",
-    },
-    Choice {
-        name: "mkfs",
-        title: "mkfs options",
-        about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
-        kind: Kind::Text,
-        default: "",
-    },
-    Choice {
-        name: "mount",
-        title: "Mount options",
-        about: "options as follow mount -o: noatime,logbufs=8",
-        kind: Kind::Text,
-        default: "",
-    },
-    Choice {
-        name: "scheduler",
-        title: "Scheduler",
-        about: "the I/O scheduler of the device, which is restored afterwards",
-        kind: Kind::Word(SCHEDULERS),
-        default: "as-found",
-    },
+    Choice { about: "the file system that is made for the database", ..FS },
+    MKFS,
+    MOUNT,
+    SCHEDULER,
 ];
 
 const TRANSACTIONS: &[&str] = &["tpcb-like", "simple-update", "select-only"];

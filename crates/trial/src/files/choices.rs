@@ -2,8 +2,7 @@
 
 use block::{Bytes, Nanos, Rate};
 
-use crate::mount::block_option;
-use crate::scheduler::SCHEDULERS;
+use crate::mount::{MKFS, MOUNT, block_option};
 use crate::{Choice, Choices, Kind, mount};
 
 /// What a drive is taken to move in a second, to say beforehand about how long something takes.
@@ -13,47 +12,18 @@ const SET_UP: Nanos = Nanos::from_secs(2);
 
 /// The file system; the raw device is the baseline that it is held against.
 pub(super) const FS: Choice = Choice {
-    name: "fs",
-    title: "File system",
     about: "the file system that is made on the device; none measures the device itself",
     kind: Kind::Word(&["ext2", "ext3", "ext4", "xfs", "btrfs", "none"]),
-    default: "ext4",
+    ..mount::FS
 };
 
-/// The same where there must be one.
-pub(super) const FS_REQUIRED: Choice =
-    Choice { about: "the file system that is made on the device", kind: Kind::Word(mount::FILE_SYSTEMS), ..FS };
-
-pub(super) const MKFS: Choice = Choice {
-    name: "mkfs",
-    title: "mkfs options",
-    about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
-    kind: Kind::Text,
-    default: "",
-};
-
-pub(super) const MOUNT: Choice = Choice {
-    name: "mount",
-    title: "Mount options",
-    about: "options as follow mount -o: noatime,logbufs=8",
-    kind: Kind::Text,
-    default: "",
-};
-
+/// The size of its blocks.
 pub(super) const FS_BLOCK: Choice = Choice {
     name: "fs-block",
     title: "File-system block",
     about: "the block size of the file system; 0 for mkfs's own choice",
     kind: Kind::Bytes,
     default: "0",
-};
-
-pub(super) const SCHEDULER: Choice = Choice {
-    name: "scheduler",
-    title: "Scheduler",
-    about: "the I/O scheduler of the device, which is restored afterwards",
-    kind: Kind::Word(SCHEDULERS),
-    default: "as-found",
 };
 
 /// Whether what concerns the file system makes sense together.

@@ -5,11 +5,13 @@ use std::fs;
 use block::{Bytes, Nanos};
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS_BLOCK, FS_REQUIRED, MKFS, MOUNT, SCHEDULER, check, cost, lacks};
+use super::choices::{FS_BLOCK, check, cost, lacks};
 use super::data::{Data, Opening};
 use super::place::Place;
 use super::tools::{Bonnie, FioJob, PATIENCE, Said, bonnie_arguments, dd_arguments, of_bonnie, of_dd, of_fio};
 use crate::memory::{self, MemoryLimit};
+use crate::mount::{FS, MKFS, MOUNT};
+use crate::scheduler::SCHEDULER;
 use crate::{Choice, Choices, Ended, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError};
 
 /// The block of random reads.
@@ -21,7 +23,7 @@ const BLOCK_MOST: Bytes = Bytes::from_mib(1);
 const SIZE_LEAST: Bytes = Bytes::from_mib(64);
 
 const CHOICES: &[Choice] = &[
-    FS_REQUIRED,
+    FS,
     MKFS,
     MOUNT,
     FS_BLOCK,

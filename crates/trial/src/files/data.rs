@@ -108,7 +108,7 @@ impl Data {
         open.measure(&workload, go.seed.split("layout"))?;
         drop(open);
         place.empty_cache()?;
-        if place.stage().is_stopped() { Err(TrialError::Interrupted) } else { Ok(()) }
+        place.stage().goes_on()
     }
 }
 

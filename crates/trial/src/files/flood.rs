@@ -4,10 +4,12 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, MKFS, MOUNT, SCHEDULER, check, cost, lacks, moved_in};
+use super::choices::{FS, FS_BLOCK, check, cost, lacks, moved_in};
 use super::data::{Data, Opening, run, together};
 use super::figures::latencies;
 use super::place::Place;
+use crate::mount::{MKFS, MOUNT};
+use crate::scheduler::SCHEDULER;
 use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
 /// How many requests a device takes at once where the kernel does not say: as a SATA drive does.
@@ -155,9 +157,7 @@ impl Experiment for Flood {
         task.read.lay_out(&place, &task.reads, true, go)?;
         task.write.lay_out(&place, &task.writes, true, go)?;
         let mut trial = task.measure(&place, go)?;
-        if stage.is_stopped() {
-            return Err(TrialError::Interrupted);
-        }
+        stage.goes_on()?;
         trial.conditions = place.conditions();
         trial.conditions.push(("page cache".to_owned(), "bypassed (O_DIRECT) by reads and writes".to_owned()));
         let flood = task.writes.queue_depth * task.write.pieces;

@@ -13,9 +13,11 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::Histogram;
 
-use super::choices::{FS_BLOCK, FS_REQUIRED, MKFS, MOUNT, SCHEDULER, check, cost, lacks};
+use super::choices::{FS_BLOCK, check, cost, lacks};
 use super::figures::latencies;
 use super::place::Place;
+use crate::mount::{FS, MKFS, MOUNT};
+use crate::scheduler::SCHEDULER;
 use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
 /// What a file takes of a device at least: its inode and its entry.
@@ -26,7 +28,7 @@ const USUAL: Nanos = Nanos::from_micros(200);
 const SMALL: Bytes = Bytes::from_mib(64);
 
 const CHOICES: &[Choice] = &[
-    FS_REQUIRED,
+    FS,
     MKFS,
     MOUNT,
     FS_BLOCK,
@@ -231,7 +233,7 @@ impl Work<'_> {
             let began = Instant::now();
             act(&path).map_err(TrialError::at(&path))?;
             latency.record(Nanos::from_std(began.elapsed()));
-            if self.place.stage().is_stopped() { Err(TrialError::Interrupted) } else { Ok(()) }
+            self.place.stage().goes_on()
         };
         if deed == Deed::List {
             timed(folder, &|folder| self.list(folder))?;

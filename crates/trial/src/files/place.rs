@@ -45,7 +45,7 @@ impl<'s> Place<'s> {
             }
         };
         let place = Self { stage, mounted, scheduler, load, aftermath };
-        if stage.is_stopped() { Err(TrialError::Interrupted) } else { Ok(place) }
+        stage.goes_on().map(|()| place)
     }
 
     /// The stage.

@@ -4,11 +4,13 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, MKFS, MOUNT, SCHEDULER, check, cost, lacks, moved_in};
+use super::choices::{FS, FS_BLOCK, check, cost, lacks, moved_in};
 use super::data::{Data, Opening};
 use super::figures::of_transfer;
 use super::place::Place;
 use crate::memory::{self, MemoryLimit};
+use crate::mount::{MKFS, MOUNT};
+use crate::scheduler::SCHEDULER;
 use crate::{Choice, Choices, Experiment, Go, Kind, Stage, Trial, TrialError};
 
 /// The least memory that requests, and what the program does besides, find room in.
@@ -189,9 +191,7 @@ impl Experiment for Files {
             task.data.lay_out(&place, &task.workload, choices.text("cache") == "bypass", go)?;
         }
         let mut trial = task.measure(&place, go)?;
-        if stage.is_stopped() {
-            return Err(TrialError::Interrupted);
-        }
+        stage.goes_on()?;
         trial.conditions = [place.conditions(), task.conditions()].concat();
         place.end()?;
         Ok(trial)
@@ -257,7 +257,7 @@ impl<'c> Task<'c> {
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
         let limit = self.memory().map(|limit| MemoryLimit::make(limit, &place.aftermath)).transpose()?;
-        limit.iter().try_for_each(|limit| limit.bind(std::process::id()))?;
+        limit.iter().try_for_each(MemoryLimit::enter)?;
         let opening = Opening {
             direct,
             writes: workload.changes_data(),

@@ -114,24 +114,37 @@ pub fn condition<'t>(trial: &'t Trial, name: &str) -> &'t str {
     &found.unwrap_or_else(|| panic!("no {name} among {:?}", trial.conditions)).1
 }
 
-/// What this process, by its number, has left on the machine: mounts, promises, folders, control groups.
+/// What the process of this number has left on the machine: mounts, folders, control groups, promises, and programs that
+/// still work on them.
 pub fn left_by(pid: u32) -> Vec<String> {
-    let mut left = Vec::new();
-    let own = format!("/run/assay/mnt-{pid}-");
+    let own = ["mnt", "boot", "assay-database", "assay"].map(|start| format!("{start}-{pid}-"));
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    left.extend(mounts.lines().filter(|line| line.contains(&own)).map(str::to_owned));
+    let mounts = mounts.lines().filter(|line| line.contains(&format!("/run/assay/{}", own[0]))).map(str::to_owned);
+    let programs = command_lines().into_iter().filter(|line| own.iter().any(|own| line.contains(&format!("/{own}"))));
     let names = |folder: &str| {
         let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
         entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>()
     };
-    let is_own = |path: &Path| {
+    let is_own = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        [format!("mnt-{pid}-"), format!("{pid}-"), format!("assay-{pid}-")].iter().any(|start| name.starts_with(start))
+        let is_promise = path.starts_with("/run/assay/aftermath") && name.starts_with(&format!("{pid}-"));
+        is_promise || own.iter().any(|own| name.starts_with(own))
     };
-    let mut found: Vec<PathBuf> = ["/run/assay", "/run/assay/aftermath"].into_iter().flat_map(names).collect();
-    found.extend(groups_below(Path::new("/sys/fs/cgroup")));
-    left.extend(found.iter().filter(|path| is_own(path)).map(|path| path.display().to_string()));
-    left
+    let files = ["/run/assay", "/run/assay/aftermath", "/var/tmp"].into_iter().flat_map(names);
+    let files = files.chain(groups_below(Path::new("/sys/fs/cgroup"))).filter(is_own);
+    mounts.chain(programs).chain(files.map(|path| path.display().to_string())).collect()
+}
+
+/// The command lines of all processes.
+fn command_lines() -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
+}
+
+/// Whether a process has these words in its command line.
+pub fn runs(words: &[&str]) -> bool {
+    command_lines().iter().any(|line| words.iter().all(|word| line.contains(word)))
 }
 
 /// Every control group.

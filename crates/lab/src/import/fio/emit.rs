@@ -7,8 +7,8 @@ use workload::{Workload, amount, duration};
 
 use super::super::Place;
 use super::job::Natural;
-use super::{Group, Import, Job};
-use crate::import::words::{Names, quoted, slug};
+use super::{Import, Job};
+use crate::import::words::{self, Fields, Names, Together, quoted, slug};
 use crate::plan::printable;
 
 /// The text of a plan that does what the job file asks for, with comments on what it does not.
@@ -22,17 +22,18 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     text += &format!("name = {}\n", quoted(&slug(&stem, "job")));
     text += &format!("title = {}\nrepeats = 1\n", quoted(&printable(&file)));
     if layout {
-        let name = quoted(&names.unique("layout"));
-        text += &format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n");
+        text += &words::layout(&mut names);
     }
     for (index, group) in import.groups.iter().enumerate() {
         if group.delay > Nanos::ZERO {
-            let name = quoted(&names.unique(&format!("delay-{}", index + 1)));
-            text += &format!("\n[[step]]\nname = {name}\ndo = \"idle\"\ntime = \"{}\"\n", duration(group.delay));
+            text += &words::idle(&names.unique(&format!("delay-{}", index + 1)), group.delay);
         }
         text += &match &group.jobs[..] {
             [job] => step(job, &mut names),
-            _ => side_by_side(group, index + 1, &mut names),
+            jobs => {
+                let jobs: Vec<Together> = jobs.iter().map(together).collect();
+                words::side_by_side(&names.unique(&format!("group-{}", index + 1)), &jobs, "job")
+            }
         };
     }
     text
@@ -78,39 +79,19 @@ fn heading(import: &Import, file: &str) -> String {
                 .to_owned(),
         ]);
     }
-    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+    words::comment(&lines)
 }
 
 /// A job by itself: a step that measures.
 fn step(job: &Job, names: &mut Names) -> String {
     let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique(&job.name)));
     text += &described(job);
-    for (name, value) in fields(&job.workload) {
-        text += &format!("{name} = {}\n", quoted(&value));
-    }
-    text
+    text + &words::lines(&fields(&job.workload))
 }
 
-/// Jobs that run at the same time: a step with a table for each. What all of them have stands on the step.
-fn side_by_side(group: &Group, number: usize, names: &mut Names) -> String {
-    let all: Vec<Vec<(&str, String)>> = group.jobs.iter().map(|job| fields(&job.workload)).collect();
-    let in_all = |field: &&(&'static str, String)| all.iter().all(|fields| fields.contains(field));
-    let shared: Vec<_> = all[0].iter().filter(in_all).cloned().collect();
-    let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique(&format!("group-{number}"))));
-    text += &format!("title = \"{} jobs side by side\"\n", group.jobs.len());
-    for (name, value) in &shared {
-        text += &format!("{name} = {}\n", quoted(value));
-    }
-    let mut jobs = Names::new("job");
-    for (job, fields) in group.jobs.iter().zip(&all) {
-        text += "\n";
-        text += &job.about.as_deref().map_or_else(String::new, |about| format!("# {}\n", printable(about)));
-        text += &format!("[[step.job]]\nname = {}\n", quoted(&jobs.unique(&job.name)));
-        for (name, value) in fields.iter().filter(|field| !shared.contains(field)) {
-            text += &format!("{name} = {}\n", quoted(value));
-        }
-    }
-    text
+/// A job beside others.
+fn together(job: &Job) -> Together<'_> {
+    Together { name: &job.name, about: job.about.as_deref(), fields: fields(&job.workload) }
 }
 
 /// The job's own name and words, for people.
@@ -122,7 +103,7 @@ fn described(job: &Job) -> String {
 }
 
 /// The workload in fio's words, as a plan takes them.
-fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
+fn fields(workload: &Workload) -> Fields {
     let plain = Workload::default();
     let (stop, replays) = (&workload.stop, workload.replay.is_some());
     let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));

@@ -9,6 +9,7 @@ use super::given::{Given, Section};
 use super::job::{Job, Natural, SECOND};
 use super::reading::{Amount, Reading};
 use super::trace;
+use crate::plan::BYTES_MAX;
 
 /// The file that the job is on, and whether each clone has one of its own.
 pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
@@ -142,7 +143,7 @@ pub(super) fn end(reading: &Reading, job: &mut Job) {
             _ => job.length.ok_or(100),
         };
         match moved {
-            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(1 << 60))),
+            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(BYTES_MAX.get()))),
             Err(percent) => stop.span = Some(each.saturating_mul(u64::from(percent)).min(1_000_000) as u32),
         }
     }

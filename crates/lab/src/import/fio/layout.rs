@@ -9,6 +9,7 @@ use super::super::{Notice, Place, Severity, Source};
 use super::World;
 use super::job::{Job, Natural, read};
 use super::section;
+use crate::plan::BYTES_MAX;
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]
@@ -117,7 +118,7 @@ fn clones(mut job: Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
     if workers < 2 {
         return jobs.push(job);
     }
-    let all = |each: Bytes| Bytes::new(each.get().saturating_mul(u64::from(workers)).min(1 << 60));
+    let all = |each: Bytes| Bytes::new(each.get().saturating_mul(u64::from(workers)).min(BYTES_MAX.get()));
     let side_by_side = sequential && job.length == Some(job.increment);
     if job.increment > Bytes::ZERO && !side_by_side {
         return apart(&job, jobs, notices);
@@ -142,7 +143,7 @@ fn apart(job: &Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
     for clone in 0..workers {
         let mut one = job.clone();
         let begin = job.workload.offset.get().saturating_add(job.increment.get().saturating_mul(u64::from(clone)));
-        if begin > 1 << 60 {
+        if begin > BYTES_MAX.get() {
             return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));
         }
         one.workload.offset = Bytes::new(begin);
@@ -177,7 +178,7 @@ fn place(jobs: &mut [Job], notices: &mut Vec<Notice>) -> Option<String> {
         begins.insert(file, length.map(|_| begin));
         begin = Bytes::new(begin.get().saturating_add(length.map_or(0, whole)));
     }
-    let all_known = begins.values().all(Option::is_some) && begin.get() <= 1 << 60;
+    let all_known = begins.values().all(Option::is_some) && begin.get() <= BYTES_MAX.get();
     for job in jobs.iter_mut() {
         let begin = begins[&*job.file].filter(|_| all_known).unwrap_or_default();
         let Place { source, line, .. } = job.place;

@@ -4,13 +4,7 @@ use block::{Bytes, Nanos};
 use thiserror::Error;
 
 use super::expression::evaluate;
-
-/// The largest amount of data: 1 EiB, as in a plan.
-const BYTES_MAX: f64 = (1_u64 << 60) as f64;
-/// The longest time in nanoseconds: ten years, as in a plan.
-const TIME_MAX: f64 = 10.0 * 365.0 * 86_400e9;
-/// The largest count, as in a plan.
-const COUNT_MAX: f64 = 1e15;
+use crate::plan::{BYTES_MAX, COUNT_MAX, TIME_MAX};
 
 /// What `k`, `m` and `g` stand for \[`kb_base`\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +50,7 @@ const COUNT: &str = "a whole number";
 /// An amount of data: `4k`, `1.5m`, `4KiB`, `0x1000`, `(2*1m)`.
 pub(super) fn size(text: &str, base: Base) -> Result<Bytes, UnitError> {
     let number = |digits: &str| scaled(digits, |unit| size_unit(unit, base));
-    within(text, value(text, &number), SIZE, BYTES_MAX, "1 EiB").map(|bytes| Bytes::new(bytes as u64))
+    within(text, value(text, &number), SIZE, BYTES_MAX.get(), "1 EiB").map(|bytes| Bytes::new(bytes as u64))
 }
 
 /// A time; `bare` is the length in nanoseconds of the unit of a number without one, which is a microsecond in a sum.
@@ -65,7 +59,7 @@ pub(super) fn time(text: &str, bare: f64) -> Result<Nanos, UnitError> {
     // Numbers without a unit may be factors as well, so that all is counted in that unit until the sum is known.
     let number = |digits: &str| scaled(digits, |unit| time_unit(unit, bare).map(|nanos| nanos / bare));
     let nanos = value(text, &number).map(|units| units * bare);
-    within(text, nanos, TIME, TIME_MAX, "10 years").map(|nanos| Nanos::from_nanos(nanos as u64))
+    within(text, nanos, TIME, TIME_MAX.as_nanos(), "10 years").map(|nanos| Nanos::from_nanos(nanos as u64))
 }
 
 /// A count, with a size's suffixes, as fio reads all its numbers.
@@ -94,13 +88,13 @@ fn within(
     text: &str,
     value: Option<f64>,
     wanted: &'static str,
-    most: f64,
+    most: u64,
     max: &'static str,
 ) -> Result<f64, UnitError> {
     match value {
         None => Err(UnitError::NotANumber { found: text.to_owned(), wanted }),
         Some(value) if value < 0.0 => Err(UnitError::Negative { found: text.to_owned() }),
-        Some(value) if value > most => Err(UnitError::TooLarge { found: text.to_owned(), max }),
+        Some(value) if value > most as f64 => Err(UnitError::TooLarge { found: text.to_owned(), max }),
         Some(value) => Ok(value.round()),
     }
 }

@@ -6,7 +6,7 @@ use block::{Bytes, Nanos};
 use workload::{Workload, amount, duration};
 
 use super::{Import, Job, Step};
-use crate::import::words::{Names, quoted, slug};
+use crate::import::words::{self, Fields, Names, Together, quoted, slug};
 use crate::plan::{Field, printable};
 
 /// The text of a plan that does what the file asks for, with comments on what it does not.
@@ -23,18 +23,17 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     }
     text += "repeats = 1\n";
     if layout {
-        let name = quoted(&names.unique("layout"));
-        text += &format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n");
+        text += &words::layout(&mut names);
     }
     for step in &import.steps {
         text += &match step {
-            Step::Idle { time } => {
-                let name = quoted(&names.unique("idle"));
-                format!("\n[[step]]\nname = {name}\ndo = \"idle\"\ntime = \"{}\"\n", duration(*time))
-            }
+            Step::Idle { time } => words::idle(&names.unique("idle"), *time),
             Step::Run { jobs, sweep } => match &jobs[..] {
                 [job] => alone(job, sweep, &mut names),
-                _ => side_by_side(jobs, &mut names),
+                _ => {
+                    let jobs: Vec<Together> = jobs.iter().map(together).collect();
+                    words::side_by_side(&names.unique("side-by-side"), &jobs, "test")
+                }
             },
         };
     }
@@ -54,16 +53,14 @@ fn heading(import: &Import, file: &str) -> String {
         lines.extend([String::new(), "What is not as Iometer has it:".to_owned()]);
         lines.extend(import.notices.iter().map(|notice| format!("  line {}: {notice}", notice.place.line)));
     }
-    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+    words::comment(&lines)
 }
 
 /// A job by itself: a step that measures.
 fn alone(job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) -> String {
     let mut text = format!("\n[[step]]\nname = {}\n{}", quoted(&names.unique(&job.name)), title(&job.name));
     let swept = |name: &str| sweep.iter().any(|(field, _)| field.name() == name);
-    for (name, value) in fields(&job.workload).iter().filter(|(name, _)| !swept(name)) {
-        text += &format!("{name} = {}\n", quoted(value));
-    }
+    text += &words::lines(fields(&job.workload).iter().filter(|(name, _)| !swept(name)));
     for (field, values) in sweep {
         let values: Vec<String> = values.iter().map(u64::to_string).collect();
         text += &format!("sweep.{} = [{}]\n", field.name(), values.join(", "));
@@ -71,23 +68,9 @@ fn alone(job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) -> String {
     text
 }
 
-/// Jobs that run at the same time: a step with a table for each. What all of them have stands on the step.
-fn side_by_side(jobs: &[Job], names: &mut Names) -> String {
-    let all: Vec<Vec<(&str, String)>> = jobs.iter().map(|job| fields(&job.workload)).collect();
-    let is_shared = |field: &(&str, String)| all.iter().all(|fields| fields.contains(field));
-    let mut text = format!("\n[[step]]\nname = {}\n", quoted(&names.unique("side-by-side")));
-    text += &format!("title = \"{} jobs side by side\"\n", jobs.len());
-    for (name, value) in all[0].iter().filter(|field| is_shared(field)) {
-        text += &format!("{name} = {}\n", quoted(value));
-    }
-    let mut own = Names::new("test");
-    for (job, fields) in jobs.iter().zip(&all) {
-        text += &format!("\n[[step.job]]\nname = {}\n", quoted(&own.unique(&job.name)));
-        for (name, value) in fields.iter().filter(|field| !is_shared(field)) {
-            text += &format!("{name} = {}\n", quoted(value));
-        }
-    }
-    text
+/// A job beside others.
+fn together(job: &Job) -> Together<'_> {
+    Together { name: &job.name, about: None, fields: fields(&job.workload) }
 }
 
 /// The specification's own name, for people.
@@ -99,7 +82,7 @@ fn title(name: &str) -> String {
 }
 
 /// The workload in fio's words, as a plan takes them.
-pub(super) fn fields(workload: &Workload) -> Vec<(&'static str, String)> {
+pub(super) fn fields(workload: &Workload) -> Fields {
     let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
     let fields = [
         Some(("rw", workload.pattern.to_string())),

@@ -5,6 +5,7 @@ use block::Nanos;
 use super::entries::{Entry, Line};
 use super::notices::Notices;
 use crate::import::Place;
+use crate::plan::TIME_MAX;
 
 /// What the section `TEST SETUP` says.
 #[derive(Debug, Default)]
@@ -124,8 +125,7 @@ impl Setup {
 
 /// A length of time; what no plan can have is as long as a plan can.
 fn seconds(count: u64) -> Nanos {
-    const TEN_YEARS: u64 = 10 * 365 * 86_400;
-    Nanos::from_secs(count.min(TEN_YEARS))
+    Nanos::from_secs(count.min(TIME_MAX.as_nanos() / 1_000_000_000))
 }
 
 /// The whole numbers of the first value, at most so many; tells where there are fewer.

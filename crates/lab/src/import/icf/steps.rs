@@ -12,7 +12,7 @@ use super::file::File;
 use super::notices::Notices;
 use super::setup::{Cycle, Spawn};
 use super::worker::{Data, Worker};
-use crate::plan::Field;
+use crate::plan::{CELLS_MAX, Field};
 
 /// One of Iometer's tests.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,6 @@ pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
 
 /// Tells where there are more tests than a plan can have.
 fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
-    const CELLS_MAX: usize = 10_000;
     let cells = |step: &Step| match step {
         Step::Run { sweep, .. } => sweep.iter().map(|(_, values)| values.len()).product(),
         Step::Idle { .. } => 0,
@@ -88,8 +87,8 @@ fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
     let count: usize = steps.iter().map(cells).sum();
     if count > CELLS_MAX {
         let found = format!("{count} tests");
-        let right = "a plan has at most 10,000: take some of the workers' specifications away";
-        notices.refuse("icf::too-many", "Assigned access specs", file.specs[0].place.clone(), found, right);
+        let right = format!("a plan has at most {CELLS_MAX}: take some of the workers' specifications away");
+        notices.refuse("icf::too-many", "Assigned access specs", file.specs[0].place.clone(), found, &right);
     }
 }
 

@@ -1,11 +1,12 @@
 //! What the processors and the drive did meanwhile, by the kernel's counters.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 
-use crate::TrialError;
+use crate::{Stage, TrialError};
 
 /// The kernel's counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Meters {
     drive: [u64; 17],
     /// Whether the kernel counts flushes.
     counts_flushes: bool,
-    at: std::time::Instant,
+    at: Instant,
 }
 
 /// What was done between two moments.
@@ -40,23 +41,32 @@ pub struct Usage {
     pub bytes_written: Bytes,
     /// Flushes of the drive's cache; none where the kernel does not count them.
     pub flushes: Option<u64>,
+    /// For how long the drive had something to do.
+    pub busy: Nanos,
+    /// How long it is from one moment to the other.
+    pub time: Nanos,
+}
+
+impl Usage {
     /// Share of the time in which the drive had something to do, in percent.
-    pub busy: f64,
+    pub fn busy_percent(&self) -> f64 {
+        (100.0 * self.busy.as_secs_f64() / self.time.as_secs_f64().max(1e-3)).min(100.0)
+    }
 }
 
 impl Meters {
-    /// The counters now, with those of a block device.
+    /// The counters now, with those of the stage's block device.
     ///
     /// # Errors
     /// If the kernel does not tell them.
-    pub fn read(device: &Path) -> Result<Self, TrialError> {
+    pub fn read(stage: &Stage) -> Result<Self, TrialError> {
         let stat = Path::new("/proc/stat");
         let text = fs::read_to_string(stat).map_err(TrialError::at(stat))?;
-        let path = counters_of(device);
+        let path = stage.sysfs().unwrap_or_default().join("stat");
         let drive = fs::read_to_string(&path).map_err(TrialError::at(&path))?;
         let counts_flushes = drive.split_whitespace().count() >= 17;
         let cpu = text.lines().next().unwrap_or_default().trim_start_matches("cpu");
-        Ok(Self { cpu: numbers(cpu), drive: numbers(&drive), counts_flushes, at: std::time::Instant::now() })
+        Ok(Self { cpu: numbers(cpu), drive: numbers(&drive), counts_flushes, at: Instant::now() })
     }
 
     /// What was done since `earlier`.
@@ -65,7 +75,6 @@ impl Meters {
         let all = (user + nice + system + idle + waiting + interrupts + soft + stolen).max(1);
         let share = |ticks: u64| 100.0 * ticks as f64 / all as f64;
         let drive = less(self.drive, earlier.drive);
-        let elapsed = self.at.duration_since(earlier.at).as_secs_f64().max(1e-3);
         Usage {
             user: share(user + nice),
             system: share(system + interrupts + soft),
@@ -75,15 +84,10 @@ impl Meters {
             writes: drive[4],
             bytes_written: Bytes::from_sectors(drive[6]),
             flushes: self.counts_flushes.then_some(drive[15]),
-            busy: (drive[9] as f64 / 10.0 / elapsed).min(100.0),
+            busy: Nanos::from_millis(drive[9]),
+            time: Nanos::from_std(self.at.duration_since(earlier.at)),
         }
     }
-}
-
-/// The file with a block device's counters, which partitions have as well.
-fn counters_of(device: &Path) -> PathBuf {
-    let device = device.canonicalize().unwrap_or_else(|_| device.to_owned());
-    Path::new("/sys/class/block").join(device.file_name().unwrap_or_default()).join("stat")
 }
 
 /// The first numbers of a line; zeros where it has fewer.
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn counters_become_shares_and_amounts() {
-        let at = std::time::Instant::now();
+        let at = Instant::now();
         let of =
             |cpu: &str, drive: &str, at| Meters { cpu: numbers(cpu), drive: numbers(drive), counts_flushes: true, at };
         let then = of("10 0 10 100 0 0 0 0 0 0", "1 0 8 0 2 0 16 0 0 0 0", at);
@@ -119,6 +123,6 @@ mod tests {
         assert_eq!(usage.waiting, 3000.0 / all);
         assert_eq!((usage.reads, usage.bytes_read), (10, Bytes::from_sectors(160)));
         assert_eq!((usage.writes, usage.bytes_written), (5, Bytes::from_sectors(40)));
-        assert_eq!((usage.flushes, usage.busy), (Some(3), 25.0));
+        assert_eq!((usage.flushes, usage.busy, usage.busy_percent()), (Some(3), Nanos::from_millis(500), 25.0));
     }
 }
