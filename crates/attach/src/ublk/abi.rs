@@ -206,7 +206,11 @@ impl Descriptor {
             _ => None,
         };
         let sectors = u32::from_ne_bytes(at(bytes, 4));
-        let first = u64::from_ne_bytes(at(bytes, 8));
+        let first = match op {
+            // The kernel has the last sector that can be named stand there.
+            Some(Asked::Flush) => 0,
+            _ => u64::from_ne_bytes(at(bytes, 8)),
+        };
         Self { op, offset: first.saturating_mul(SECTOR.get()), length: u64::from(sectors) * SECTOR.get() }
     }
 }
@@ -278,14 +282,16 @@ mod tests {
 
     #[test]
     fn a_request_is_what_its_number_and_flags_say() {
-        let read = |flags: u32| {
+        let described = |flags: u32, first: u64, sectors: u32| {
             let mut bytes = [0; DESCRIPTOR];
             put(&mut bytes, 0, flags.to_ne_bytes());
-            put(&mut bytes, 4, 8_u32.to_ne_bytes());
-            put(&mut bytes, 8, 1_u64.to_ne_bytes());
+            put(&mut bytes, 4, sectors.to_ne_bytes());
+            put(&mut bytes, 8, first.to_ne_bytes());
             Descriptor::read(&bytes)
         };
+        let read = |flags: u32| described(flags, 1, 8);
         assert_eq!(read(0), Descriptor { op: Some(Asked::Read), offset: 512, length: 4096 });
+        assert_eq!(described(2, u64::MAX, 0), Descriptor { op: Some(Asked::Flush), offset: 0, length: 0 });
         let table = [
             (1, Some(Asked::Write { durable: false })),
             (1 | 1 << 13, Some(Asked::Write { durable: true })),
