@@ -12,7 +12,6 @@ use rustix::process::Signal;
 
 use crate::AttachError;
 use crate::registry::Entry;
-use crate::socket;
 
 /// Where the kernel has a folder for each FUSE connection.
 ///
@@ -21,19 +20,20 @@ const CONTROL: &str = "/sys/fs/fuse/connections";
 /// How long a process that is told to go on and end has to save its state.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Has the kernel answer all requests to a block device with an error, now and from now on, and ends the process that served
-/// it: by itself, if it can still save the drive's state, or else by force. Who is connected to a socket notices when that
-/// process ends.
+/// Has the kernel answer all requests to a file of FUSE's with an error, now and from now on, and ends the process that served
+/// it: by itself, if it can still save the drive's state, or else by force. Who is connected to a socket, or uses a disk of
+/// the ublk driver's, notices when that process ends.
 ///
 /// # Errors
-/// If the kernel does not, or [`AttachError::Held`] of a socket, whose server cannot be ended without what else it does.
+/// If the kernel does not, or [`AttachError::Held`] where a server cannot be ended without what else it does.
 pub fn abort(entry: &Entry) -> Result<(), AttachError> {
-    if let Some(number) = connection(&entry.place) {
+    let connection = connection(&entry.place);
+    if let Some(number) = &connection {
         let control = Control::open().map_err(AttachError::Abort)?;
         fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     if entry.held {
-        return if socket::is_one(&entry.device) { Err(AttachError::held(entry)) } else { Ok(()) };
+        return if connection.is_none() { Err(AttachError::held(entry)) } else { Ok(()) };
     }
     for (signals, patience) in [(&[Signal::TERM, Signal::CONT][..], PATIENCE), (&[Signal::KILL], PATIENCE)] {
         let began = Instant::now();

@@ -1,5 +1,6 @@
 //! A drive that is attached: the port by which requests come, the thread that answers, and what others are told of it.
 
+mod answering;
 mod waiting;
 
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,6 +12,7 @@ use std::thread::JoinHandle;
 use block::Bytes;
 use drive::Device;
 
+use self::answering::Served;
 use self::waiting::Opened;
 use crate::faults::Fault;
 use crate::fuse::{Channel, Mounted};
@@ -70,17 +72,38 @@ impl Default for Terms {
 pub struct Attachment {
     /// Forgotten first: the device may be somebody else's as soon as it is free.
     listing: Option<Listing>,
-    /// Freed before the file that it is over goes away; none where there is no block device.
-    device: Option<LoopDevice>,
+    /// Freed before what it is over goes away; none where there is no block device.
+    device: Option<BlockDevice>,
     /// Where programs find it.
     path: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
-    server: Option<JoinHandle<(Device, Result<(), AttachError>)>>,
+    server: Option<JoinHandle<Option<Served>>>,
     shared: Arc<Shared>,
     floor: Option<Floor>,
     /// Where it is mounted, or its socket, and data that nobody asked to keep; they go last.
-    _files: (Temporary, Option<Temporary>),
+    _files: [Option<Temporary>; 2],
+}
+
+/// What programs find it as, where that is no socket.
+#[derive(Debug)]
+enum BlockDevice {
+    /// A loop device over a file.
+    Loop(LoopDevice),
+    /// A disk of the ublk driver's.
+    #[cfg(feature = "ublk")]
+    Ublk(crate::ublk::Disk),
+}
+
+impl BlockDevice {
+    /// Where it is.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Loop(device) => device.path(),
+            #[cfg(feature = "ublk")]
+            Self::Ublk(disk) => disk.path(),
+        }
+    }
 }
 
 impl Attachment {
@@ -110,18 +133,41 @@ impl Attachment {
         let (place, shape) = (opened.place().to_owned(), opened.shape());
         let failed = |cause| AttachError::Content { path: place.clone(), cause };
         let file = Temporary::new(place.clone()).map_err(failed)?;
-        let mut waiting = opened.behind(Mounted::new(Channel::mount(&place)?, shape.capacity), file)?;
+        let mut waiting = opened.behind(Mounted::new(Channel::mount(&place)?, shape.capacity), Some(file))?;
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let (device, floor) = waiting.while_it_echoes(|| {
             let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
             let floor = floor::measure(device.path())?;
             Ok((device, floor))
         })?;
-        let this = waiting.begin(Some(device), Some(floor))?;
+        waiting.begin(Some(BlockDevice::Loop(device)), Some(floor))?.with_partitions(terms)
+    }
+
+    /// Attaches `drive` as a block device by the kernel's ublk driver, and enters it in `registry` by this name.
+    ///
+    /// # Errors
+    /// If the driver is not there, is older than Linux 6.5, or refuses; or if the data's file cannot be used.
+    #[cfg(feature = "ublk")]
+    pub fn by_ublk(registry: &Registry, name: &str, drive: Device, terms: &Terms) -> Result<Self, AttachError> {
+        let turns = matches!(drive, Device::Disk(_));
+        let opened = Opened::new(registry, name, drive, terms)?;
+        let device = crate::ublk::Added::new(opened.shape(), turns)?;
+        let number = device.number();
+        let mut waiting = opened.behind(crate::ublk::Queue::of(device)?, None)?;
+        let (disk, floor) = waiting.while_it_echoes(|| {
+            let disk = crate::ublk::Disk::start(number)?;
+            let floor = floor::measure(disk.path())?;
+            Ok((disk, floor))
+        })?;
+        waiting.begin(Some(BlockDevice::Ublk(disk)), Some(floor))?.with_partitions(terms)
+    }
+
+    /// The same with devices for the partitions of what is on it, where these are asked for.
+    fn with_partitions(self, terms: &Terms) -> Result<Self, AttachError> {
         if terms.partitions {
-            partitions::make(this.device())?;
+            partitions::make(self.device())?;
         }
-        Ok(this)
+        Ok(self)
     }
 
     /// Attaches `drive` by an NBD server on a socket at `socket`, and enters it in `registry` by this name.
@@ -137,7 +183,7 @@ impl Attachment {
     ) -> Result<Self, AttachError> {
         let (listener, socket) = listen(registry, terms, socket)?;
         let port = Listening::new(Export::of(&drive, name));
-        let mut waiting = Opened::new(registry, name, drive, terms)?.behind(port, socket)?;
+        let mut waiting = Opened::new(registry, name, drive, terms)?.behind(port, Some(socket))?;
         let (client, end) = UnixStream::pair()?;
         waiting.port().admit(end)?;
         let floor = waiting.while_it_echoes(|| {
@@ -164,7 +210,7 @@ impl Attachment {
         let (listener, socket) = listen(registry, terms, socket)?;
         let opened = Opened::new(registry, name, drive, terms)?;
         let port = crate::vhost::Machine::new(listener, opened.shape())?;
-        opened.behind(port, socket)?.begin(None, None)
+        opened.behind(port, Some(socket))?.begin(None, None)
     }
 
     /// The block device, or the socket.
@@ -216,9 +262,9 @@ impl Attachment {
     }
 
     /// Ends the server.
-    fn end(&mut self) -> Option<(Device, Result<(), AttachError>)> {
+    fn end(&mut self) -> Option<Served> {
         self.stop.store(true, Ordering::Relaxed);
-        self.server.take()?.join().ok()
+        self.server.take()?.join().ok()?
     }
 }
 

@@ -85,6 +85,8 @@ fn clear(entry: &Entry) -> Result<(), AttachError> {
         loop_device::detach(device)?;
     }
     while unmount(place, UnmountFlags::DETACH).is_ok() {}
+    #[cfg(feature = "ublk")]
+    crate::ublk::clear(entry)?;
     // One that somebody listens at is another drive's by now.
     if socket::is_left_over(device) {
         fs::remove_file(device).ok();

@@ -79,6 +79,33 @@ pub enum AttachError {
         /// Where the clients come to.
         socket: PathBuf,
     },
+    /// There is no ublk driver.
+    #[cfg(feature = "ublk")]
+    #[error("/dev/ublk-control cannot be opened: {0}; load the driver with `modprobe ublk_drv`, and run as root")]
+    NoUblk(#[source] io::Error),
+    /// The driver cannot do what is needed.
+    #[cfg(feature = "ublk")]
+    #[error(
+        "this kernel's ublk driver cannot copy data by read and write; run Linux 6.5 or newer, or leave out --ublk"
+    )]
+    OldUblk,
+    /// The driver has no disks for such a drive.
+    #[cfg(feature = "ublk")]
+    #[error("the drive's blocks of {block} are larger than the ublk driver's largest, 4 KiB; serve it with --nbd")]
+    UblkBlock {
+        /// The drive's block.
+        block: block::Bytes,
+    },
+    /// The driver refuses.
+    #[cfg(feature = "ublk")]
+    #[error("the ublk driver does not {to}: {cause}; `dmesg` may tell why")]
+    Ublk {
+        /// What it was to do.
+        to: &'static str,
+        /// What it said.
+        #[source]
+        cause: io::Error,
+    },
     /// Somebody uses the socket.
     #[error("{} is in use: a client is connected; end that first", socket.display())]
     Connected {

@@ -24,6 +24,8 @@ mod serve;
 mod socket;
 mod state;
 mod temporary;
+#[cfg(feature = "ublk")]
+mod ublk;
 mod undo;
 #[cfg(feature = "vhost-user")]
 mod vhost;

@@ -54,7 +54,11 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay serve", "at http://127.0.0.1:7878/"),
             ("assay serve --listen 127.0.0.1:0 --open", "at a free port, in the browser at once"),
         ],
-        "attach" => &[("assay attach x25-m --daemon", "a block device, printed as /dev/loopN")],
+        "attach" => &[
+            ("assay attach x25-m --daemon", "a block device, printed as /dev/loopN"),
+            #[cfg(feature = "ublk")]
+            ("assay attach x25-m --ublk --daemon", "by the ublk driver, printed as /dev/ublkbN"),
+        ],
         "attached" => &[("assay attached", "what is attached, and what it does")],
         "detach" => &[("assay detach /dev/loop0", "take it away")],
         "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "each thousandth request late")],

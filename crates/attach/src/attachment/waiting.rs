@@ -1,20 +1,18 @@
 //! A drive whose time has not begun.
 
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use drive::{Device, Drive, Shape};
 
-use super::{Attachment, Terms};
+use super::answering::Answering;
+use super::{Attachment, BlockDevice, Terms};
 use crate::AttachError;
 use crate::content::Content;
 use crate::faults::Orders;
 use crate::listing::Listing;
 use crate::live::{Live, Shared};
-use crate::loop_device::LoopDevice;
 use crate::pace::{Floor, Paced, now};
 use crate::port::Port;
 use crate::power::{Power, Switch};
@@ -83,36 +81,44 @@ impl<'t> Opened<'t> {
         self.drive.shape()
     }
 
-    /// Has requests come by `port`, to whose file `door` leads, which goes with the drive.
+    /// Has requests come by `port`, to which the file `door` leads, if there is one; it goes with the drive.
     ///
     /// # Errors
     /// If the kernel has no pipe for it.
-    pub fn behind<P: Port>(self, port: P, door: Temporary) -> Result<Waiting<'t, P>, AttachError> {
+    pub fn behind<P>(self, port: P, door: Option<Temporary>) -> Result<Waiting<'t, P>, AttachError>
+    where
+        P: Port<Name: Send> + Send + 'static,
+    {
         let Self { registry, terms, drive, content, scratch, entry } = self;
         let shared = Arc::new(Shared::default());
         let paced = Paced::new(drive, terms.speed, Floor::default(), now()).heard_by(shared.heard());
         let server = Server::new(port, content, paced, terms.busy, Arc::clone(&shared));
         let power = Power::new(terms.power_cut_after)?;
-        Ok(Waiting { registry, terms, server, shared, power, entry, files: (door, scratch) })
+        let (server, answering) = (Some(server), Answering::new());
+        Ok(Waiting { registry, terms, server, answering, shared, power, entry, files: [door, scratch] })
     }
 }
+
+/// Why there is a server to be told something.
+const HERE: &str = "it is given back before anything else is done";
 
 /// A server whose drive has not begun.
 pub struct Waiting<'t, P: Port> {
     registry: &'t Registry,
     terms: &'t Terms,
-    /// Ends before its files go.
-    server: Server<P>,
+    /// Ends before its files go; none only while it is told something.
+    server: Option<Server<P>>,
+    answering: Answering<P>,
     shared: Arc<Shared>,
     power: (Power, Switch),
     entry: Entry,
-    files: (Temporary, Option<Temporary>),
+    files: [Option<Temporary>; 2],
 }
 
 impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
     /// Where the requests come from.
     pub fn port(&mut self) -> &mut P {
-        self.server.port()
+        self.server.as_mut().expect(HERE).port()
     }
 
     /// Does something while every request is answered after the same time.
@@ -120,47 +126,33 @@ impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
     /// # Errors
     /// Those of the task, or if the port breaks.
     pub fn while_it_echoes<T>(&mut self, task: impl FnOnce() -> Result<T, AttachError>) -> Result<T, AttachError> {
-        let (server, stop) = (&mut self.server, AtomicBool::new(false));
-        thread::scope(|scope| {
-            let echo = scope.spawn(|| {
-                wake_in_time();
-                server.echo(&stop)
-            });
-            let done = task();
-            stop.store(true, Ordering::Relaxed);
-            let echoed = echo.join().expect("the server does not panic");
-            done.and_then(|done| echoed.map(|()| done))
-        })
+        let stop = Arc::new(AtomicBool::new(false));
+        let returned = self.answering.echo(self.server.take().expect(HERE), Arc::clone(&stop));
+        let done = task();
+        stop.store(true, Ordering::Relaxed);
+        let (server, echoed) = returned.recv().expect("the server does not panic");
+        self.server = Some(server);
+        done.and_then(|done| echoed.map(|()| done))
     }
 
     /// Begins the drive's time, answers as it would from now on, and enters it: at `device`, or else where its door is.
     ///
     /// # Errors
     /// If it cannot be entered.
-    pub fn begin(self, device: Option<LoopDevice>, floor: Option<Floor>) -> Result<Attachment, AttachError> {
-        let Self { registry, terms, mut server, shared, power: (power, switch), entry, files } = self;
+    pub fn begin(self, device: Option<BlockDevice>, floor: Option<Floor>) -> Result<Attachment, AttachError> {
+        let Self { registry, terms, server, answering, shared, power: (power, switch), entry, files } = self;
+        let mut server = server.expect(HERE);
         let orders = Arc::new(Orders::default());
         terms.faults.iter().for_each(|fault| orders.give(Some(*fault)));
         server.begin(floor.unwrap_or_default(), terms.speed, power, Arc::clone(&orders));
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let serve = move || {
-            wake_in_time();
-            let served = server.serve(&told);
-            (server.into_drive(), served)
-        };
-        let server = thread::Builder::new().name("assay-attach".to_owned()).spawn(serve);
-        let server = Some(server.expect("a thread can be started"));
-        let path = device.as_ref().map_or(files.0.path(), LoopDevice::path).to_owned();
+        let server = Some(answering.serve(server, Arc::clone(&stop)));
+        let door = files[0].as_ref().map(Temporary::path);
+        let path = device.as_ref().map(BlockDevice::path).or(door).expect("there is a device or a socket").to_owned();
         let entry = Entry { device: path.clone(), live: Live { told: now(), ..Live::default() }, ..entry };
         let switch = Some(switch);
         let mut this = Attachment { listing: None, device, path, stop, switch, server, shared, floor, _files: files };
         this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);
         Ok(this)
     }
-}
-
-/// The kernel's own allowance for the end of a sleep is 50 µs; where it cannot be had, answers are later by that.
-fn wake_in_time() {
-    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
 }

@@ -78,6 +78,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with = "nbd")]
     vhost_user: Option<PathBuf>,
 
+    /// Make it a block device by the kernel's ublk driver instead, without FUSE and a loop device
+    #[cfg(feature = "ublk")]
+    #[arg(long, conflicts_with = "nbd")]
+    #[cfg_attr(feature = "vhost-user", arg(conflicts_with = "vhost_user"))]
+    ublk: bool,
+
     /// Cut the drive's power after it has answered so many requests, the kernel's own among them
     #[arg(long, value_name = "N")]
     power_cut_after: Option<u64>,
@@ -108,6 +114,10 @@ impl Arguments {
         #[cfg(feature = "vhost-user")]
         if let Some(socket) = &self.vhost_user {
             return Attachment::by_vhost_user(&registry, name, drive, terms, socket);
+        }
+        #[cfg(feature = "ublk")]
+        if self.ublk {
+            return Attachment::by_ublk(&registry, name, drive, terms);
         }
         match &self.nbd {
             Some(socket) => Attachment::by_nbd(&registry, name, drive, terms, socket),

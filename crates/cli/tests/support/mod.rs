@@ -4,6 +4,7 @@
 
 pub mod attached;
 pub mod browser;
+pub mod guest;
 pub mod served;
 
 use std::path::{Path, PathBuf};

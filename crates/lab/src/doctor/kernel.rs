@@ -45,6 +45,7 @@ pub(super) fn checks(machine: &Machine, directory: &Path) -> Vec<Check> {
         check("governor", "run the processors at one speed", SteadyFigures, governor(machine)),
         check("loop", "make a block device of a file", FileSystems, loop_device(machine)),
         check("FUSE", "serve files from a program", FileSystems, fuse(machine)),
+        check("ublk", "serve block devices from a program (attach --ublk)", FileSystems, ublk(machine)),
     ]
 }
 
@@ -172,6 +173,26 @@ fn fuse(machine: &Machine) -> Status {
     device(machine, "dev/fuse", "fuse", "fusermount3", Packages::same("fuse3"))
 }
 
+/// The driver's control device; where it is not there, whether the kernel has a module for it.
+///
+/// Source: Linux, Documentation/block/ublk.rst; the driver came with Linux 6.0, what `assay attach` needs of it with 6.5.
+fn ublk(machine: &Machine) -> Status {
+    judge_ublk(machine, &rustix::system::uname().release().to_string_lossy())
+}
+
+fn judge_ublk(machine: &Machine, release: &str) -> Status {
+    const ELSE: &str = "run Linux 6.5 or newer with CONFIG_BLK_DEV_UBLK, or attach without --ublk";
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse);
+    let version = [numbers.next(), numbers.next()].map(|number| number.and_then(Result::ok).unwrap_or(0_u32));
+    let folder = format!("lib/modules/{release}/kernel/drivers/block");
+    match (machine.has("dev/ublk-control"), machine.list(&folder, "ublk_drv").is_empty()) {
+        _ if version < [6, 5] => Status::missing(format!("Linux {release} is too old"), ELSE),
+        (true, _) => Status::ready("/dev/ublk-control"),
+        (false, true) => Status::missing(format!("no /dev/ublk-control, and no module for Linux {release}"), ELSE),
+        (false, false) => Status::missing("no /dev/ublk-control", machine.as_root("modprobe ublk_drv")),
+    }
+}
+
 /// A kernel module's control device with the program that goes with it.
 fn device(machine: &Machine, path: &str, module: &str, program: &str, packages: Packages) -> Status {
     match (machine.has(path), machine.program(program)) {
@@ -232,6 +253,20 @@ mod tests {
         assert_eq!(governor_of("performance\n"), Status::ready("performance"));
         let remedy = "sudo cpupower frequency-set -g performance";
         assert_eq!(governor_of("powersave\n"), Status::missing("powersave on 1 of 2 processors", remedy));
+    }
+
+    #[test]
+    fn a_driver_is_loaded_where_the_kernel_has_it() {
+        let of = |release: &str, file: &str| judge_ublk(&machine_with(&[(file, "")]).1, release);
+        let module = "lib/modules/6.12.1-cloud/kernel/drivers/block/ublk_drv.ko.xz";
+        assert_eq!(of("6.12.1-cloud", module), Status::missing("no /dev/ublk-control", "sudo modprobe ublk_drv"));
+        assert_eq!(of("6.5", "dev/ublk-control"), Status::ready("/dev/ublk-control"));
+        for (release, file, detail) in
+            [("6.1.0-56-amd64", "dev/ublk-control", "too old"), ("6.18.4", module, "no module")]
+        {
+            let Status::Missing { detail: found, remedy } = of(release, file) else { panic!("{release} has none") };
+            assert!(found.contains(detail) && remedy.contains("Linux 6.5"), "{release}: {found}; {remedy}");
+        }
     }
 
     #[test]

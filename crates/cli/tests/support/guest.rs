@@ -1,0 +1,91 @@
+//! A small Linux in a virtual machine that is emulated: a kernel, its modules, busybox, and a script.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Place, other, skip, tool};
+
+/// After so many seconds a machine is ended: one that does all that it is asked takes a tenth to a third of it.
+const PATIENCE: &str = "300";
+
+/// What the kernel is told. On a busy machine it would take an emulated clock for broken.
+const KERNEL: &str = "console=ttyS0 quiet panic=-1 no_timer_check";
+
+/// A kernel with its modules and busybox, which `scripts/tools` fetches from Debian.
+pub struct Guest {
+    folder: PathBuf,
+    modules: &'static [&'static str],
+}
+
+impl Guest {
+    /// That of a folder in `target`, with these modules in the order in which they need each other. If it or one of these
+    /// programs is missing, that is said.
+    pub fn find(folder: &str, modules: &'static [&str], programs: &[&str]) -> Option<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(folder);
+        let parts = modules.iter().map(|module| format!("{module}.ko"));
+        let mut parts = parts.chain(["vmlinuz", "busybox"].map(str::to_owned));
+        if let Some(part) = parts.find(|part| !path.join(part).exists()) {
+            skip(&format!("there is no target/{folder}/{part}; scripts/tools fetches it"));
+            return None;
+        }
+        let mut programs = programs.iter().chain(&["qemu-system-x86_64"]);
+        if let Some(program) = programs.find(|program| tool(program).is_none()) {
+            skip(&format!("there is no {program}"));
+            return None;
+        }
+        Some(Self { folder: path, modules })
+    }
+
+    /// Boots a machine with this memory and more of QEMU's options, in whose `/sbin` are these programs of this machine, has it
+    /// carry out `script`, and gives what it said.
+    pub fn boot(&self, place: &Place, programs: &[&Path], script: &str, memory: &str, more: &[&str]) -> String {
+        let root = place.path("root");
+        for folder in ["bin", "sbin", "dev", "proc", "sys", "run", "mnt", "tmp", "var/tmp"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::copy(self.folder.join("busybox"), root.join("bin/busybox")).unwrap();
+        for module in self.modules {
+            fs::copy(self.folder.join(format!("{module}.ko")), root.join(format!("{module}.ko"))).unwrap();
+        }
+        programs.iter().for_each(|program| take(program, &root));
+        let init = format!(
+            "#!/bin/busybox sh\n/bin/busybox --install -s /bin\nexport PATH=/sbin:/bin HOME=/tmp\nmount -t devtmpfs none /dev\n\
+             mount -t proc none /proc\nmount -t sysfs none /sys\nmount -t tmpfs -o size=3g none /run\n\
+             for m in {}; do insmod /$m.ko; done\n{script}\npoweroff -f\n",
+            self.modules.join(" ")
+        );
+        fs::write(root.join("init"), init).unwrap();
+        fs::set_permissions(root.join("init"), fs::Permissions::from_mode(0o755)).unwrap();
+        let pack = "find . | bin/busybox cpio -o -H newc > ../initrd";
+        let packed = Command::new("sh").args(["-c", pack]).current_dir(&root).stderr(Stdio::null()).status();
+        assert!(packed.unwrap().success());
+        let [kernel, initrd] =
+            [self.folder.join("vmlinuz"), place.path("initrd")].map(|path| path.display().to_string());
+        let machine = [
+            &[PATIENCE, "qemu-system-x86_64", "-accel", "tcg", "-m", memory, "-nographic", "-nodefaults", "-no-reboot"]
+                [..],
+            &["-kernel", &kernel, "-initrd", &initrd, "-append", KERNEL, "-serial", "stdio"],
+            more,
+        ];
+        other("timeout", &machine.concat())
+    }
+}
+
+/// Copies a program of this machine, without what only a debugger needs, and the libraries that it is linked with.
+fn take(program: &Path, root: &Path) {
+    let copy = root.join("sbin").join(program.file_name().unwrap());
+    let stripped = tool("strip").map(|strip| Command::new(strip).arg("-o").args([&copy, program]).status());
+    if !stripped.is_some_and(|status| status.unwrap().success()) {
+        fs::copy(program, &copy).unwrap();
+    }
+    let linked = other("ldd", &[&program.display().to_string()]);
+    let libraries: BTreeSet<_> = linked.split_whitespace().filter(|word| word.starts_with('/')).collect();
+    for library in libraries {
+        let copy = root.join(library.trim_start_matches('/'));
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(library, copy).unwrap();
+    }
+}
