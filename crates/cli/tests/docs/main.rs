@@ -6,6 +6,7 @@ mod support;
 
 mod attach;
 mod figures;
+mod flags;
 mod page;
 mod serve;
 mod shell;

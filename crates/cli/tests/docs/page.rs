@@ -67,6 +67,17 @@ impl Page {
         blocks
     }
 
+    /// What stands outside of fences.
+    pub fn prose(&self) -> String {
+        let mut fenced = false;
+        let lines = self.text.lines().filter(|line| {
+            let fence = line.starts_with("```");
+            fenced ^= fence;
+            !fenced && !fence
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// The blocks of one kind.
     pub fn of_kind(&self, kind: &str) -> Vec<Block> {
         self.blocks().into_iter().filter(|block| block.kind == kind).collect()
