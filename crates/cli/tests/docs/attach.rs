@@ -141,6 +141,7 @@ pub fn page(page: Page) {
             (None, _) => Session::new(&shell).types_all(&block),
         }
     }
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
 
 /// An image with three partitions, a file system on the third.

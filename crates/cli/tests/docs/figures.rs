@@ -27,5 +27,5 @@ pub fn page(page: Page) {
     }
     let text = "assay replicate my-review.toml".to_owned();
     shell.runs(&Block { at: files[0].at.clone(), kind: "sh".to_owned(), text });
-    assert_eq!(shell.unused(), [""; 0], "the page does not say what is to be replaced");
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }

@@ -35,5 +35,5 @@ pub fn page(page: Page) {
         }
     }
     page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
-    assert_eq!(shell.unused(), [""; 0], "the page does not say what is to be replaced");
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }

@@ -1,13 +1,11 @@
 //! A reader at a shell: what a page says is typed here, in the page's order.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::page::Block;
+use crate::page::{Block, Page};
 use crate::support::{Place, skip, tool};
 
 /// What stands in for something that would take too long here, or that names what no test has: the words of the page, and
@@ -18,7 +16,6 @@ pub type Instead = (&'static str, &'static str);
 pub struct Shell {
     pub place: Place,
     instead: &'static [Instead],
-    used: RefCell<BTreeSet<&'static str>>,
 }
 
 /// Other programs that pages use, each with Debian's package of it.
@@ -36,7 +33,7 @@ impl Shell {
         let place = Place::new();
         fs::create_dir(place.path("bin")).unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_assay"), place.path("bin/assay")).unwrap();
-        let shell = Self { place, instead, used: RefCell::default() };
+        let shell = Self { place, instead };
         // Tests that need root are run by root, who has no need to become it.
         shell.program("sudo", "exec \"$@\"");
         shell
@@ -61,12 +58,7 @@ impl Shell {
 
     /// What is typed for these words of the page.
     pub fn scaled(&self, words: &str) -> String {
-        self.instead.iter().fold(words.to_owned(), |typed, (from, to)| {
-            if typed.contains(from) {
-                self.used.borrow_mut().insert(from);
-            }
-            typed.replace(from, to)
-        })
+        self.instead.iter().fold(words.to_owned(), |typed, (from, to)| typed.replace(from, to))
     }
 
     /// Types this as it stands.
@@ -109,9 +101,15 @@ impl Shell {
         Some(printed)
     }
 
-    /// What was to be replaced and did not come up.
-    pub fn unused(&self) -> Vec<&'static str> {
-        let used = self.used.borrow();
-        self.instead.iter().map(|(from, _)| *from).filter(|from| !used.contains(from)).collect()
+    /// What is to be replaced and does not come up on a page.
+    pub fn unused(&self, page: &Page) -> Vec<&'static str> {
+        let mut unused: Vec<&str> = self.instead.iter().map(|(from, _)| *from).collect();
+        for block in page.blocks() {
+            self.instead.iter().fold(block.text, |typed, (from, to)| {
+                unused.retain(|other| other != from || !typed.contains(from));
+                typed.replace(from, to)
+            });
+        }
+        unused
     }
 }

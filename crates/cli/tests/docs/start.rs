@@ -67,7 +67,7 @@ pub fn readme(page: Page) {
         let script = std::fs::read_to_string(format!("{root}/scripts/test")).unwrap();
         assert!(script.contains("cargo test --workspace"), "every crate is tested");
     }
-    assert_eq!(shell.unused(), [""; 0], "the page does not say what is to be replaced");
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
 
 /// Smaller drives and files, shorter runs, a device that is there, and a terminal for what draws on the whole of one.
@@ -114,7 +114,7 @@ pub fn page(page: Page) {
             _ => drop(shell.runs(&block)),
         }
     }
-    assert_eq!(shell.unused(), [""; 0], "the page does not say what is to be replaced");
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
 
 /// A block that makes a device of a file.
@@ -205,5 +205,5 @@ pub fn introduction(page: Page) {
             if line.text.contains("--resume") { cut_off(&shell, &line) } else { drop(shell.runs(&line)) }
         }
     }
-    assert_eq!(shell.unused(), [""; 0], "the page does not say what is to be replaced");
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
