@@ -11,7 +11,7 @@ use report::site::Now;
 use serde::{Deserialize, Serialize};
 use store::Teller;
 
-use crate::progress::Speed;
+use crate::progress::{Speed, time_left};
 use crate::undertaking::now_ms;
 
 /// How often it is told at most, unless a step begins.
@@ -51,11 +51,11 @@ impl Bulletin {
         let gone = u64::try_from(self.told_ms - self.began_ms).ok().map(Nanos::from_millis);
         let share = self.done.as_secs_f64() / self.whole.as_secs_f64();
         let share = share.is_finite().then_some(share.min(SHARE_MOST));
-        let left = |gone: Nanos| {
-            let share = share.filter(|share| *share > 0.0 && *share < SHARE_MOST)?;
-            Some(Nanos::from_nanos((gone.as_nanos() as f64 * (1.0 - share) / share) as u64))
-        };
-        Now { step: some(&self.step), share, gone, left: gone.and_then(left), speed: some(&self.speed) }
+        let left = gone.filter(|_| share.is_some_and(|share| share < SHARE_MOST)).and_then(|gone| {
+            time_left(Duration::from_nanos(gone.as_nanos()), self.done.as_nanos(), self.whole.as_nanos())
+        });
+        let left = left.map(|left| Nanos::from_nanos(left.as_nanos() as u64));
+        Now { step: some(&self.step), share, gone, left, speed: some(&self.speed) }
     }
 }
 

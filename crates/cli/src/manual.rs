@@ -31,14 +31,24 @@ pub fn write(folder: &Path) -> io::Result<usize> {
 }
 
 /// The name of a command's page, and its text.
-fn page(command: &Command, name: &str, examples: &str) -> (String, Vec<u8>) {
+fn page(command: &Command, name: &str, examples: &str) -> (String, String) {
     let man = Man::new(command.clone().name(name.to_owned()).version(env!("CARGO_PKG_VERSION")))
         .title(name.to_uppercase())
         .source(concat!("assay ", env!("CARGO_PKG_VERSION")))
-        .manual("User commands");
+        .manual("User commands")
+        .date(env!("ASSAY_DATE"));
     let mut text = Vec::new();
     compose(&man, command, examples, &mut text).expect("memory takes what is written");
-    (name.to_owned(), text)
+    (name.to_owned(), tidied(&String::from_utf8(text).expect("pages are made of text")))
+}
+
+/// A page as clap_mangen makes it, without what readers of manuals complain of.
+fn tidied(page: &str) -> String {
+    // Accents are defined anew before each heading.
+    let (accents, rest) = page.split_at(page.find(".TH").expect("a page has a title"));
+    // A blank line is one macro, and what clap calls extra are notes.
+    let rest = rest.replace(accents, "").replace("\n.br\n\n.br\n", "\n.sp\n").replace(".SH EXTRA\n", ".SH NOTES\n");
+    format!("{accents}{rest}")
 }
 
 fn compose(man: &Man, command: &Command, name: &str, text: &mut Vec<u8>) -> io::Result<()> {

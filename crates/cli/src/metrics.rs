@@ -14,6 +14,7 @@ use engine::Measurement;
 use lab::{Metric, Watch};
 use trial::Trial;
 
+use crate::progress::{Speed, time_left};
 use crate::terminal::notice;
 pub use place::{Outlet, Place};
 
@@ -119,7 +120,7 @@ impl Shared {
         };
         let own: Vec<(&str, &str)> = self.labels.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let share = state.done.as_secs_f64() / state.whole.as_secs_f64().max(1e-9);
-        let elapsed = self.began.elapsed().as_secs_f64();
+        let elapsed = self.began.elapsed();
         gauge("assay_run_info", "Which run this is.", &own, 1.0);
         gauge("assay_running", "Whether the run goes on.", &[], f64::from(u8::from(!state.is_over)));
         gauge(
@@ -128,10 +129,10 @@ impl Shared {
             &[],
             if state.is_over { 1.0 } else { share.min(1.0) },
         );
-        gauge("assay_elapsed_seconds", "How long the run has gone on.", &[], elapsed);
-        if share > 0.0 && !state.is_over {
-            let left = elapsed * (1.0 - share).max(0.0) / share;
-            gauge("assay_left_seconds", "How long the run is expected to go on.", &[], left);
+        gauge("assay_elapsed_seconds", "How long the run has gone on.", &[], elapsed.as_secs_f64());
+        let left = time_left(elapsed, state.done.as_nanos(), state.whole.as_nanos());
+        if let Some(left) = left.filter(|_| !state.is_over) {
+            gauge("assay_left_seconds", "How long the run is expected to go on.", &[], left.as_secs_f64());
         }
         gauge("assay_measurements", "Measurements that are kept.", &[], state.measurements as f64);
         gauge("assay_findings", "Doubts about what was measured.", &[], state.findings as f64);
@@ -179,9 +180,7 @@ impl Watch for Metrics {
     fn live(&self, now: engine::Progress) {
         self.change(false, |state| {
             let before = std::mem::replace(&mut state.heard, now);
-            let seconds = now.elapsed.as_secs_f64() - before.elapsed.as_secs_f64();
-            let requests = now.requests.checked_sub(before.requests);
-            state.live = requests.filter(|_| seconds > 0.0).map(|requests| requests as f64 / seconds).or(state.live);
+            state.live = Speed::between(before, now).map(|speed| speed.iops).or(state.live);
         });
     }
 

@@ -171,9 +171,7 @@ impl Undertaking<'_> {
         };
         (store, ended)
     }
-}
 
-impl Undertaking<'_> {
     /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
     fn view(&self, run: RunId, opened: &Opened) -> Option<View> {
         let scene = Scene {

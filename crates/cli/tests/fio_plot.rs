@@ -2,17 +2,10 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use support::{Place, skip};
-
-/// fio-plot as `scripts/tools` installs it, or as it is found among the programs.
-fn fio_plot() -> Option<PathBuf> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/fio-plot/bin/fio-plot");
-    let runs = |program: &PathBuf| Command::new(program).arg("--help").output().is_ok();
-    [ours, "fio-plot".into()].into_iter().find(runs)
-}
+use support::{Place, fio_plot, skip};
 
 /// Writes the document of a short run into `place`, under any name: fio-plot looks at what a document says.
 fn measured(place: &Place, rw: &str, sizes: &str, depth: &str, workers: &str) {

@@ -150,6 +150,46 @@ fn the_diagram_of_layers_shows_what_the_crates_depend_on() {
     }
 }
 
+/// The functions of the trait `Drive` in a text, each without what it does if a drive does nothing else.
+fn interface(text: &str) -> Vec<String> {
+    let (_, body) = text.split_once("pub trait Drive {\n").expect("it has the trait");
+    let (body, _) = body.split_once("\n}").expect("which has an end");
+    let functions = body.lines().map(str::trim).filter(|line| line.starts_with("fn "));
+    functions
+        .map(|line| line.split([';', '{']).next().unwrap().trim().replace("_now", "now").replace("_soon", "soon"))
+        .collect()
+}
+
+#[test]
+fn the_interface_of_drives_is_shown_as_it_is() {
+    let shown = interface(&read(&root().join("docs/architecture.md")));
+    assert_eq!(shown, interface(&read(&root().join("crates/drive/src/lib.rs"))));
+}
+
+#[test]
+fn every_file_in_the_table_of_a_crate_is_there() {
+    let (mut found, mut missing) = (0, Vec::new());
+    for (name, _) in LAYERS {
+        let folder = root().join("crates").join(name);
+        let page = read(&folder.join("README.md"));
+        for row in page.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next()) {
+            let files = row.split('`').filter(|word| word.ends_with(".rs") || word.ends_with('/'));
+            let mut beside = folder.join("src");
+            for file in files {
+                let paths = [folder.join("src").join(file), beside.join(file)];
+                match paths.iter().find(|path| path.exists()) {
+                    // The next in the row may be named without the folder that both are in.
+                    Some(path) => beside = path.parent().unwrap().to_owned(),
+                    None => missing.push(format!("crates/{name}/README.md names {file}, which is not there")),
+                }
+                found += 1;
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert!(found > 100, "only {found} files are named: are they still written as | `file.rs` | what it holds |?");
+}
+
 #[test]
 fn nothing_below_the_engine_touches_the_outside_world() {
     for name in ["block", "stats", "workload", "drive"] {

@@ -1,8 +1,9 @@
-//! The Debian package: it installs, runs and is removed without a trace.
+//! Packages: Debian's installs, runs and is removed without a trace; the static one is made with musl's compiler.
 
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,4 +79,36 @@ fn the_package_installs_runs_and_is_removed_cleanly() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     dpkg(&["--purge", "assay"]);
     assert_eq!(files(&other), Vec::<PathBuf>::new(), "what is left behind");
+}
+
+/// A copy of `scripts/package` in a place of its own, with a cargo that makes `assay` of the compiler that it is told of: how
+/// `static` ends and what it says, where rustup has `targets`.
+fn static_package(place: &Place, targets: &str) -> (Option<i32>, String) {
+    for folder in ["scripts", "bin"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    fs::copy(root().join("scripts/package"), place.path("scripts/package")).unwrap();
+    let cargo =
+        "for word; do target=$word; done\nmkdir -p target/$target/dist\nenv | grep ^CC_ > target/$target/dist/assay";
+    let rustup = format!("echo {targets}");
+    for (name, script) in [("cargo", cargo), ("rustup", &rustup), ("musl-gcc", ""), ("file", "echo static")] {
+        let path = place.path("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
+    let run = Command::new("bash").arg(place.path("scripts/package")).arg("static").env("PATH", path).output().unwrap();
+    (run.status.code(), String::from_utf8([run.stdout, run.stderr].concat()).unwrap())
+}
+
+#[test]
+fn the_static_package_is_made_with_musls_compiler() {
+    let place = Place::new();
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let (code, said) = static_package(&place, "x86_64-unknown-linux-gnu");
+    assert!(code == Some(3) && said.contains(&format!("rustup target add {target}")), "{said}");
+    let (code, said) = static_package(&place, &target);
+    assert_eq!((code, said), (Some(0), format!("target/package/assay-{target}.tar.gz\n")));
+    let made = fs::read_to_string(place.path(&format!("target/{target}/dist/assay"))).unwrap();
+    assert_eq!(made.trim(), format!("CC_{}=musl-gcc", target.replace('-', "_")));
 }

@@ -60,7 +60,7 @@ fn manual_pages_are_without_mistakes() {
         return skip("mandoc is not installed");
     }
     for page in pages {
-        let output = Command::new("mandoc").args(["-T", "lint", "-W", "error"]).arg(&page).output().unwrap();
+        let output = Command::new("mandoc").args(["-T", "lint", "-W", "warning"]).arg(&page).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{}: {said}", page.display());
     }

@@ -10,6 +10,7 @@ use comfy_table::{ContentArrangement, Table};
 use lab::{Outcome, recall};
 use store::{Run, RunId, State, Store};
 
+use super::page;
 use crate::color;
 use crate::failure::Failure;
 use crate::terminal::spelled;
@@ -177,17 +178,8 @@ fn summary(outcome: &Outcome, is_terminal: bool) -> String {
 /// Writes the report into `folder`; where it is.
 pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure> {
     let run = &outcome.run;
-    let path = folder.join(file_name(run));
-    let failed = |error: io::Error| {
-        Failure::failed(format!(
-            "the report could not be written to {}: {error}; the results are kept, `assay report {} --out DIR` writes it elsewhere",
-            path.display(),
-            run.id
-        ))
-    };
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    std::fs::write(&path, report::html(outcome)).map_err(failed)?;
-    Ok(std::path::absolute(&path).unwrap_or(path))
+    let otherwise = format!("the results are kept, `assay report {} --out DIR` writes it elsewhere", run.id);
+    page::write(folder, &file_name(run), &report::html(outcome), &otherwise)
 }
 
 /// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it

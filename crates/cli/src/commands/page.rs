@@ -16,7 +16,7 @@ const FOLDER: &str = "assay-reports";
 /// If it cannot be written.
 pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOnce() -> String) -> Result<(), Failure> {
     let Some(folder) = out.or(for_people.then(|| Path::new(FOLDER))) else { return Ok(()) };
-    let line = format!("Report: {}\n", write(folder, name, &html())?.display());
+    let line = format!("Report: {}\n", write(folder, name, &html(), "name another --out")?.display());
     if for_people {
         say(&format!("\n{line}"))
     } else {
@@ -25,10 +25,14 @@ pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOn
     }
 }
 
-fn write(folder: &Path, name: &str, html: &str) -> Result<PathBuf, Failure> {
+/// Writes a page of this name into `folder`, which is made if need be; where it is.
+///
+/// # Errors
+/// If it cannot be written, with what to do then.
+pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
-        Failure::failed(format!("the report could not be written to {}: {error}; name another --out", path.display()))
+        Failure::failed(format!("the report could not be written to {}: {error}; {otherwise}", path.display()))
     })?;
     Ok(std::path::absolute(&path).unwrap_or(path))
 }

@@ -166,6 +166,13 @@ pub fn tool(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// fio-plot as `scripts/tools` installs it, or as it is found among the programs.
+pub fn fio_plot() -> Option<PathBuf> {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/fio-plot/bin/fio-plot");
+    let runs = |program: &PathBuf| Command::new(program).arg("--help").output().is_ok();
+    [Some(ours), tool("fio-plot")].into_iter().flatten().find(runs)
+}
+
 /// Says that a test cannot run here.
 pub fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
@@ -183,13 +190,20 @@ pub fn other(program: &str, arguments: &[&str]) -> String {
 pub struct LoopDevice(pub String);
 
 impl LoopDevice {
+    /// Whether this machine makes devices of files; otherwise the reason is said.
+    pub fn can_be_made() -> bool {
+        let can = rustix::process::geteuid().is_root()
+            && tool("losetup").is_some()
+            && Path::new("/dev/loop-control").exists();
+        if !can {
+            skip("loop devices need root, losetup and /dev/loop-control");
+        }
+        can
+    }
+
     /// A device of so many MiB; none, with the reason said, where this machine cannot.
     pub fn new(file: &Path, mebibytes: u64) -> Option<Self> {
-        if !rustix::process::geteuid().is_root()
-            || tool("losetup").is_none()
-            || !Path::new("/dev/loop-control").exists()
-        {
-            skip("loop devices need root, losetup and /dev/loop-control");
+        if !Self::can_be_made() {
             return None;
         }
         std::fs::File::create(file).and_then(|made| made.set_len(mebibytes << 20)).expect("room for the device");
