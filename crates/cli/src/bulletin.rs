@@ -108,6 +108,10 @@ impl Watch for Crier {
         self.tell(false, |last| last.bulletin.done += done);
     }
 
+    fn expect(&self, whole: Nanos) {
+        self.tell(false, |last| last.bulletin.whole = whole);
+    }
+
     fn live(&self, now: Live) {
         self.tell(false, |last| {
             let before = std::mem::replace(&mut last.heard, now);

@@ -45,7 +45,7 @@ impl Progress {
 
 impl Watch for Progress {
     fn begin(&self, whole: Nanos) {
-        self.bar.set_length(whole.as_nanos() / 1_000_000);
+        self.bar.set_length(whole.as_nanos());
         self.bar.enable_steady_tick(Duration::from_millis(250));
     }
 
@@ -62,7 +62,11 @@ impl Watch for Progress {
     }
 
     fn advance(&self, done: Nanos) {
-        self.bar.inc(done.as_nanos() / 1_000_000);
+        self.bar.inc(done.as_nanos());
+    }
+
+    fn expect(&self, whole: Nanos) {
+        self.bar.set_length(whole.as_nanos());
     }
 
     fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
@@ -208,7 +212,7 @@ mod tests {
         progress.begin(Nanos::from_secs(10));
         progress.step("Random reads");
         progress.advance(Nanos::from_secs(4));
-        assert_eq!(progress.bar.position(), 4_000);
+        assert_eq!(progress.bar.position(), 4_000_000_000);
         assert_eq!(progress.bar.message(), "Random reads");
         progress.finish();
     }
