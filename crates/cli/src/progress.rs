@@ -111,8 +111,8 @@ fn style(template: &str) -> ProgressStyle {
     style.with_key("left", left).progress_chars("━━╌")
 }
 
-/// How long the rest takes if it goes on as it has gone since the beginning; none before anything is done. What is done
-/// and the whole are what the plan was expected to cost, which a test holds against what it does cost.
+/// How long the rest takes if the machine stays as busy as it was since the beginning; none before anything is done. What
+/// is done and the whole are in the processor's time where a drive is simulated, and else as the plan expects.
 pub fn time_left(elapsed: Duration, done: u64, whole: u64) -> Option<Duration> {
     let left = whole.saturating_sub(done) as f64 / done as f64;
     (done > 0).then(|| elapsed.mul_f64(left))

@@ -44,8 +44,11 @@ struct State {
     learns: bool,
     /// What is left of each step.
     left: Vec<Vec<Part>>,
-    /// What parts that were done took, in seconds, by their keys.
-    known: HashMap<String, f64>,
+    /// What parts take, in seconds, by their keys.
+    known: HashMap<String, Known>,
+    /// How much longer parts took than in rehearsals, which store nothing, in seconds, in order: the middle one is what
+    /// others will.
+    surplus: Vec<f64>,
     /// What all that is done has taken, in seconds.
     spent: f64,
     /// What of that the watcher knows.
@@ -54,6 +57,15 @@ struct State {
     at_hand: usize,
     /// How far that is: shares, with what they took in seconds.
     course: Vec<(f64, f64)>,
+}
+
+/// What a part takes.
+#[derive(Clone, Copy)]
+enum Known {
+    /// In a rehearsal, in seconds.
+    Rehearsed(f64),
+    /// When it was done last, in seconds.
+    Done(f64),
 }
 
 impl<'a> Outlook<'a> {
@@ -71,9 +83,14 @@ impl<'a> Outlook<'a> {
         self.watch.begin(whole);
     }
 
-    /// Parts with this key take so long.
+    /// Parts with this key took so long in a rehearsal.
     pub(crate) fn learn(&self, key: &str, each: Nanos) {
-        self.state().known.insert(key.to_owned(), each.as_secs_f64());
+        self.state().known.insert(key.to_owned(), Known::Rehearsed(each.as_secs_f64()));
+    }
+
+    /// Whether anything like this was done.
+    pub(crate) fn knows(&self, key: &str) -> bool {
+        self.state().known.contains_key(key)
     }
 
     /// Something that is no part of a step has taken so long.
@@ -129,7 +146,13 @@ impl<'a> Outlook<'a> {
 impl State {
     /// How long a part takes each time, in seconds.
     fn takes(&self, part: &Part) -> f64 {
-        self.known.get(&part.key).copied().unwrap_or(part.expected.as_secs_f64())
+        match self.known.get(&part.key) {
+            Some(Known::Done(took)) => *took,
+            Some(Known::Rehearsed(took)) => {
+                took + self.surplus.get(self.surplus.len() / 2).copied().unwrap_or_default()
+            }
+            None => part.expected.as_secs_f64(),
+        }
     }
 
     /// How long a step of one part takes, in seconds.
@@ -149,7 +172,10 @@ impl State {
     fn done(&mut self, step: usize, key: &str, times: f64, each: f64) {
         let (taken, expected) = self.take(step, key, times);
         if self.learns {
-            self.known.insert(key.to_owned(), each);
+            if let Some(Known::Rehearsed(rehearsed)) = self.known.insert(key.to_owned(), Known::Done(each)) {
+                let place = self.surplus.partition_point(|less| *less < each - rehearsed);
+                self.surplus.insert(place, each - rehearsed);
+            }
             self.spent += each * times;
         } else {
             self.spent += expected * taken;
