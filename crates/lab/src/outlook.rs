@@ -243,3 +243,62 @@ impl Spent {
 fn nanos(seconds: f64) -> Nanos {
     Nanos::from_nanos((seconds * 1e9) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what was told last: what is done and the whole, in seconds.
+    #[derive(Default)]
+    struct Last(Mutex<(f64, f64)>);
+
+    impl Watch for Last {
+        fn begin(&self, whole: Nanos) {
+            self.expect(whole);
+        }
+
+        fn step(&self, _: &str) {}
+
+        fn advance(&self, done: Nanos) {
+            self.0.lock().unwrap().0 += done.as_secs_f64();
+        }
+
+        fn expect(&self, whole: Nanos) {
+            self.0.lock().unwrap().1 = whole.as_secs_f64();
+        }
+    }
+
+    fn steps() -> Vec<Vec<Part>> {
+        let part = |key: &str, seconds, times| Part { key: key.to_owned(), expected: Nanos::from_secs(seconds), times };
+        vec![vec![part("wear", 100, 1.0)], vec![part("read", 10, 3.0)], vec![part("read", 10, 2.0)]]
+    }
+
+    #[test]
+    fn a_step_goes_on_as_its_latter_half_and_what_was_done_takes_as_long_again() {
+        let (last, seconds) = (Last::default(), Nanos::from_secs);
+        let outlook = Outlook::new(&last);
+        outlook.begin(steps(), true);
+        let told = || *last.0.lock().unwrap();
+        assert_eq!(told(), (0.0, 150.0), "nothing is known but what was expected");
+        outlook.reach(0, 0.2, seconds(2));
+        outlook.reach(0, 0.4, seconds(10));
+        assert_eq!(told(), (10.0, 10.0 + 0.6 * 40.0 + 50.0));
+        outlook.done(0, "wear", 1.0, seconds(34));
+        outlook.learn("read", seconds(2));
+        outlook.enough(1, "read", 5.0, seconds(3));
+        assert_eq!(told(), (34.0 + 15.0, 34.0 + 15.0 + 2.0 * 3.0), "five were needed, and two like them are left");
+        outlook.skip(2, "read");
+        assert_eq!(told(), (49.0, 49.0));
+    }
+
+    #[test]
+    fn where_the_plan_says_how_long_things_take_nothing_else_counts() {
+        let (last, seconds) = (Last::default(), Nanos::from_secs);
+        let outlook = Outlook::new(&last);
+        outlook.begin(steps(), false);
+        outlook.reach(0, 0.5, seconds(1));
+        outlook.done(0, "wear", 1.0, seconds(3));
+        outlook.enough(1, "read", 3.0, seconds(1));
+        assert_eq!(*last.0.lock().unwrap(), (130.0, 150.0));
+    }
+}
