@@ -15,6 +15,7 @@ pub mod import;
 mod level;
 mod metric;
 mod outcome;
+mod outlook;
 pub mod plan;
 pub mod power;
 mod quantity;

@@ -7,6 +7,7 @@ use super::{Session, lock, unaligned};
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::plan::{Cell, Rounds};
+use crate::subject::Share;
 use crate::variants::Lineage;
 
 impl Session<'_> {
@@ -19,7 +20,7 @@ impl Session<'_> {
         name: &str,
         rounds: &Rounds,
         lineage: &mut Lineage,
-        cost: Nanos,
+        reach: &Share,
     ) -> Result<Bytes, LabError> {
         let mut cells = Vec::new();
         for (place, cell) in rounds.measure.cells.iter().enumerate() {
@@ -29,8 +30,9 @@ impl Session<'_> {
             }
         }
         let mut stored = Stored::of(self, name, lineage)?;
-        let all = (cells.len() as u64 * u64::from(rounds.at_most)).max(1);
-        let each = Nanos::from_nanos(cost.as_nanos() / all);
+        // As many as are needed to judge are certain.
+        let all = cells.len() as f64 * f64::from(rounds.measure.repeats.most);
+        let mut measured_in_all = 0.0;
         let mut written = Bytes::ZERO;
         let mut done = 0;
         let (mut judged, mut is_steady) = (0, rounds.steady.map(|_| false));
@@ -44,12 +46,11 @@ impl Session<'_> {
             }
             for measured in &mut cells {
                 let one = match stored.take(&measured.key, done) {
-                    Some(one) => {
-                        self.watch.advance(each);
-                        one
-                    }
-                    None => self.measure_once(name, measured, done, rounds.rest, lineage, each)?,
+                    Some(one) => one,
+                    None => self.measure_once(name, measured, done, rounds.rest, lineage)?,
                 };
+                measured_in_all += 1.0;
+                reach(f64::min(measured_in_all / all, 1.0));
                 written += one.write.bytes;
                 measured.rounds.push(one);
             }
@@ -62,7 +63,6 @@ impl Session<'_> {
                 is_steady = Some(judged == rounds.watched.len() && verdicts.into_iter().all(|steady| steady));
             }
         }
-        self.watch.advance(each.times(all - u64::from(done) * cells.len() as u64));
         if is_steady == Some(false) {
             self.note(Some(name), lineage.cell(), &not_steady(done, rounds, judged))?;
         }
@@ -77,7 +77,6 @@ impl Session<'_> {
         round: u32,
         rest: Nanos,
         lineage: &mut Lineage,
-        cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let Measured { cell, key, .. } = measured;
         let since = Clocks::now();
@@ -86,7 +85,7 @@ impl Session<'_> {
         // What is read or written in order goes on through the target, and comes to all of it in the end.
         let moved = measured.rounds.iter().map(Measurement::bytes).sum();
         let workload = cell.workload.resumed(moved);
-        let mut one = self.run(lineage.subject, &workload, seed, cost).map_err(|error| error.at(name, &place()))?;
+        let mut one = lineage.subject.run(&workload, seed, &|_| {}).map_err(|error| error.at(name, &place()))?;
         one.workload.begin = Bytes::ZERO;
         if rest > Nanos::ZERO {
             lineage.subject.idle(rest);
