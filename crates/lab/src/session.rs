@@ -12,7 +12,7 @@ use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, Progress};
 use store::{RunId, Store};
 use trial::Trial;
-use workload::{Pattern, Spare, Stop, Workload};
+use workload::{Spare, Stop, Workload};
 
 use crate::LabError;
 use crate::clocks::Clocks;
