@@ -44,7 +44,7 @@ impl Bulletin {
         serde_json::from_str(text).ok()
     }
 
-    /// The same for people. The time left supposes that the machine stays as busy as it was; work that takes longer
+    /// The same for people. The time left supposes that the rest goes on as fast as what is done; work that takes longer
     /// than was expected is as good as done, and nobody knows for how long.
     pub fn now(&self) -> Now {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
@@ -106,10 +106,6 @@ impl Watch for Crier {
 
     fn advance(&self, done: Nanos) {
         self.tell(false, |last| last.bulletin.done += done);
-    }
-
-    fn expect(&self, whole: Nanos) {
-        self.tell(false, |last| last.bulletin.whole = whole);
     }
 
     fn live(&self, now: Live) {

@@ -199,10 +199,6 @@ impl Watch for View {
         self.course().done += done;
     }
 
-    fn expect(&self, whole: Nanos) {
-        self.course().whole = whole;
-    }
-
     fn live(&self, now: engine::Progress) {
         self.course().hear(now);
     }

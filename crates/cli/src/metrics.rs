@@ -177,10 +177,6 @@ impl Watch for Metrics {
         self.change(false, |state| state.done += done);
     }
 
-    fn expect(&self, whole: Nanos) {
-        self.change(false, |state| state.whole = whole);
-    }
-
     fn live(&self, now: engine::Progress) {
         self.change(false, |state| {
             let before = std::mem::replace(&mut state.heard, now);
@@ -220,10 +216,6 @@ impl Watch for Watchers<'_> {
 
     fn advance(&self, done: Nanos) {
         self.0.iter().for_each(|one| one.advance(done));
-    }
-
-    fn expect(&self, whole: Nanos) {
-        self.0.iter().for_each(|one| one.expect(whole));
     }
 
     fn live(&self, now: engine::Progress) {

@@ -15,7 +15,6 @@ pub mod import;
 mod level;
 mod metric;
 mod outcome;
-mod outlook;
 pub mod plan;
 pub mod power;
 mod quantity;

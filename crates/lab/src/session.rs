@@ -7,19 +7,19 @@ mod trials;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, Progress};
 use store::{RunId, Store};
 use trial::Trial;
-use workload::{Spare, Stop, Workload};
+use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::fit::fits;
-use crate::outlook::{self, Outlook, Part, Spent};
 use crate::plan::{Action, Cell, Limit, Plan, Point, Step};
-use crate::subject::{Share, Subject, fill};
+use crate::subject::{Subject, fill};
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
 
@@ -29,10 +29,8 @@ pub trait Watch: Sync {
     fn begin(&self, whole: Nanos);
     /// This is what is done now.
     fn step(&self, title: &str);
-    /// Work of so much has been done.
+    /// Work that was expected to take this long has been done.
     fn advance(&self, done: Nanos);
-    /// In all, the work that is done included, it is expected to be so much by now.
-    fn expect(&self, _whole: Nanos) {}
     /// A measurement in real time has come so far, since it began.
     fn live(&self, _: Progress) {}
     /// A repeat of a cell was measured and is in the store.
@@ -67,8 +65,8 @@ pub struct Session<'a> {
     have: HashSet<(String, String, u32)>,
     /// The IOPS of those whose precision decides how often they are measured, by step and cell.
     known: HashMap<(String, String), Vec<f64>>,
-    /// How long the rest takes.
-    outlook: Outlook<'a>,
+    /// Whether the clones have been made that measurements run on.
+    has_cloned: AtomicBool,
 }
 
 impl<'a> Session<'a> {
@@ -96,7 +94,7 @@ impl<'a> Session<'a> {
                 known.entry((stored.step, stored.key)).or_default().push(stored.measurement.iops());
             }
         }
-        Ok(Self { store, run, plan, seed, watch, have, known, outlook: Outlook::new(watch) })
+        Ok(Self { store, run, plan, seed, watch, have, known, has_cloned: AtomicBool::new(false) })
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.
@@ -108,7 +106,7 @@ impl<'a> Session<'a> {
     /// At the first failure. Every cell finished before it is in the store.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
         fits(self.plan, subject)?;
-        self.look_ahead(subject);
+        self.watch.begin(self.whole_cost(subject));
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
         let mut whole = Lineage { subject, changes: "", written: Bytes::ZERO, survives: state_survives };
         let mut variants = Variants::default();
@@ -119,17 +117,17 @@ impl<'a> Session<'a> {
             let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
             index += match &step.action {
                 Action::Trial(trials) => {
-                    self.trials(index, trials, whole.subject)?;
+                    self.trials(step, trials, whole.subject)?;
                     1
                 }
                 Action::Measure(_) => self.measure_group(index, whole.subject, &mut variants)?,
-                _ if done_before => {
-                    self.outlook.skip(index, &step.name);
+                action if done_before => {
+                    self.watch.advance(self.cost(action, whole.subject));
                     1
                 }
                 _ => {
                     self.watch.step(&step.title);
-                    self.change(index, &mut whole)?;
+                    self.change(step, &mut whole)?;
                     1
                 }
             };
@@ -138,24 +136,10 @@ impl<'a> Session<'a> {
     }
 
     /// Carries out a step that changes the drive's state.
-    fn change(&self, index: usize, lineage: &mut Lineage) -> Result<(), LabError> {
-        let (step, since) = (&self.plan.steps[index], Spent::now());
+    fn change(&self, step: &Step, lineage: &mut Lineage) -> Result<(), LabError> {
+        let whole_cost = self.cost(&step.action, lineage.subject);
         // Those with other parts are brought along side by side.
-        let times = if lineage.is_target() { 1.0 } else { 1.0 / lineage.subject.side_by_side() as f64 };
-        // Only of the target is it told how far it is meanwhile.
-        let is_target = lineage.is_target();
-        let reach = |share: f64| {
-            if is_target {
-                self.outlook.reach(index, share, since.passed());
-            }
-        };
-        self.bring_about(step, lineage, &reach)?;
-        self.outlook.done(index, &step.name, times, since.passed());
-        Ok(())
-    }
-
-    /// Brings about the state that a step is for.
-    fn bring_about(&self, step: &Step, lineage: &mut Lineage, reach: &Share) -> Result<(), LabError> {
+        let cost = if lineage.is_target() { whole_cost } else { shared(whole_cost, lineage.subject) };
         let at = |error: LabError| error.at(&step.name, lineage.changes);
         match &step.action {
             Action::Measure(_) | Action::Trial(_) => {}
@@ -164,29 +148,31 @@ impl<'a> Session<'a> {
                 if let Some(finding) = lineage.subject.purge_by(*method).map_err(at)? {
                     self.note(Some(&step.name), lineage.cell(), &finding)?;
                 }
+                self.watch.advance(cost);
             }
-            Action::Idle { time } => lineage.subject.idle(*time),
+            Action::Idle { time } => {
+                lineage.subject.idle(*time);
+                self.watch.advance(cost);
+            }
             Action::Fill { block, queue_depth } => {
-                let whole = lineage.subject.capacity().get() as f64;
                 for workload in fill(*block, *queue_depth, lineage.subject) {
                     let since = Clocks::now();
                     // What is left at the end is a part of it, however small.
-                    let (before, part) =
-                        (workload.offset.get() as f64, workload.stop.bytes.unwrap_or_default().get() as f64);
-                    let told = |share: f64| reach((before + share * part) / whole);
-                    let filled = lineage.subject.run(&workload, self.seed.split(&step.name), &told).map_err(at)?;
+                    let part = lineage.subject.cost(&workload).as_nanos() as f64 / whole_cost.as_nanos().max(1) as f64;
+                    let cost = Nanos::from_nanos((cost.as_nanos() as f64 * part) as u64);
+                    let filled = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
                     self.note_all(&step.name, lineage.changes, filled.target_findings())?;
                     self.note_disturbances(since, filled.clock, &step.name, lineage.changes)?;
                 }
             }
             Action::Rounds(rounds) => {
-                let written = self.rounds(&step.name, rounds, lineage, reach)?;
+                let written = self.rounds(&step.name, rounds, lineage, cost)?;
                 if rounds.measure.cells.iter().any(|cell| wears(&cell.workload)) {
                     lineage.written += written;
                 }
             }
             Action::Condition(condition) => {
-                let done = self.condition(&step.name, condition, lineage, reach)?;
+                let done = self.condition(&step.name, condition, lineage, cost)?;
                 if wears(&condition.workload) {
                     lineage.written += done;
                     let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
@@ -200,7 +186,7 @@ impl<'a> Session<'a> {
                     self.note(Some(&step.name), lineage.cell(), &assumed(Spare::USUAL))?;
                 }
                 let workload = precondition.on(lineage.subject.capacity(), known);
-                let done = lineage.subject.run(&workload, self.seed.split(&step.name), reach).map_err(at)?;
+                let done = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
                 lineage.written += done.write.bytes;
                 self.note_all(&step.name, lineage.changes, done.target_findings())?;
                 self.keep_series(&step.name, lineage, done)?;
@@ -213,6 +199,26 @@ impl<'a> Session<'a> {
     fn last_state_change_done(&self) -> Option<usize> {
         let measured = |name: &str| self.have.iter().any(|(step, _, _)| step == name);
         self.plan.steps.iter().rposition(|step| measured(&step.name))
+    }
+
+    /// Runs a workload, telling the watcher of its progress.
+    fn run(
+        &self,
+        subject: &mut dyn Subject,
+        workload: &Workload,
+        seed: Seed,
+        cost: Nanos,
+    ) -> Result<Measurement, LabError> {
+        let told = Mutex::new(Nanos::ZERO);
+        let tell = |share: f64| {
+            let reached = Nanos::from_nanos((cost.as_nanos() as f64 * share) as u64);
+            let mut told = told.lock().expect("nothing panics while it holds the progress");
+            self.watch.advance(reached.since(*told));
+            *told = reached.max(*told);
+        };
+        let measurement = subject.run(workload, seed, &tell)?;
+        tell(1.0);
+        Ok(measurement)
     }
 
     /// Keeps doubts about a cell.
@@ -236,47 +242,30 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Says what is to be done and how long all of it takes.
-    fn look_ahead(&self, subject: &mut dyn Subject) {
-        let measures = self.plan.steps.iter().any(|step| matches!(step.action, Action::Measure(_)));
-        let (took, copying) = if measures { subject.ready() } else { Default::default() };
-        let side_by_side = subject.side_by_side() as f64;
-        let swept = swept(self.plan);
-        let parts = |(index, step): (usize, &Step)| match &step.action {
-            Action::Measure(measure) => measure
-                .points()
-                .map(|cells| Part {
-                    key: outlook::key(cells),
-                    expected: measuring(subject, cells, copying),
-                    times: f64::from(measure.repeats.least()) / side_by_side,
-                })
-                .collect(),
-            Action::Trial(trials) => {
-                let times = f64::from(trials.repeats);
-                let part =
-                    |point: &Point| Part { key: point.key(), expected: trials.experiment.cost(&point.choices), times };
-                trials.points.iter().map(part).collect()
-            }
-            action => {
-                let others = swept.iter().filter(|(_, last)| index < *last).count() as f64;
-                let (key, expected) = (step.name.clone(), self.cost(action, subject));
-                vec![Part { key, expected, times: 1.0 + others / side_by_side }]
-            }
-        };
-        self.outlook.begin(self.plan.steps.iter().enumerate().map(parts).collect(), subject.is_simulated());
-        self.outlook.spend(took);
+    /// About how long all takes, for the progress bar alone.
+    fn whole_cost(&self, subject: &dyn Subject) -> Nanos {
+        let target: Nanos = self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum();
+        let again = swept(self.plan).into_iter().flat_map(|(_, last)| &self.plan.steps[..last]);
+        let again = again.filter(|step| !matches!(step.action, Action::Measure(_)));
+        let cloned = self.plan.steps.iter().any(|step| matches!(step.action, Action::Measure(_)));
+        let cloning = if cloned { copying(subject).times(FIRST_CLONE) } else { Nanos::ZERO };
+        target + cloning + again.map(|step| shared(self.cost(&step.action, subject), subject)).sum()
     }
 
     /// About how long a step takes, for the progress bar alone.
     fn cost(&self, action: &Action, subject: &dyn Subject) -> Nanos {
         match action {
-            Action::Purge { .. } => Nanos::from_millis(200),
-            Action::Idle { .. } if subject.is_simulated() => Nanos::ZERO,
+            Action::Purge { .. } => match copying(subject) {
+                Nanos::ZERO => Nanos::from_millis(200),
+                copying => copying,
+            },
             Action::Idle { time } => *time,
             Action::Fill { block, queue_depth } => {
                 fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
             }
-            Action::Measure(_) | Action::Trial(_) => Nanos::ZERO,
+            Action::Measure(measure) => {
+                measure.points().map(|cells| share(subject, cells, measure.repeats.least() as usize)).sum()
+            }
             Action::Rounds(rounds) => {
                 let once = |cell: &Cell| subject.cost(&cell.workload) + rounds.rest;
                 let before = rounds.pre_writes.as_ref().map(|workload| subject.cost(workload));
@@ -291,6 +280,10 @@ impl<'a> Session<'a> {
                 };
                 subject.cost(&Workload { stop, ..condition.workload.clone() })
             }
+            Action::Trial(trials) => {
+                let once = |point: &Point| trials.experiment.cost(&point.choices);
+                trials.points.iter().map(once).sum::<Nanos>().times(u64::from(trials.repeats))
+            }
             Action::Precondition(precondition) => subject.cost(&precondition.on(subject.capacity(), subject.spare())),
         }
     }
@@ -301,12 +294,26 @@ fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
     store.lock().expect("nothing panics while it holds the store")
 }
 
-/// About how long it takes to measure a point once, where bringing a clone back to its state takes `copying`. The longest of
-/// several jobs says how long all of them take.
-fn measuring(subject: &dyn Subject, cells: &[Cell], copying: Nanos) -> Nanos {
-    let changes = cells.iter().any(|cell| cell.workload.changes_data());
-    let longest = cells.iter().map(|cell| subject.cost(&cell.workload)).max().unwrap_or_default();
-    longest + if changes { copying } else { Nanos::ZERO }
+/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated
+/// drives of 80 and 500 GB; the memory is touched for the first time.
+const FIRST_CLONE: u64 = 18;
+
+/// About how long it takes to copy all that a subject keeps; zero where nothing is copied.
+fn copying(subject: &dyn Subject) -> Nanos {
+    subject.readying(&Workload { pattern: Pattern::RandWrite, ..Workload::default() })
+}
+
+/// What repeats of a point add to the time that all take, some of them side by side. The longest of several jobs says
+/// how long all of them take.
+fn share(subject: &dyn Subject, cells: &[Cell], repeats: usize) -> Nanos {
+    let cost = |cell: &Cell| subject.cost(&cell.workload) + subject.readying(&cell.workload);
+    let once = cells.iter().map(cost).max().unwrap_or_default();
+    shared(once.times(repeats as u64), subject)
+}
+
+/// The time that work takes which is done side by side.
+fn shared(one_by_one: Nanos, subject: &dyn Subject) -> Nanos {
+    Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
 }
 
 fn percent_of(whole: Bytes, percent: u32) -> Bytes {

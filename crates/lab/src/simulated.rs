@@ -10,14 +10,11 @@ use engine::{
     Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
 };
 use trial::Stage;
-use workload::{Pattern, Spare, Stop, Workload};
+use workload::{Spare, Workload};
 
 use crate::LabError;
 use crate::counted::counted;
-use crate::forecast::Pace;
 use crate::health::{Reading, of_simulated};
-use crate::outlook::Spent;
-use crate::plan::Cell;
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
 
 /// Who meters a simulated drive.
@@ -81,24 +78,6 @@ impl Simulated {
         };
         self.clones().push(clone);
         Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
-    }
-
-    /// How long it takes to bring a clone back to the state of the drive.
-    fn restored(&self, clone: &mut Device) -> Nanos {
-        // One that has done nothing since would be left as it is.
-        let write = Workload { pattern: Pattern::RandWrite, stop: Stop::after_requests(1), ..Workload::default() };
-        let jobs = [Job { name: "", workload: &write, seed: Seed::new(0) }];
-        run_virtual_together(clone, &jobs).ok();
-        let began = Spent::now();
-        clone.clone_from(&self.drive);
-        began.passed()
-    }
-
-    /// The same, from the middle one of three times: most of many plans is this, and one alone may be disturbed.
-    fn copying(&self, clone: &mut Device) -> Nanos {
-        let mut times = [(); 3].map(|()| self.restored(clone));
-        times.sort();
-        times[1]
     }
 
     /// The measurement with the drive's own account of its energy, if it keeps one.
@@ -206,7 +185,6 @@ impl Subject for Simulated {
         // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
         let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
-            Spent::begin();
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(task) = tasks.get(index)
             {
@@ -216,7 +194,6 @@ impl Subject for Simulated {
                     next.store(tasks.len(), Ordering::Relaxed);
                     return kept;
                 }
-                Spent::begin();
             }
             Ok(())
         };
@@ -224,36 +201,13 @@ impl Subject for Simulated {
     }
 
     fn cost(&self, workload: &Workload) -> Nanos {
-        cost(workload, &Pace::rated(&self.preset))
+        cost(workload)
     }
 
-    fn is_simulated(&self) -> bool {
-        true
-    }
-
-    fn ready(&mut self) -> (Nanos, Nanos) {
-        let began = Spent::now();
-        let mut made = rayon::broadcast(|_| self.drive.clone());
-        // A clone lies in memory of its own, while a new drive has none yet, and reading none is quicker than reading some.
-        std::mem::swap(&mut self.drive, &mut made[0]);
-        self.restored(&mut made[0]);
-        let copying = self.copying(&mut made[0]);
-        self.clones().extend(made);
-        (began.passed(), copying)
-    }
-
-    fn rehearse(&mut self, points: &[&[Cell]]) -> Vec<Option<Nanos>> {
-        self.idle(Nanos::ZERO);
-        let mut clone = self.clones().pop().unwrap_or_else(|| self.drive.clone());
-        clone.clone_from(&self.drive);
-        // What it takes to begin and end, which is no part of what grows with the work.
-        let lone = Workload { stop: Stop::after_requests(1), ..Workload::default() };
-        let least = rehearsed(&mut clone, &[lone]).map_or(0.0, |(took, _)| took);
-        let runs: Vec<_> = points.iter().map(|cells| rehearsal(&mut clone, cells, least)).collect();
-        let copied = self.copying(&mut clone);
-        self.clones().push(clone);
-        let copied = |cells: &[Cell]| if changes_data(cells) { copied } else { Nanos::ZERO };
-        points.iter().zip(runs).map(|(cells, run)| run.map(|run| run + copied(cells))).collect()
+    fn readying(&self, workload: &Workload) -> Nanos {
+        // Source: measured on the X25-M of 80 GB; what is cloned grows with the drive.
+        let of_80_gb = if workload.changes_data() { 10e6 } else { 1e6 };
+        Nanos::from_nanos((of_80_gb * self.capacity().get() as f64 / 80e9) as u64)
     }
 
     fn side_by_side(&self) -> u64 {
@@ -270,47 +224,18 @@ fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
     (time > Nanos::ZERO && nanojoules > 0).then(|| nanojoules as f64 / 1e9 / time.as_secs_f64())
 }
 
-/// The longest that a workload is rehearsed for, in the drive's own time.
-const REHEARSAL: Nanos = Nanos::from_millis(50);
-
-/// How long these cells at once take of the host's time, from a little of them; `least` is what even the shortest takes.
-fn rehearsal(clone: &mut Device, cells: &[Cell], least: f64) -> Option<Nanos> {
-    let short = |cell: &Cell| {
-        let time = cell.workload.stop.time.map_or(REHEARSAL, |time| time.min(REHEARSAL));
-        Workload { stop: Stop { time: Some(time), ..cell.workload.stop }, ramp: Nanos::ZERO, ..cell.workload.clone() }
-    };
-    let (took, measured) = rehearsed(clone, &cells.iter().map(short).collect::<Vec<_>>())?;
-    let longer = |(cell, measured): (&Cell, &Measurement)| {
-        let Workload { stop, ramp, workers, .. } = &cell.workload;
-        let of = |whole: f64, done: f64| (done > 0.0).then(|| whole / done);
-        let timed = stop.time.and_then(|time| of((time + *ramp).as_secs_f64(), measured.elapsed.as_secs_f64()));
-        let bytes = stop.bytes.and_then(|bytes| of(bytes.get() as f64, measured.bytes().get() as f64));
-        let each = stop.requests.and_then(|each| of(each as f64 * f64::from(*workers), measured.requests() as f64));
-        [timed, bytes, each].into_iter().flatten().min_by(f64::total_cmp)
-    };
-    let longer = cells.iter().zip(&measured).filter_map(longer).max_by(f64::total_cmp)?;
-    Some(Nanos::from_nanos(((least + (took - least).max(0.0) * longer) * 1e9) as u64))
-}
-
-/// What workloads measure side by side, with how long that took of the host's time, in seconds; none where nothing came of
-/// it.
-fn rehearsed(clone: &mut Device, workloads: &[Workload]) -> Option<(f64, Vec<Measurement>)> {
-    let job = |workload| Job { name: "", workload, seed: Seed::new(0) };
-    let jobs: Vec<Job> = workloads.iter().map(job).collect();
-    let began = Spent::now();
-    let measured = run_virtual_together(clone, &jobs).ok()?;
-    Some((began.passed().as_secs_f64(), measured))
-}
-
-fn changes_data(cells: &[Cell]) -> bool {
-    cells.iter().any(|cell| cell.workload.changes_data())
-}
-
-/// About how long a workload takes of the host's time, from the requests that a drive of this pace serves and what each
-/// costs to simulate; rough on purpose, and of use only until some of it has been run.
-pub(crate) fn cost(workload: &Workload, pace: &Pace) -> Nanos {
+/// About how long a workload takes of the host's time, from the requests that such a drive serves and what each
+/// costs to simulate; rough on purpose.
+pub(crate) fn cost(workload: &Workload) -> Nanos {
+    let in_flight = f64::from(workload.queue_depth * workload.workers);
     let block = workload.block_mean().get() as f64;
-    let a_second = pace.requests_a_second(workload);
+    let by_rate = 250e6 / block;
+    let asked = if workload.arrival.is_open() {
+        f64::from(workload.arrival.rate) * f64::from(workload.workers)
+    } else {
+        f64::MAX
+    };
+    let a_second = (in_flight * 6e3).min(by_rate).min(40e3).min(asked);
     let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
     let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
     let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);

@@ -228,21 +228,9 @@ pub trait Subject {
     /// About how long a workload takes of the host's time, for the progress bar alone.
     fn cost(&self, workload: &Workload) -> Nanos;
 
-    /// Whether what is done here takes what it takes the processor, and not the time that the plan says.
-    fn is_simulated(&self) -> bool {
-        false
-    }
-
-    /// Makes what measurements run on, if a plan has any; how long that took, and how long it takes to bring it back to the
-    /// state of this, for the progress bar alone.
-    fn ready(&mut self) -> (Nanos, Nanos) {
-        Default::default()
-    }
-
-    /// Runs a little of each of these cells at once, leaving the state as it is: how long each measurement will take of the
-    /// host's time; none where that cannot be told.
-    fn rehearse(&mut self, _points: &[&[Cell]]) -> Vec<Option<Nanos>> {
-        Vec::new()
+    /// About how long each repeat of a task takes beside its workload, for the progress bar alone.
+    fn readying(&self, _: &Workload) -> Nanos {
+        Nanos::ZERO
     }
 
     /// How many tasks are measured side by side.

@@ -77,13 +77,18 @@ fn as_it_stands(page: Page) {
     page.of_kind("toml").iter().for_each(|block| reviews(&shell, block));
 }
 
-/// Reviews a small drive by the plan, or the steps, that a block has; the log of an XFS that a review describes needs room.
+/// Reviews a small drive by the plan, or the steps, that a block has; the log of an XFS that a review describes needs room,
+/// and a trace all of the drive that it was recorded on.
 fn reviews(shell: &Shell, block: &Block) {
     let plan = shell.scaled(&block.text);
     let named = if plan.starts_with("name = ") { plan } else { format!("name = \"example\"\n{plan}") };
     std::fs::write(shell.place.path("example.toml"), named).unwrap();
-    let size = if block.text.contains("-l size=128m") { "4GiB" } else { "1GiB" };
-    let text = format!("assay review --quick --plan example.toml 'sim:x25-m?capacity.user={size}'");
+    let drive = match &block.text {
+        text if text.contains("-l size=128m") => "x25-m?capacity.user=4GiB",
+        text if text.contains("read_iolog") => "x25-m",
+        _ => "x25-m?capacity.user=1GiB",
+    };
+    let text = format!("assay review --quick --plan example.toml 'sim:{drive}'");
     shell.runs(&Block { at: block.at.clone(), kind: "sh".to_owned(), text });
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use block::{Nanos, Seed};
+use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
 use drive::rig::Limit;
 use engine::{Clock, Measurement};
@@ -12,7 +12,6 @@ use workload::Workload;
 
 use super::answer::{Missing, Replication};
 use super::catalog::Review;
-use crate::forecast::Pace;
 use crate::plan::{Action, Part, Step};
 use crate::simulated::cost;
 use crate::subject::fill;
@@ -41,7 +40,9 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         .map(|(index, part)| (index, part, Preset::find(&part.target).map_err(|error| error.to_string())))
         .collect();
     let found = parts.iter().filter_map(|(_, part, preset)| Some((part, preset.as_ref().ok()?)));
-    watch.begin(found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset))).sum());
+    watch.begin(
+        found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset.capacity()))).sum(),
+    );
     let next = AtomicUsize::new(0);
     let done: Mutex<HashMap<usize, Result<Carried, LabError>>> = Mutex::default();
     rayon::broadcast(|_| {
@@ -102,7 +103,7 @@ pub(crate) fn carry_out(
                 carried.limits.extend(limit.map(|limit| (yielded.id.clone(), limit)));
             }
         })?;
-        watch.advance(cost_of(step, preset));
+        watch.advance(cost_of(step, subject.capacity()));
     }
     Ok(carried)
 }
@@ -143,13 +144,12 @@ fn carry_out_step(
 }
 
 /// About how long a step takes of the host's time, for the progress bar alone.
-fn cost_of(step: &Step, preset: &Preset) -> Nanos {
-    let cost = |workload: &Workload| cost(workload, &Pace::rated(preset));
+fn cost_of(step: &Step, capacity: Bytes) -> Nanos {
     match &step.action {
         Action::Fill { block, .. } => cost(&Workload {
             pattern: workload::Pattern::Write,
             block: *block,
-            stop: workload::Stop::after_bytes(preset.capacity()),
+            stop: workload::Stop::after_bytes(capacity),
             ..Workload::default()
         }),
         Action::Measure(measure) => measure.cells.iter().map(|cell| cost(&cell.workload)).sum(),

@@ -1,12 +1,11 @@
 //! Running rounds of one workload until a drive is as wanted.
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use engine::Measurement;
 
 use super::{Session, lock, percent_of};
 use crate::clocks::Clocks;
 use crate::plan::{Condition, Limit};
-use crate::subject::Share;
 use crate::variants::Lineage;
 use crate::{LabError, level};
 
@@ -17,13 +16,14 @@ impl Session<'_> {
         name: &str,
         condition: &Condition,
         lineage: &mut Lineage,
-        reach: &Share,
+        cost: Nanos,
     ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
         let since = Clocks::now();
         let mut rounds: Vec<f64> = Vec::new();
         let mut intervals: Vec<Vec<f64>> = Vec::new();
         let mut whole: Option<Measurement> = None;
+        let mut told = Nanos::ZERO;
         let steady = loop {
             let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
             let round = lineage
@@ -38,7 +38,9 @@ impl Session<'_> {
             }
             let so_far = whole.as_ref().expect("a round was just added");
             let reached = share_of(condition.at_least, so_far, lineage.subject.capacity());
-            reach(reached.min(1.0));
+            let share = Nanos::from_nanos((cost.as_nanos() as f64 * reached.min(1.0)) as u64);
+            self.watch.advance(share.since(told));
+            told = share.max(told);
             let steady = condition.steady.map(|rule| rule.judge(&rounds).is_some_and(|window| window.steady));
             if reached >= 1.0 && steady == Some(true) {
                 break steady;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use block::Nanos;
 use engine::Measurement;
 use rayon::prelude::*;
+use stats::REPEATS_LEAST;
 
-use super::{INTERRUPTED, Session, lock, unaligned};
+use super::{FIRST_CLONE, INTERRUPTED, Session, copying, lock, share, unaligned};
 use crate::clocks::Clocks;
-use crate::outlook::{self, Spent};
 use crate::plan::{Action, Cell, Measure, Step};
 use crate::subject::{Repeats, Subject, Task};
 use crate::thermometer::{Thermometer, Warmth};
@@ -64,10 +64,10 @@ impl Session<'_> {
     fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
         let Variant { changes, subject, written, next } = variant;
         let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written, survives: false };
-        for (index, step) in self.plan.steps.iter().enumerate().take(until).skip(*next) {
+        for step in &self.plan.steps[*next..until] {
             if !matches!(step.action, Action::Measure(_)) {
                 self.watch.step(&format!("{}, {}", step.title, lineage.changes));
-                self.change(index, &mut lineage)?;
+                self.change(step, &mut lineage)?;
             }
         }
         (*written, *next) = (lineage.written, until);
@@ -77,12 +77,16 @@ impl Session<'_> {
     /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
     fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
         let tasks = self.tasks(steps, changes, subject)?;
-        let side_by_side = subject.side_by_side() as f64;
+        let expected = |task: &Task| match task.enough {
+            Some(_) => task.repeats.len().min(REPEATS_LEAST),
+            None => task.repeats.len(),
+        };
+        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, expected(task))).collect();
         let title = |index: usize| &self.plan.steps[tasks[index].step].title;
         if !tasks.is_empty() {
             self.watch.step(title(0));
         }
-        self.rehearse(&tasks, subject);
+        let cloning = copying(subject).times(FIRST_CLONE);
         let furthest = AtomicUsize::new(0);
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(subject);
@@ -91,10 +95,11 @@ impl Session<'_> {
             let task = &tasks[index];
             finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
             self.note_findings(task, &measured, &surroundings)?;
-            let repeats = measured.len() as f64;
             self.keep(task, measured)?;
-            let each = Nanos::from_nanos((Spent::of_work().as_nanos() as f64 / repeats.max(1.0)) as u64);
-            self.outlook.enough(task.step, &outlook::key(task.cells), repeats / side_by_side, each);
+            self.watch.advance(costs[index]);
+            if !self.has_cloned.swap(true, Ordering::Relaxed) {
+                self.watch.advance(cloning);
+            }
             let next = (index + 1).min(tasks.len() - 1);
             if furthest.fetch_max(next, Ordering::Relaxed) < next {
                 self.watch.step(title(next));
@@ -113,22 +118,6 @@ impl Session<'_> {
         done
     }
 
-    /// Runs a little of what was not measured before, so that the time left is known.
-    fn rehearse(&self, tasks: &[Task], subject: &mut dyn Subject) {
-        let since = Spent::now();
-        let points = tasks.iter().map(|task| task.cells);
-        let points: Vec<&[Cell]> = points.filter(|cells| !self.outlook.knows(&outlook::key(cells))).collect();
-        if points.is_empty() {
-            return;
-        }
-        for (cells, each) in points.iter().zip(subject.rehearse(&points)) {
-            if let Some(each) = each {
-                self.outlook.learn(&outlook::key(cells), each);
-            }
-        }
-        self.outlook.spend(since.passed());
-    }
-
     /// What of `steps` is still to be measured on the drive with these `changes`.
     fn tasks(&self, steps: Range<usize>, changes: &str, subject: &dyn Subject) -> Result<Vec<Task<'_>>, LabError> {
         let mut tasks = Vec::new();
@@ -143,7 +132,7 @@ impl Session<'_> {
                 }
                 let repeats = self.missing(index, cells, measure);
                 if repeats.is_empty() {
-                    self.outlook.skip(index, &outlook::key(cells));
+                    self.watch.advance(share(subject, cells, measure.repeats.least() as usize));
                 } else {
                     tasks.push(self.task(index, cells, measure, repeats));
                 }

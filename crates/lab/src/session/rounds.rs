@@ -7,7 +7,6 @@ use super::{Session, lock, unaligned};
 use crate::LabError;
 use crate::clocks::Clocks;
 use crate::plan::{Cell, Rounds};
-use crate::subject::Share;
 use crate::variants::Lineage;
 
 impl Session<'_> {
@@ -20,7 +19,7 @@ impl Session<'_> {
         name: &str,
         rounds: &Rounds,
         lineage: &mut Lineage,
-        reach: &Share,
+        cost: Nanos,
     ) -> Result<Bytes, LabError> {
         let mut cells = Vec::new();
         for (place, cell) in rounds.measure.cells.iter().enumerate() {
@@ -30,9 +29,8 @@ impl Session<'_> {
             }
         }
         let mut stored = Stored::of(self, name, lineage)?;
-        // As many as are needed to judge are certain.
-        let all = cells.len() as f64 * f64::from(rounds.measure.repeats.most);
-        let mut measured_in_all = 0.0;
+        let all = (cells.len() as u64 * u64::from(rounds.at_most)).max(1);
+        let each = Nanos::from_nanos(cost.as_nanos() / all);
         let mut written = Bytes::ZERO;
         let mut done = 0;
         let (mut judged, mut is_steady) = (0, rounds.steady.map(|_| false));
@@ -46,11 +44,12 @@ impl Session<'_> {
             }
             for measured in &mut cells {
                 let one = match stored.take(&measured.key, done) {
-                    Some(one) => one,
-                    None => self.measure_once(name, measured, done, rounds.rest, lineage)?,
+                    Some(one) => {
+                        self.watch.advance(each);
+                        one
+                    }
+                    None => self.measure_once(name, measured, done, rounds.rest, lineage, each)?,
                 };
-                measured_in_all += 1.0;
-                reach(f64::min(measured_in_all / all, 1.0));
                 written += one.write.bytes;
                 measured.rounds.push(one);
             }
@@ -63,6 +62,7 @@ impl Session<'_> {
                 is_steady = Some(judged == rounds.watched.len() && verdicts.into_iter().all(|steady| steady));
             }
         }
+        self.watch.advance(each.times(all - u64::from(done) * cells.len() as u64));
         if is_steady == Some(false) {
             self.note(Some(name), lineage.cell(), &not_steady(done, rounds, judged))?;
         }
@@ -77,6 +77,7 @@ impl Session<'_> {
         round: u32,
         rest: Nanos,
         lineage: &mut Lineage,
+        cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let Measured { cell, key, .. } = measured;
         let since = Clocks::now();
@@ -85,7 +86,7 @@ impl Session<'_> {
         // What is read or written in order goes on through the target, and comes to all of it in the end.
         let moved = measured.rounds.iter().map(Measurement::bytes).sum();
         let workload = cell.workload.resumed(moved);
-        let mut one = lineage.subject.run(&workload, seed, &|_| {}).map_err(|error| error.at(name, &place()))?;
+        let mut one = self.run(lineage.subject, &workload, seed, cost).map_err(|error| error.at(name, &place()))?;
         one.workload.begin = Bytes::ZERO;
         if rest > Nanos::ZERO {
             lineage.subject.idle(rest);

@@ -16,8 +16,7 @@ impl Session<'_> {
     /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
     /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses, at
     /// one point, another may do without: that is a finding, unless nothing comes of any point.
-    pub(super) fn trials(&self, index: usize, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
-        let step = &self.plan.steps[index];
+    pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
         let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);
         let (mut refused, mut latest) = (None, None);
         for (repeat, point) in
@@ -43,7 +42,7 @@ impl Session<'_> {
                     Err(error) => return Err(error.at(&step.name, &key)),
                 }
             }
-            self.outlook.done(index, &key, 1.0, trials.experiment.cost(&point.choices));
+            self.watch.advance(trials.experiment.cost(&point.choices));
         }
         // The worst of all goes stands for them.
         if let Some(finding) = latest.as_ref().and_then(Live::finding) {
