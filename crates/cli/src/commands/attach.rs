@@ -177,7 +177,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "the way there costs {} a read and {} a write, which is taken off. {}",
             floor.read,
             floor.write,
-            quickest.warning(floor, arguments.speed).unwrap_or_default()
+            quickest.warning(floor, arguments.speed).map(|words| words + " ").unwrap_or_default()
         ),
         None => "what the way there costs is not known, and comes on top. ".to_owned(),
     };

@@ -124,7 +124,7 @@ pub fn page(page: Page) {
     let shell = Shell::new(&INSTEAD);
     assert_eq!(shell.types("truncate --size 64M disk.img").code, Some(0));
     for block in page.blocks().into_iter().filter(Block::is_transcript) {
-        let kinds = ["--image", "--nbd", "--vhost-user", "kill -USR1"];
+        let kinds = ["--image", "--nbd", "--vhost-user", "--ublk", "kill -USR1"];
         let kind = kinds.into_iter().find(|kind| block.text.contains(kind));
         let needs: &[&str] = match kind {
             Some("--image") => &["sfdisk", "mkfs.ext4", "partx"],
@@ -137,6 +137,11 @@ pub fn page(page: Page) {
             (Some(missing), _) => skip(&format!("{}: there is no {missing}", block.at)),
             (None, Some("--image")) => image(&shell, &block),
             (None, Some("--vhost-user")) => machine(&shell, &block),
+            (None, Some("--ublk"))
+                if !cfg!(feature = "ublk") || shell.types("modprobe --dry-run --quiet ublk_drv").code != Some(0) =>
+            {
+                skip(&format!("{}: no ublk driver here, or none in this build", block.at));
+            }
             (None, Some("kill -USR1")) => power(&shell, &block),
             (None, _) => Session::new(&shell).types_all(&block),
         }
