@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
 use lab::plan::Plan;
-use lab::{LabError, Session, Watch};
+use lab::{LabError, Session, Timed, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
 use crate::bulletin::Crier;
@@ -132,6 +132,10 @@ impl Undertaking<'_> {
     /// store back either way.
     pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
         let teller = store.teller(run);
+        // Both are for the time left alone: what cannot be read is as good as not there.
+        let like = store.course_like(run).ok().flatten();
+        let like = like.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let is_whole = store.keys(run).is_ok_and(|keys| keys.is_empty());
         let store = Mutex::new(store);
         let labels = || {
             let named = [("run", run.to_string()), ("plan", self.plan.name.clone()), ("target", opened.name.clone())];
@@ -155,14 +159,17 @@ impl Undertaking<'_> {
                 .chain(crier.iter().map(|one| one as &dyn Watch))
                 .collect(),
         );
-        let done = Session::new(&store, run, &plan, self.seed, &watchers)
+        let timed = Timed::new(&watchers, like);
+        let done = Session::new(&store, run, &plan, self.seed, &timed)
             .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
+        let course = is_whole.then(|| serde_json::to_string(&timed.course()).expect("numbers always serialise"));
         progress.iter().for_each(Progress::finish);
         drop(view);
         metrics.iter().for_each(Metrics::finish);
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
+        let kept = |store: &mut Store| course.map_or(Ok(()), |course| store.keep_course(run, &course));
         let ended = match done {
-            Ok(()) => match store.finish(run, State::Complete, None, now_ms()) {
+            Ok(()) => match kept(&mut store).and_then(|()| store.finish(run, State::Complete, None, now_ms())) {
                 Ok(()) => Ok(()),
                 // All was measured; that it could not be entered is what went wrong, and is told as the reason.
                 Err(error) => Err(broken(&mut store, run, error.into())),

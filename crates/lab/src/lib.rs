@@ -4,6 +4,7 @@ pub mod calibrate;
 mod clocks;
 pub mod compare;
 mod counted;
+mod course;
 pub mod doctor;
 mod environment;
 mod erase;
@@ -29,6 +30,7 @@ mod traces;
 mod variants;
 mod wear;
 
+pub use course::{Course, Timed};
 pub use environment::{BlockDevice, Environment, FileSystem};
 pub use erase::{EraseError, PurgeMethod};
 pub use error::LabError;

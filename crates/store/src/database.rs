@@ -208,6 +208,33 @@ impl Store {
         self.read(|connection| Ok(health::select(connection, run, moment)?))
     }
 
+    /// Keeps when how much of a run was done.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_course(&mut self, run: RunId, course: &str) -> Result<(), StoreError> {
+        self.write(|connection| {
+            connection.execute("UPDATE run SET course = ?2 WHERE id = ?1", params![run.0, course])?;
+            Ok(())
+        })
+    }
+
+    /// When how much of the last complete run was done that did what `run` does, on the same target and by the same
+    /// program; none where there was no such run.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn course_like(&self, run: RunId) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT other.course FROM run JOIN run AS other USING \
+                 (plan_text, quick, simulated, target, target_identity, direct, version, git_commit) \
+                 WHERE run.id = ?1 AND other.id <> run.id AND other.state = 'complete' AND other.course IS NOT NULL \
+                 AND other.size_bytes IS run.size_bytes AND other.repeats IS run.repeats \
+                 AND other.target_fingerprint IS run.target_fingerprint ORDER BY other.id DESC LIMIT 1";
+            Ok(connection.query_row(sql, [run.0], |row| row.get(0)).optional()?)
+        })
+    }
+
     /// Enters how a run ended.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::error::Cause;
 /// Marks the file as this program's ("assa" in ASCII).
 const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-const SCHEMA: i64 = 9;
+const SCHEMA: i64 = 10;
 /// What a store of the first version lacks: flushes were not counted.
 const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
@@ -39,6 +39,8 @@ const FROM_SEVENTH: &str = "CREATE TABLE trial (
 /// What a store of the eighth version lacks: to list some of its runs, all had to be read.
 const FROM_EIGHTH: &str =
     "CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);";
+/// What a store of the ninth version lacks: nobody noted when how much of a run was done.
+const FROM_NINTH: &str = "ALTER TABLE run ADD COLUMN course TEXT;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -68,7 +70,17 @@ fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause> {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let steps = [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH, FROM_SEVENTH, FROM_EIGHTH];
+    let steps = [
+        FROM_FIRST,
+        FROM_SECOND,
+        FROM_THIRD,
+        FROM_FOURTH,
+        FROM_FIFTH,
+        FROM_SIXTH,
+        FROM_SEVENTH,
+        FROM_EIGHTH,
+        FROM_NINTH,
+    ];
     for (earlier, lacks) in (1..).zip(steps) {
         if version(&transaction)? == earlier {
             transaction.execute_batch(lacks)?;

@@ -22,7 +22,9 @@ CREATE TABLE run (
     -- What tells a real target from another of its name; null where nothing does.
     target_fingerprint TEXT,
     -- Whether lengths that the plan gives for simulated drives were taken.
-    simulated       INTEGER NOT NULL DEFAULT 0
+    simulated       INTEGER NOT NULL DEFAULT 0,
+    -- When how much of its work was done, as JSON of `lab::Course`; null until all is.
+    course          TEXT
 );
 
 -- All that a list of runs shows, so that none of the long texts between has to be read past.

@@ -5,7 +5,7 @@ mod support;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use assay_store::{Moment, Note, RunId, State, Store, StoreError, Stored};
+use assay_store::{Moment, NewRun, Note, RunId, State, Store, StoreError, Stored};
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Clock, Consumption, Measurement};
 use rusqlite::Connection;
@@ -110,7 +110,8 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN read_service; ALTER TABLE measurement DROP COLUMN write_service;
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
          ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
-         DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed; PRAGMA user_version = 1",
+         DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
+         ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -125,7 +126,10 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
     let place = Place::new();
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
-    place.tamper("ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed; PRAGMA user_version = 5");
+    place.tamper(
+        "ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
+         ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 5",
+    );
     let doubts = vec!["It fell silent.".to_owned()];
     let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
     let known = Consumption { joules: Some(12.5), idle_watts: Some(0.25), readings: Some(40), ..unknown.clone() };
@@ -311,6 +315,29 @@ fn the_health_before_stays_and_the_health_after_is_the_last() {
 }
 
 #[test]
+fn the_course_of_a_run_is_that_of_the_last_complete_one_which_did_the_same() {
+    let place = Place::new();
+    let mut store = place.store();
+    let mut kept = |run: &NewRun, state, course| {
+        let id = store.begin(run).unwrap();
+        store.keep_course(id, course).unwrap();
+        store.finish(id, state, None, 0).unwrap();
+        id
+    };
+    let first = kept(&new_run(), State::Complete, "[[1,2]]");
+    let again = kept(&NewRun { seed: Seed::new(5), ..new_run() }, State::Complete, "[[3,4]]");
+    kept(&new_run(), State::Failed, "[[5,6]]");
+    kept(&NewRun { quick: false, ..new_run() }, State::Complete, "[[7,8]]");
+    kept(&NewRun { size: None, target_fingerprint: None, ..new_run() }, State::Complete, "[[9,9]]");
+    let (next, bare) = (NewRun { seed: Seed::new(6), ..new_run() }, NewRun { repeats: None, ..new_run() });
+    let [next, bare] = [next, bare].map(|run| place.store().begin(&run).unwrap());
+    let like = |run| place.store().course_like(run).unwrap();
+    assert_eq!(like(next).as_deref(), Some("[[3,4]]"));
+    assert_eq!(like(again).as_deref(), Some("[[1,2]]"), "a run is not like itself");
+    assert_eq!((like(first).as_deref(), like(bare)), (Some("[[3,4]]"), None));
+}
+
+#[test]
 fn an_unknown_run_is_answered_with_those_there_are() {
     let place = Place::new();
     let mut store = place.store();
@@ -376,7 +403,7 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = Place::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 10");
+    place.tamper("PRAGMA user_version = 11");
     let before = std::fs::read(place.path()).unwrap();
     assert!(refusal(&place.path()).contains("written by a newer assay (schema 10, this one knows 9); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);

@@ -224,8 +224,9 @@ impl Place {
 
     /// About how long a step takes of the host's time, where the drive is simulated.
     fn host_cost(&self, action: &Action) -> Nanos {
+        let cost = |workload: &Workload| simulated::cost(workload, &self.pace, self.spare);
         let bytes = |most: Bytes, workload: &Workload| {
-            simulated::cost(&Workload { stop: workload::Stop::after_bytes(most), ..workload.clone() })
+            cost(&Workload { stop: workload::Stop::after_bytes(most), ..workload.clone() })
         };
         match action {
             Action::Purge { .. } | Action::Idle { .. } => Nanos::ZERO,
@@ -239,17 +240,17 @@ impl Place {
                 bytes(self.capacity, &fill)
             }
             Action::Measure(measure) => {
-                let once: Nanos = measure.cells.iter().map(|cell| simulated::cost(&cell.workload)).sum();
+                let once: Nanos = measure.cells.iter().map(|cell| cost(&cell.workload)).sum();
                 let all = once.times(u64::from(measure.repeats.least())).as_nanos();
                 Nanos::from_nanos(all / rayon::current_num_threads() as u64)
             }
             Action::Rounds(rounds) => {
-                let round: Nanos = rounds.measure.cells.iter().map(|cell| simulated::cost(&cell.workload)).sum();
+                let round: Nanos = rounds.measure.cells.iter().map(|cell| cost(&cell.workload)).sum();
                 round.times(u64::from(rounds.measure.repeats.most))
             }
             // The kernel's clock is the machine's.
             Action::Trial(_) => self.cost(action).1.most,
-            Action::Precondition(precondition) => simulated::cost(&precondition.on(self.capacity, self.spare)),
+            Action::Precondition(precondition) => cost(&precondition.on(self.capacity, self.spare)),
             Action::Condition(condition) => bytes(self.cost(action).0.least, &condition.workload),
         }
     }

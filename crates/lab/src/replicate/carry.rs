@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use block::{Bytes, Nanos, Seed};
+use block::{Nanos, Seed};
 use drive::preset::Preset;
 use drive::rig::Limit;
 use engine::{Clock, Measurement};
-use workload::Workload;
+use workload::{Spare, Workload};
 
 use super::answer::{Missing, Replication};
 use super::catalog::Review;
+use crate::forecast::Pace;
 use crate::plan::{Action, Part, Step};
 use crate::simulated::cost;
 use crate::subject::fill;
@@ -40,9 +41,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         .map(|(index, part)| (index, part, Preset::find(&part.target).map_err(|error| error.to_string())))
         .collect();
     let found = parts.iter().filter_map(|(_, part, preset)| Some((part, preset.as_ref().ok()?)));
-    watch.begin(
-        found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset.capacity()))).sum(),
-    );
+    watch.begin(found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset))).sum());
     let next = AtomicUsize::new(0);
     let done: Mutex<HashMap<usize, Result<Carried, LabError>>> = Mutex::default();
     rayon::broadcast(|_| {
@@ -103,7 +102,7 @@ pub(crate) fn carry_out(
                 carried.limits.extend(limit.map(|limit| (yielded.id.clone(), limit)));
             }
         })?;
-        watch.advance(cost_of(step, subject.capacity()));
+        watch.advance(cost_of(step, preset));
     }
     Ok(carried)
 }
@@ -144,12 +143,14 @@ fn carry_out_step(
 }
 
 /// About how long a step takes of the host's time, for the progress bar alone.
-fn cost_of(step: &Step, capacity: Bytes) -> Nanos {
+fn cost_of(step: &Step, preset: &Preset) -> Nanos {
+    let spare = preset.spare().and_then(Spare::from_millionths);
+    let cost = |workload: &Workload| cost(workload, &Pace::rated(preset), spare);
     match &step.action {
         Action::Fill { block, .. } => cost(&Workload {
             pattern: workload::Pattern::Write,
             block: *block,
-            stop: workload::Stop::after_bytes(capacity),
+            stop: workload::Stop::after_bytes(preset.capacity()),
             ..Workload::default()
         }),
         Action::Measure(measure) => measure.cells.iter().map(|cell| cost(&cell.workload)).sum(),
