@@ -51,9 +51,14 @@ impl Mark {
 
     /// Ends all that bears it: first politely, and then by force. Nothing happens where nothing does.
     pub fn end(&self) {
+        self.end_within(PATIENCE);
+    }
+
+    /// The same, with so much patience for each of both.
+    fn end_within(&self, patience: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             let (began, mut told) = (Instant::now(), BTreeSet::new());
-            while began.elapsed() < PATIENCE {
+            while began.elapsed() < patience {
                 // Looked for twice: one that was just being started by one that has ended since may have been missed.
                 let found = Some(self.bearers()).filter(|found| !found.is_empty()).unwrap_or_else(|| self.bearers());
                 if found.is_empty() {
@@ -148,7 +153,7 @@ mod tests {
         parent.kill().unwrap();
         parent.wait().unwrap();
         assert!(runs(child));
-        mark.end();
+        mark.end_within(Duration::from_millis(500));
         assert!(!runs(child), "{child} goes on");
     }
 }

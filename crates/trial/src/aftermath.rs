@@ -264,8 +264,9 @@ impl Undo {
         match self {
             Self::Unmount(point) => let_go(point),
             Self::FreeLoops { file, others } => {
-                let devices = attach::loop_device::all_over(file).into_iter().filter(|device| !others.contains(device));
-                Ok(devices.map(|device| attach::loop_device::detach(&device)).collect::<Result<(), _>>()?)
+                let mut devices =
+                    attach::loop_device::all_over(file).into_iter().filter(|device| !others.contains(device));
+                Ok(devices.try_for_each(|device| attach::loop_device::detach(&device))?)
             }
             Self::ClearUp(process) => clear_up(*process),
             Self::End(mark) => {
@@ -361,5 +362,25 @@ mod tests {
         settle(&book).unwrap();
         assert_eq!(fs::read_to_string(&setting).unwrap(), "first", "the earliest is undone last");
         assert!(!file.exists() && !book.exists());
+    }
+
+    #[test]
+    fn a_program_that_was_started_just_before_the_kill_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mark, book) = (Mark::new(), folder.path().join("1-0.json"));
+        fs::write(&book, serde_json::to_string(&[Undo::End(mark.clone())]).unwrap()).unwrap();
+        let mut child = mark.put_on(Command::new("sleep").arg("100")).spawn().unwrap();
+        settle(&book).unwrap();
+        assert!(!child.wait().unwrap().success());
+        Undo::End(mark).carry_out().unwrap();
+    }
+
+    #[test]
+    fn a_promise_that_was_just_being_written_down_is_no_remnant() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = folder.path().join("1-0.json");
+        fs::write(draft(&book), "[{\"remove\"").unwrap();
+        settle(&book).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
