@@ -31,7 +31,7 @@ mod undo;
 #[cfg(feature = "vhost-user")]
 mod vhost;
 
-pub use abort::abort;
+pub use abort::{abort, release};
 pub use attachment::{Attachment, Terms};
 pub use detach::{clear_up, detach, in_use};
 pub use error::AttachError;

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ use crate::TrialError;
 const FOLDER: &str = "/run/assay/aftermath";
 /// How long a killed process has until it is gone, a mount to be let go of, and a group to be left.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a guard looks whether the process it watches over is ending and cannot.
+const LOOK: Duration = Duration::from_millis(500);
 /// The book of this process, while anybody promises anything.
 static BOOK: Mutex<Weak<Mutex<Book>>> = Mutex::new(Weak::new());
 /// The program that guards promises, and the words that make it do so.
@@ -146,7 +149,18 @@ impl Aftermath {
     /// # Errors
     /// If some could not be kept.
     pub fn guard(path: &Path) -> Result<(), TrialError> {
-        io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
+        let owner = owner(path).and_then(Process::of);
+        let (other_end, closed) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
+            drop(other_end);
+        });
+        while closed.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            // One that waits for its own drive cannot end: what answers it has ended already.
+            if let Some(owner) = owner.filter(|owner| owner.is_ending()) {
+                attach::release(&Registry::open()?, owner).ok();
+            }
+        }
         settle(path)
     }
 
@@ -158,8 +172,8 @@ impl Aftermath {
         let mut settled = 0;
         for file in fs::read_dir(FOLDER).into_iter().flatten().filter_map(Result::ok) {
             let path = file.path();
-            let pid = path.file_stem().and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok());
-            let alive = pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok());
+            let pid = owner(&path).and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+            let alive = pid.is_some_and(|pid| test_kill_process(pid).is_ok());
             if !alive && path.extension().is_some_and(|extension| extension == "json") {
                 settled += read(&path).len();
                 settle(&path)?;
@@ -233,6 +247,11 @@ impl Drop for Book {
             guard.wait().ok();
         }
     }
+}
+
+/// The number of the process whose promises are in this file.
+fn owner(path: &Path) -> Option<u32> {
+    path.file_stem()?.to_str()?.split('-').next()?.parse().ok()
 }
 
 /// Where the promises of a file are written before they take the place of those that stand there.
