@@ -10,8 +10,8 @@ use engine::Mount;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::Signal;
 
-use crate::AttachError;
-use crate::registry::Entry;
+use crate::registry::{Entry, Registry};
+use crate::{AttachError, Process};
 
 /// Where the kernel has a folder for each FUSE connection.
 ///
@@ -44,6 +44,25 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
         }
     }
     if entry.is_alive() { Err(AttachError::StillThere { pid: entry.process.pid }) } else { Ok(()) }
+}
+
+/// Has the kernel answer all requests to the drives of a process that is ending with an error: nobody else does any more.
+///
+/// One of its own threads may wait for such an answer. It cannot be ended until it has it, and the process keeps all that
+/// it has until then, the drive's file among it.
+///
+/// # Errors
+/// If the kernel does not.
+pub fn release(registry: &Registry, process: Process) -> Result<(), AttachError> {
+    let connections: Vec<String> = registry.places(process)?.iter().filter_map(|place| connection(place)).collect();
+    if connections.is_empty() {
+        return Ok(());
+    }
+    let control = Control::open().map_err(AttachError::Abort)?;
+    for number in connections {
+        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+    }
+    Ok(())
 }
 
 /// The number of the connection that is mounted at `mount`: the minor number of its file system. Asking the file system

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::Signal;
 
-use crate::AttachError;
 use crate::listing::door;
 use crate::loop_device;
 use crate::registry::{Entry, Registry};
 use crate::socket;
+use crate::{AttachError, Mark, Process};
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,6 +58,23 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     Ok(())
 }
 
+/// Clears up what a process which is gone has left of its drives, those included that it was just attaching.
+///
+/// # Errors
+/// [`AttachError::InUse`] if something uses one, or the registry cannot be read.
+pub fn clear_up(registry: &Registry, process: Process) -> Result<(), AttachError> {
+    // What makes a loop device for a process outlives it.
+    Mark::of(process).end();
+    for entry in registry.entries()?.iter().filter(|entry| entry.process == process) {
+        detach(registry, entry)?;
+    }
+    for place in registry.places(process)? {
+        clear_place(&place)?;
+        registry.scratches(&place).iter().for_each(|file| fs::remove_file(file).unwrap_or_default());
+    }
+    Ok(())
+}
+
 /// Whether anything uses the device or the socket of a drive.
 pub fn in_use(device: &Path) -> bool {
     if socket::is_one(device) { socket::in_use(device) } else { loop_device::in_use(device) }
@@ -78,19 +95,25 @@ fn stays_in_use(device: &Path) -> bool {
 /// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.
 fn clear(entry: &Entry) -> Result<(), AttachError> {
     let Entry { device, place, .. } = entry;
-    if loop_device::backing(device).is_some_and(|file| file == *place) {
-        if loop_device::in_use(device) {
-            return Err(AttachError::in_use(device));
-        }
-        loop_device::detach(device)?;
-    }
-    while unmount(place, UnmountFlags::DETACH).is_ok() {}
+    clear_place(place)?;
     #[cfg(feature = "ublk")]
     crate::ublk::clear(entry)?;
     // One that somebody listens at is another drive's by now.
     if socket::is_left_over(device) {
         fs::remove_file(device).ok();
     }
+    Ok(())
+}
+
+/// Frees the loop devices over a drive's file, and takes that and the drive's door away.
+fn clear_place(place: &Path) -> Result<(), AttachError> {
+    for device in loop_device::all_over(place) {
+        if loop_device::in_use(&device) {
+            return Err(AttachError::in_use(&device));
+        }
+        loop_device::detach(&device)?;
+    }
+    while unmount(place, UnmountFlags::DETACH).is_ok() {}
     fs::remove_file(place).ok();
     fs::remove_file(door(place)).ok();
     Ok(())

@@ -12,6 +12,7 @@ mod heard;
 mod listing;
 mod live;
 pub mod loop_device;
+mod mark;
 mod nbd;
 mod overlay;
 mod pace;
@@ -30,14 +31,15 @@ mod undo;
 #[cfg(feature = "vhost-user")]
 mod vhost;
 
-pub use abort::abort;
+pub use abort::{abort, release};
 pub use attachment::{Attachment, Terms};
-pub use detach::{detach, in_use};
+pub use detach::{clear_up, detach, in_use};
 pub use error::AttachError;
 pub use faults::{Fault, FaultError};
 pub use heard::{Answered, Heard};
 pub use listing::order;
 pub use live::Live;
+pub use mark::Mark;
 pub use pace::Floor;
 pub use power::{Cut, Switch};
 pub use process::Process;

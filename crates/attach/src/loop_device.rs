@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use block::Bytes;
 use rustix::fs::OFlags;
 
-use crate::AttachError;
+use crate::{AttachError, Mark, Process};
 
 /// How long to wait for those that only look at a device.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -81,11 +81,19 @@ pub fn backing(device: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")))
 }
 
-/// Runs a program that must succeed; what it said, without the end of the line.
+/// The loop devices over a file.
+pub fn all_over(file: &Path) -> Vec<PathBuf> {
+    let names = std::fs::read_dir("/sys/block").into_iter().flatten().filter_map(Result::ok);
+    let devices = names.map(|entry| Path::new("/dev").join(entry.file_name()));
+    devices.filter(|device| backing(device).is_some_and(|found| found == file)).collect()
+}
+
+/// Runs a program that must succeed; what it said, without the end of the line. It bears the mark of this process, for it
+/// outlives this one if that is killed.
 pub(crate) fn run(command: &mut Command) -> Result<String, AttachError> {
     let line = format!("{command:?}").replace('"', "");
     let failed = |said: String| AttachError::Program { command: line.clone(), said };
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let output = Mark::of(Process::this()).put_on(command).output().map_err(|error| failed(error.to_string()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(text(&output.stderr))) }
 }

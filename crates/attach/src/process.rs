@@ -21,6 +21,22 @@ impl Process {
         Self { pid, started: started(pid).unwrap_or_default() }
     }
 
+    /// The one of this number now; none if there is none.
+    pub fn of(pid: u32) -> Option<Self> {
+        Some(Self { pid, started: fields(pid)?.get(STARTED)?.parse().ok()? })
+    }
+
+    /// Whether it is ending by force or by itself, and can no more be kept from it; a thread that waits for an answer of a
+    /// drive may still keep it there.
+    ///
+    /// Source: Linux, include/linux/sched.h, `PF_EXITING`; kernel/signal.c, where each thread is given the signal.
+    pub fn is_ending(self) -> bool {
+        let Some(fields) = fields(self.pid) else { return true };
+        let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
+        let (is_exiting, is_killed) = (number(FLAGS) & 0x4 != 0, number(PENDING) & (1 << 8) != 0);
+        number(STARTED) != self.started || matches!(fields[0].as_str(), "Z" | "X") || is_exiting || is_killed
+    }
+
     /// Whether it is still there.
     pub fn is_alive(self) -> bool {
         started(self.pid) == Some(self.started)
@@ -33,16 +49,24 @@ impl Process {
     }
 }
 
-/// When the process of this number was started; none if there is none, or it has ended and nobody has asked how.
+/// Where in [`fields`] the kernel's flags are, the time of the start, and the signals that the first thread has to hear.
+const FLAGS: usize = 6;
+const STARTED: usize = 19;
+const PENDING: usize = 28;
+
+/// What the kernel tells of a process, from its state on; none if there is none.
 ///
-/// Source: proc_pid_stat(5); the name, in brackets, may hold anything.
-fn started(pid: u32) -> Option<u64> {
+/// Source: proc_pid_stat(5), the third field and those behind; the name before them, in brackets, may hold anything.
+fn fields(pid: u32) -> Option<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(") ")?;
-    let mut fields = fields.split(' ');
-    let state = fields.next()?;
-    // The state is the third field, the time of the start the 22nd.
-    if matches!(state, "Z" | "X") { None } else { fields.nth(18)?.parse().ok() }
+    Some(fields.split_whitespace().map(str::to_owned).collect())
+}
+
+/// When the process of this number was started; none if there is none, or it has ended and nobody has asked how.
+fn started(pid: u32) -> Option<u64> {
+    let fields = fields(pid)?;
+    if matches!(fields[0].as_str(), "Z" | "X") { None } else { fields.get(STARTED)?.parse().ok() }
 }
 
 #[cfg(test)]
@@ -55,7 +79,8 @@ mod tests {
     #[test]
     fn a_process_is_alive_until_it_has_ended_also_before_anybody_asks_how() {
         let this = Process::this();
-        assert!(this.is_alive() && this.started > 0);
+        assert!(this.is_alive() && this.started > 0 && !this.is_ending());
+        assert_eq!(Process::of(this.pid), Some(this));
         assert!(!Process { started: this.started + 1, ..this }.is_alive(), "one that had the number before");
         let mut child = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
         // Its end of the pipe closes when it ends.
@@ -63,6 +88,9 @@ mod tests {
         while started(child.id()).is_some() {
             std::thread::yield_now();
         }
+        let ended = Process::of(child.id()).unwrap();
+        assert!(ended.is_ending());
         child.wait().unwrap();
+        assert!(ended.is_ending() && Process::of(child.id()).is_none_or(|other| other != ended));
     }
 }

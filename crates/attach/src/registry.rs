@@ -1,5 +1,6 @@
 //! What is attached on this machine, for those that did not attach it.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io;
@@ -118,11 +119,33 @@ impl Registry {
     /// Where the data of the drive at `place` may be until it is detached: beside it, if there is room for all of it.
     pub fn scratch(&self, place: &Path, capacity: Bytes) -> PathBuf {
         let has_room = statvfs(&self.folder).is_ok_and(|found| found.f_bavail * found.f_frsize >= capacity.get());
+        let [beside, elsewhere] = self.scratches(place);
+        if has_room { beside } else { elsewhere }
+    }
+
+    /// Both places where the data of the drive at `place` may be.
+    pub(crate) fn scratches(&self, place: &Path) -> [PathBuf; 2] {
         let name = place.file_name().expect("it is a file").to_string_lossy();
-        match has_room {
-            true => self.folder.join(format!("{name}.data")),
-            false => Path::new(ROOMY).join(format!("assay-{name}.data")),
+        [self.folder.join(format!("{name}.data")), Path::new(ROOMY).join(format!("assay-{name}.data"))]
+    }
+
+    /// The places of which a process has left anything: the drive's file, its door or its data.
+    ///
+    /// # Errors
+    /// If a folder cannot be read.
+    pub(crate) fn places(&self, process: Process) -> Result<BTreeSet<PathBuf>, AttachError> {
+        let start = format!("drive-{}-", process.pid);
+        let mut places = BTreeSet::new();
+        for folder in [self.folder.as_path(), Path::new(ROOMY)] {
+            let failed = |cause| AttachError::Content { path: folder.to_owned(), cause };
+            for file in fs::read_dir(folder).map_err(failed)? {
+                let name = file.map_err(failed)?.file_name().to_string_lossy().into_owned();
+                let number = name.trim_start_matches("assay-").strip_prefix(&start);
+                let number = number.and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+                places.extend(number.map(|number| self.folder.join(format!("{start}{number}"))));
+            }
         }
+        Ok(places)
     }
 
     /// Enters `entry`, or what is new of it.

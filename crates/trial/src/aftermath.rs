@@ -8,20 +8,25 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use attach::registry::Registry;
+use attach::{Mark, Process};
 use rustix::mount::{UnmountFlags, unmount};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::TrialError;
 
 /// Where promises stand. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay/aftermath";
-/// How long a process has to end when it is asked to, and a mount to be let go of.
+/// How long a killed process has until it is gone, a mount to be let go of, and a group to be left.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a guard looks whether the process it watches over is ending and cannot.
+const LOOK: Duration = Duration::from_millis(500);
 /// The book of this process, while anybody promises anything.
 static BOOK: Mutex<Weak<Mutex<Book>>> = Mutex::new(Weak::new());
 /// The program that guards promises, and the words that make it do so.
@@ -33,22 +38,17 @@ static GUARD: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 pub enum Undo {
     /// Unmount what is mounted here.
     Unmount(PathBuf),
-    /// Free a loop device, if it is still over this file.
-    FreeLoop {
-        /// The loop device.
-        device: PathBuf,
-        /// The file that it is over.
+    /// Free the loop devices over a file.
+    FreeLoops {
+        /// The file.
         file: PathBuf,
+        /// Those that were over it before and stay.
+        others: Vec<PathBuf>,
     },
-    /// Clear up the attached drive at this block device, if the process that answered for it is gone.
-    Detach(PathBuf),
-    /// End a process, and those that it has started in its group; the name guards against another of the same number.
-    End {
-        /// Its number, which is that of its group as well where it leads one.
-        pid: u32,
-        /// What its command line contains.
-        command: String,
-    },
+    /// Clear up the drives that a process has attached and the loop devices that it was just making, once it is gone.
+    ClearUp(Process),
+    /// End the programs with this mark.
+    End(Mark),
     /// Write `text` to a setting of the kernel.
     Restore {
         /// The setting's file, below `/sys` or `/proc`.
@@ -149,8 +149,19 @@ impl Aftermath {
     /// # Errors
     /// If some could not be kept.
     pub fn guard(path: &Path) -> Result<(), TrialError> {
-        io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
-        if path.exists() { settle(path) } else { Ok(()) }
+        let owner = owner(path).and_then(Process::of);
+        let (other_end, closed) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
+            drop(other_end);
+        });
+        while closed.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            // One that waits for its own drive cannot end: what answers it has ended already.
+            if let Some(owner) = owner.filter(|owner| owner.is_ending()) {
+                attach::release(&Registry::open()?, owner).ok();
+            }
+        }
+        settle(path)
     }
 
     /// Keeps the promises of processes that are no more; how many promises there were.
@@ -161,8 +172,8 @@ impl Aftermath {
         let mut settled = 0;
         for file in fs::read_dir(FOLDER).into_iter().flatten().filter_map(Result::ok) {
             let path = file.path();
-            let pid = path.file_stem().and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok());
-            let alive = pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok());
+            let pid = owner(&path).and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+            let alive = pid.is_some_and(|pid| test_kill_process(pid).is_ok());
             if !alive && path.extension().is_some_and(|extension| extension == "json") {
                 settled += read(&path).len();
                 settle(&path)?;
@@ -223,7 +234,7 @@ impl Book {
         }
         let undo: Vec<&Undo> = self.promises.iter().map(|(_, undo)| undo).collect();
         let text = serde_json::to_string_pretty(&undo).expect("paths and numbers serialise");
-        let draft = self.path.with_extension("new");
+        let draft = draft(&self.path);
         fs::write(&draft, text).and_then(|()| fs::rename(&draft, &self.path)).map_err(TrialError::at(&self.path))
     }
 }
@@ -238,6 +249,16 @@ impl Drop for Book {
     }
 }
 
+/// The number of the process whose promises are in this file.
+fn owner(path: &Path) -> Option<u32> {
+    path.file_stem()?.to_str()?.split('-').next()?.parse().ok()
+}
+
+/// Where the promises of a file are written before they take the place of those that stand there.
+fn draft(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
 /// The promises in a file, the earliest first; none if it holds none.
 fn read(path: &Path) -> Vec<Undo> {
     fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -246,7 +267,10 @@ fn read(path: &Path) -> Vec<Undo> {
 /// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.
 fn settle(path: &Path) -> Result<(), TrialError> {
     let kept: Vec<Result<(), TrialError>> = read(path).iter().rev().map(Undo::carry_out).collect();
-    fs::remove_file(path).ok();
+    // A promise that was just being written down was for a change that was never made.
+    for file in [path, &draft(path)] {
+        fs::remove_file(file).ok();
+    }
     kept.into_iter().collect()
 }
 
@@ -258,20 +282,14 @@ impl Undo {
     pub fn carry_out(&self) -> Result<(), TrialError> {
         match self {
             Self::Unmount(point) => let_go(point),
-            Self::FreeLoop { device, file } => {
-                if attach::loop_device::backing(device).as_ref() == Some(file) {
-                    attach::loop_device::detach(device)?;
-                }
-                Ok(())
+            Self::FreeLoops { file, others } => {
+                let mut devices =
+                    attach::loop_device::all_over(file).into_iter().filter(|device| !others.contains(device));
+                Ok(devices.try_for_each(|device| attach::loop_device::detach(&device))?)
             }
-            Self::Detach(device) => {
-                let registry = attach::registry::Registry::open()?;
-                let entries = registry.entries().map_err(TrialError::at(device))?;
-                let left = entries.iter().find(|entry| entry.device == *device && !entry.is_alive());
-                left.map_or(Ok(()), |entry| Ok(attach::detach(&registry, entry)?))
-            }
-            Self::End { pid, command } => {
-                end(*pid, command);
+            Self::ClearUp(process) => clear_up(*process),
+            Self::End(mark) => {
+                mark.end();
                 Ok(())
             }
             Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
@@ -317,34 +335,17 @@ fn leave(group: &Path, home: &Path) -> Result<(), TrialError> {
     }
 }
 
-/// Ends a process and its group: first politely.
-fn end(pid: u32, command: &str) {
-    let is_it = || command_line(pid).contains(command);
-    let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
-    for signal in [Signal::TERM, Signal::KILL] {
-        if !is_it() {
-            return;
-        }
-        rustix::process::kill_process_group(number, signal).or_else(|_| kill_process(number, signal)).ok();
-        let began = Instant::now();
-        while is_it() && began.elapsed() < PATIENCE / 2 {
-            thread::sleep(Duration::from_millis(10));
-        }
+/// Clears up what a process has left of its drives; this one does that itself.
+fn clear_up(process: Process) -> Result<(), TrialError> {
+    if process == Process::this() {
+        return Ok(());
     }
-}
-
-/// The command line of a process, its words apart by spaces; empty if it has ended. One that has just been started has
-/// none for a moment.
-fn command_line(pid: u32) -> String {
+    // It lets go of what it has before it is gone.
     let began = Instant::now();
-    loop {
-        let found = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let is_starting = found.is_empty() && fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-        if !is_starting || began.elapsed() > Duration::from_secs(1) {
-            return String::from_utf8_lossy(&found).replace('\0', " ");
-        }
-        thread::sleep(Duration::from_millis(1));
+    while process.is_alive() && began.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(10));
     }
+    Ok(attach::clear_up(&Registry::open()?, process)?)
 }
 
 #[cfg(test)]
@@ -383,13 +384,22 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_another_name_is_left_alone() {
-        let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        Undo::End { pid: child.id(), command: "postgres".into() }.carry_out().unwrap();
-        assert!(child.try_wait().unwrap().is_none());
-        let pid = child.id();
-        let waiting = thread::spawn(move || child.wait().unwrap());
-        Undo::End { pid, command: "sleep 100".into() }.carry_out().unwrap();
-        assert!(!waiting.join().unwrap().success());
+    fn a_program_that_was_started_just_before_the_kill_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mark, book) = (Mark::new(), folder.path().join("1-0.json"));
+        fs::write(&book, serde_json::to_string(&[Undo::End(mark.clone())]).unwrap()).unwrap();
+        let mut child = mark.put_on(Command::new("sleep").arg("100")).spawn().unwrap();
+        settle(&book).unwrap();
+        assert!(!child.wait().unwrap().success());
+        Undo::End(mark).carry_out().unwrap();
+    }
+
+    #[test]
+    fn a_promise_that_was_just_being_written_down_is_no_remnant() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = folder.path().join("1-0.json");
+        fs::write(draft(&book), "[{\"remove\"").unwrap();
+        settle(&book).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -135,7 +135,7 @@ impl Tools {
         if let Some(memory) = memory {
             command = memory.around(&command);
         }
-        Task::start(aftermath, &mut command, program)?.end(stage, limit)
+        Task::start(aftermath, &mut command)?.end(stage, limit)
     }
 }
 

@@ -62,6 +62,7 @@ impl Running {
     }
 
     /// The number of its process.
+    #[cfg(test)]
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use attach::Attachment;
 use attach::loop_device::LoopDevice;
+use attach::{Attachment, Process};
 use block::Bytes;
 use drive::Drive;
 
@@ -54,11 +54,14 @@ impl Stage {
     /// # Errors
     /// If no loop device can be had.
     pub fn over_file(file: &Path, capacity: Bytes, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
-        let file = std::path::absolute(file).map_err(TrialError::at(file))?;
+        // As the kernel names it.
+        let file = file.canonicalize().map_err(TrialError::at(file))?;
+        let aftermath = Aftermath::begin()?;
+        let others = attach::loop_device::all_over(&file);
+        let free = aftermath.promise(Undo::FreeLoops { file: file.clone(), others })?;
+        let clear_up = aftermath.promise(Undo::ClearUp(Process::this()))?;
         let device = LoopDevice::over(&file, Bytes::new(512), false)?;
-        let free = Undo::FreeLoop { device: device.path().to_owned(), file };
-        let promise = Aftermath::begin()?.promise(free)?;
-        Ok(Self { promises: vec![promise], ..Self::file(device, capacity, stop) })
+        Ok(Self { promises: vec![clear_up, free], ..Self::file(device, capacity, stop) })
     }
 
     /// A simulated drive, attached for as long as the stage is there: `speed` of its seconds pass in each of the
@@ -69,8 +72,8 @@ impl Stage {
     pub fn over_drive(drive: drive::Device, name: &str, speed: f64, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
         let capacity = drive.shape().capacity;
         let aftermath = Aftermath::begin()?;
+        let promise = aftermath.promise(Undo::ClearUp(Process::this()))?;
         let attachment = Attachment::scratch(name, drive, speed)?;
-        let promise = aftermath.promise(Undo::Detach(attachment.device().to_owned()))?;
         let stage = Self::device(attachment.device(), capacity, stop);
         Ok(Self { speed, under: Under::Drive(Box::new(attachment)), promises: vec![promise], ..stage })
     }

@@ -5,12 +5,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use attach::Mark;
 use rustix::process::Signal;
 
 use crate::running::Running;
 use crate::{Aftermath, Ended, ProgramError, Promise, Stage, TrialError, Undo};
 
-/// A program that runs beside this one, ended when this is dropped with those that it has started in its group.
+/// A program that runs beside this one, ended when this is dropped with all those that it has started.
 #[derive(Debug)]
 pub struct Task {
     line: String,
@@ -22,37 +23,30 @@ pub struct Task {
 impl Task {
     /// Starts a program whose output is kept, in a process group of its own: Ctrl-C is for this one to pass on.
     ///
-    /// `mark` is a part of its command line that no other program's has.
-    ///
     /// # Errors
     /// If it does not start.
-    pub fn start(aftermath: &Aftermath, command: &mut Command, mark: &str) -> Result<Self, TrialError> {
-        Self::begin(aftermath, command, mark, Running::start)
+    pub fn start(aftermath: &Aftermath, command: &mut Command) -> Result<Self, TrialError> {
+        Self::begin(aftermath, command, Running::start)
     }
 
     /// The same with its output to a file.
     ///
     /// # Errors
     /// If it does not start.
-    pub fn start_with_log(
-        aftermath: &Aftermath,
-        command: &mut Command,
-        mark: &str,
-        log: &File,
-    ) -> Result<Self, TrialError> {
-        Self::begin(aftermath, command, mark, |command, program| Running::start_with_log(command, program, log))
+    pub fn start_with_log(aftermath: &Aftermath, command: &mut Command, log: &File) -> Result<Self, TrialError> {
+        Self::begin(aftermath, command, |command, program| Running::start_with_log(command, program, log))
     }
 
     fn begin(
         aftermath: &Aftermath,
         command: &mut Command,
-        mark: &str,
         start: impl FnOnce(&mut Command, &str) -> Result<Running, ProgramError>,
     ) -> Result<Self, TrialError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let line = line(command);
-        let running = start(command.process_group(0), &program)?;
-        let promise = aftermath.promise(Undo::End { pid: running.pid(), command: mark.to_owned() })?;
+        let mark = Mark::new();
+        let promise = aftermath.promise(Undo::End(mark.clone()))?;
+        let running = start(mark.put_on(command).process_group(0), &program)?;
         Ok(Self { line, running, _promise: promise })
     }
 
@@ -145,22 +139,22 @@ mod tests {
     fn what_a_program_says_is_kept_and_its_failure_told() {
         let (_folder, aftermath, stage, _) = place();
         let mut shell = Command::new("sh");
-        let task = Task::start(&aftermath, shell.args(["-c", "echo yes"]), "echo yes").unwrap();
+        let task = Task::start(&aftermath, shell.args(["-c", "echo yes"])).unwrap();
         assert_eq!(task.finish(&stage, LONG).unwrap().stdout, "yes\n");
         let mut shell = Command::new("sh");
-        let task = Task::start(&aftermath, shell.args(["-c", "echo no >&2; exit 1"]), "echo no").unwrap();
+        let task = Task::start(&aftermath, shell.args(["-c", "echo no >&2; exit 1"])).unwrap();
         let said = task.finish(&stage, LONG).unwrap_err().to_string();
         assert_eq!(said, "`sh -c 'echo no >&2; exit 1'` failed: no");
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo 'x: error: full' >&2; echo 'x: error: given up' >&2; echo hint >&2; exit 1"]);
-        let said = Task::start(&aftermath, &mut shell, "full").unwrap().finish(&stage, LONG).unwrap_err().to_string();
+        let said = Task::start(&aftermath, &mut shell).unwrap().finish(&stage, LONG).unwrap_err().to_string();
         assert!(said.ends_with("failed: x: error: full"), "{said}");
     }
 
     #[test]
     fn a_program_ends_when_the_stage_is_stopped_and_when_it_takes_too_long() {
         let (folder, aftermath, stage, stop) = place();
-        let start = || Task::start(&aftermath, Command::new("sleep").arg("98765"), "98765").unwrap();
+        let start = || Task::start(&aftermath, Command::new("sleep").arg("98765")).unwrap();
         let task = start();
         let pid = task.running.pid();
         let said = task.finish(&stage, Duration::from_millis(30)).unwrap_err().to_string();
@@ -177,7 +171,7 @@ mod tests {
         let (folder, aftermath, stage, stop) = place();
         let told = folder.path().join("pid");
         let script = format!("sleep 98764 & echo $! >{}; wait", told.display());
-        let task = Task::start(&aftermath, Command::new("sh").args(["-c", &script]), "98764").unwrap();
+        let task = Task::start(&aftermath, Command::new("sh").args(["-c", &script])).unwrap();
         let began = std::time::Instant::now();
         let pid = loop {
             let pid = std::fs::read_to_string(&told).unwrap_or_default();

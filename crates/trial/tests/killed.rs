@@ -8,11 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_trial::{Aftermath, Undo};
+use assay_trial::Aftermath;
 use block::Bytes;
 use support::{Staged, attempt, can_stage, choices, experiment, left_by, loops_over, runs, skip};
+use tempfile::TempDir;
 
-/// What the process that is to be killed does, and on a file where.
+/// What the process that is to be killed does, and in which folder on a file; on an attached drive without one.
 const TOLD: &str = "ASSAY_TEST_TRIAL";
 const FOLDER: &str = "ASSAY_TEST_FOLDER";
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -21,15 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[test]
 #[ignore = "started by the tests of this file"]
 fn does_a_trial_until_it_is_killed() {
-    let (Ok(told), Ok(folder)) = (std::env::var(TOLD), std::env::var(FOLDER)) else { return };
+    let Ok(told) = std::env::var(TOLD) else { return };
     Aftermath::guarded_by(
         &std::env::current_exe().unwrap(),
         &["--ignored", "--exact", "keeps_what_a_killed_one_promised"],
     );
-    let staged = Staged::on_file_in(Path::new(&folder), Bytes::from_mib(400));
-    let aftermath = Aftermath::begin().unwrap();
-    let file = Path::new(&folder).join("disk");
-    let _free = aftermath.promise(Undo::FreeLoop { device: staged.stage.path().to_owned(), file }).unwrap();
+    let staged = match std::env::var(FOLDER) {
+        Ok(folder) => Staged::on_file_in(Path::new(&folder), Bytes::from_mib(400)),
+        Err(_) => Staged::on_drive("x25-m?capacity.user=1GiB"),
+    };
     let (name, told) = told.split_once(' ').unwrap();
     attempt(&staged.stage, name, told).unwrap();
 }
@@ -127,4 +128,60 @@ fn a_trial_that_is_killed_takes_its_programs_with_it() {
         return;
     }
     killed("cross-check fs=ext4 scheduler=bfq size=128MiB runtime=2s", |own| runs(&["fio", "--rw=randread", own]));
+}
+
+/// How many trials are killed, and how many are under way at the same time.
+const KILLS: u32 = 24;
+const ABREAST: u32 = 4;
+
+/// Half of the trials have a stage of their own over a file, the others an attached drive. The moments lie closer at the
+/// beginning, where stages are made and programs started, than later, where they work.
+#[test]
+fn a_trial_leaves_nothing_whenever_it_is_killed() {
+    if !can_stage(&["mkfs.ext4", "losetup", "fio", "dd", "bonnie++"]) {
+        return;
+    }
+    let moment = |number: u32| Duration::from_millis(7) * number.pow(2);
+    let several = |first: u32| {
+        let numbers = (first..KILLS).step_by(ABREAST as usize);
+        numbers.map(|number| killed_after(moment(number), number % 8 < 4)).collect::<Vec<_>>()
+    };
+    let all: Vec<(u32, TempDir)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..ABREAST).map(|first| scope.spawn(move || several(first))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    for (pid, folder) in all {
+        assert_eq!(all_left_by(pid, folder.path()), Vec::<String>::new(), "it came when nobody looked any more");
+    }
+}
+
+/// Kills a trial after so long and waits until it has left nothing: its number, and the folder of its file.
+fn killed_after(moment: Duration, has_file: bool) -> (u32, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "does_a_trial_until_it_is_killed", "--nocapture"]);
+    command.env(TOLD, "cross-check fs=ext4 size=64MiB runtime=1s").stdin(Stdio::null()).stdout(Stdio::null());
+    if has_file {
+        command.env(FOLDER, folder.path());
+    }
+    let child = command.spawn().unwrap();
+    let pid = child.id();
+    let mut doomed = Doomed(child);
+    thread::sleep(moment);
+    assert!(doomed.0.try_wait().unwrap().is_none_or(|status| status.success()), "it failed before it was killed");
+    drop(doomed);
+    let left = || all_left_by(pid, folder.path());
+    let words = || format!("killed after {moment:?}, it has left nothing, but {:?}", left());
+    let began = Instant::now();
+    while !left().is_empty() {
+        assert!(began.elapsed() < PATIENCE, "{}: not within {PATIENCE:?}", words());
+        thread::sleep(Duration::from_millis(20));
+    }
+    (pid, folder)
+}
+
+/// What is left of a trial of this process, the devices over its files included.
+fn all_left_by(pid: u32, folder: &Path) -> Vec<String> {
+    let drives = PathBuf::from(format!("/run/assay/drive-{pid}-"));
+    [left_by(pid), loops_over(folder), loops_over(&drives)].concat()
 }

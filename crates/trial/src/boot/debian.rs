@@ -104,15 +104,15 @@ pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
     mmdebstrap.arg(format!("--include={PACKAGES}")).arg(format!("--essential-hook={MODULES}"));
     mmdebstrap.args(WITHOUT.map(|path| format!("--dpkgopt=path-exclude={path}")));
     mmdebstrap.arg(&suite).arg(&root).arg(&list);
-    work.run(&mut mmdebstrap, &root.display().to_string(), LIMIT)?;
+    work.run(&mut mmdebstrap, LIMIT)?;
     let version = version(&root)?;
     furnish(&root, &version)?;
     let mut grub = command("chroot")?;
     grub.arg(&root).args(["grub-mkimage", "-O", "i386-pc", "-o", "/boot/core.img", "-p", "(hd0,msdos1)/boot/grub"]);
     grub.args(["biosdisk", "part_msdos", "ext2", "linux", "serial", "terminal", "echo", "normal", "configfile"]);
-    work.run(&mut grub, &root.display().to_string(), LIMIT)?;
+    work.run(&mut grub, LIMIT)?;
     let image = site.join("disk.img");
-    let held = work.run(command("du")?.args(["-s", "-B1M"]).arg(&root), &root.display().to_string(), LIMIT)?;
+    let held = work.run(command("du")?.args(["-s", "-B1M"]).arg(&root), LIMIT)?;
     let held = held.split_whitespace().next().and_then(|word| word.parse().ok()).map(Bytes::from_mib);
     let held = held.ok_or(TrialError::Unexpected { program: "du".to_owned(), found: "no size".to_owned() })?;
     disk::make(&image, &root, held + ROOM, UUID, work)?;
@@ -134,7 +134,7 @@ fn sources(work: &Work) -> Result<(String, String), TrialError> {
     // Only those are told whose lists are there: others may not be reachable.
     let format = "$(ORIGIN)|$(SIGNED_BY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)";
     targets.args(["indextargets", "--format", format, "Created-By: Packages"]);
-    let found = work.run(&mut targets, "indextargets", Duration::from_secs(60))?;
+    let found = work.run(&mut targets, Duration::from_secs(60))?;
     listed(&found).ok_or_else(|| {
         let lacks = "this machine's apt knows no packages of Debian, of which a system is built";
         TrialError::Lacks(format!("{lacks}; run `apt-get update`, or choose system = \"micro\""))

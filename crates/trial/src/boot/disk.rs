@@ -32,7 +32,7 @@ pub fn make(image: &Path, root: &Path, size: Bytes, uuid: &str, work: &Work) -> 
     let mut mkfs = command("mkfs.ext4")?;
     mkfs.args(["-q", "-F", "-U", uuid, "-E", &format!("offset={offset}"), "-d"]).arg(root).arg(image);
     mkfs.arg(format!("{}k", size.get() / 1024));
-    work.run(&mut mkfs, &image.display().to_string(), LIMIT).map(drop)
+    work.run(&mut mkfs, LIMIT).map(drop)
 }
 
 /// The first sector: a partition table with one bootable partition of so many sectors.

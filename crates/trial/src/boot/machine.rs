@@ -57,7 +57,7 @@ impl<'w> Machine<'w> {
         accelerator: &str,
         work: &'w Work<'w>,
     ) -> Result<Self, TrialError> {
-        let version = work.run(command("qemu-system-x86_64")?.arg("--version"), "--version", PAUSE * 3000)?;
+        let version = work.run(command("qemu-system-x86_64")?.arg("--version"), PAUSE * 3000)?;
         let version = version.lines().next().unwrap_or_default().to_owned();
         let (console, papers) = (work.folder().join("console"), work.folder().join("papers"));
         let mut qemu = command("qemu-system-x86_64")?;
@@ -75,7 +75,7 @@ impl<'w> Machine<'w> {
             qemu.arg("-append").arg(format!("root={root} ro {KERNEL}"));
         }
         let began = Instant::now();
-        let task = Task::start(work.aftermath, &mut qemu, &console.display().to_string())?;
+        let task = Task::start(work.aftermath, &mut qemu)?;
         let line = task.line().to_owned();
         Ok(Self { version, line, task: Some(task), began, console, papers, work })
     }
@@ -173,7 +173,7 @@ pub fn boots(kernel: &Path, accelerator: &str, work: &Work, limit: Duration) -> 
     qemu.args(plain(accelerator)).args(["-m", "256M", "-chardev"]);
     qemu.arg(format!("file,id=console,path={}", console.display())).args(["-serial", "chardev:console"]);
     qemu.arg("-kernel").arg(kernel).args(["-append", KERNEL]);
-    match work.run(&mut qemu, &console.display().to_string(), limit) {
+    match work.run(&mut qemu, limit) {
         // After its panic it is to start anew, which ends QEMU.
         Ok(_) => Ok(console::text(&console).contains("Kernel panic")),
         Err(TrialError::Program(ProgramError::Slow { .. }) | TrialError::Failed { .. }) => Ok(false),

@@ -101,21 +101,21 @@ fn kernel(site: &Path, work: &Work) -> Result<String, TrialError> {
     let folder = site.join("kernel");
     fs::create_dir_all(&folder).map_err(TrialError::at(&folder))?;
     let wanted = "linux-image-amd64";
-    let depends = work.run(command("apt-cache")?.args(["depends", wanted]), wanted, LIMIT)?;
+    let depends = work.run(command("apt-cache")?.args(["depends", wanted]), LIMIT)?;
     let package = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: linux-image-"));
     let version = package.ok_or_else(|| {
         let lacks = "this machine's apt knows no package linux-image-amd64, whose kernel would boot";
         TrialError::Lacks(format!("{lacks}; run `apt-get update` on a Debian for x86-64"))
     })?;
     let package = format!("linux-image-{version}");
-    work.run(command("apt-get")?.args(["-q", "download", &package]).current_dir(&folder), &package, LIMIT)?;
+    work.run(command("apt-get")?.args(["-q", "download", &package]).current_dir(&folder), LIMIT)?;
     let parts = PARTS.map(|part| format!("./lib/modules/*/kernel/{part}/*")).join("' '");
     let unpack = format!(
         "dpkg-deb --fsys-tarfile {package}_*.deb | \
          tar -x --wildcards './boot/*' './lib/modules/*/modules.*' '{parts}'"
     );
-    work.run(command("sh")?.args(["-c", &unpack]).current_dir(&folder), &package, LIMIT)?;
-    work.run(command("depmod")?.arg("-b").arg(&folder).arg(version), &folder.display().to_string(), LIMIT)?;
+    work.run(command("sh")?.args(["-c", &unpack]).current_dir(&folder), LIMIT)?;
+    work.run(command("depmod")?.arg("-b").arg(&folder).arg(version), LIMIT)?;
     let image = folder.join("boot").join(format!("vmlinuz-{version}"));
     fs::copy(&image, site.join("vmlinuz")).map_err(TrialError::at(&image))?;
     Ok(version.to_owned())
@@ -128,7 +128,7 @@ fn initrd(site: &Path, version: &str, work: &Work) -> Result<(), TrialError> {
     for module in MODULES {
         let mut show = command("modprobe")?;
         show.args(["--show-depends", "-C", "/dev/null", "-S", version, "-d"]).arg(site.join("kernel")).arg(module);
-        let shown = work.run(&mut show, &site.display().to_string(), LIMIT)?;
+        let shown = work.run(&mut show, LIMIT)?;
         let paths = shown.lines().filter_map(|line| line.strip_prefix("insmod ")).map(|path| path.trim().into());
         let new: Vec<PathBuf> = paths.filter(|path| !loads.contains(path)).collect();
         loads.extend(new);
@@ -146,7 +146,7 @@ fn initrd(site: &Path, version: &str, work: &Work) -> Result<(), TrialError> {
     let folders = ["dev", "proc", "new"].map(|folder| ram.join(folder));
     folders.iter().try_for_each(|folder| fs::create_dir_all(folder).map_err(TrialError::at(folder)))?;
     let pack = "bin/busybox find . | bin/busybox cpio -o -H newc >../initrd.img";
-    work.run(command("sh")?.args(["-c", pack]).current_dir(&ram), pack, LIMIT).map(drop)
+    work.run(command("sh")?.args(["-c", pack]).current_dir(&ram), LIMIT).map(drop)
 }
 
 /// Lays out the root; its folder.

@@ -35,13 +35,12 @@ impl<'w> Work<'w> {
         self.folder.path()
     }
 
-    /// Runs a program to its end, which must be a good one; what it wrote. `mark` is a part of its command line that no
-    /// other program's has.
+    /// Runs a program to its end, which must be a good one; what it wrote.
     ///
     /// # Errors
     /// If it is not installed, fails, takes longer than `limit`, or the stage is stopped.
-    pub fn run(&self, command: &mut Command, mark: &str, limit: Duration) -> Result<String, TrialError> {
-        Ok(Task::start(self.aftermath, command, mark)?.finish(self.stage, limit)?.stdout)
+    pub fn run(&self, command: &mut Command, limit: Duration) -> Result<String, TrialError> {
+        Ok(Task::start(self.aftermath, command)?.finish(self.stage, limit)?.stdout)
     }
 }
 

@@ -78,7 +78,7 @@ impl<'s> Cluster<'s> {
             // Since version 18 pages have checksums unless it is told otherwise.
             command.arg("--no-data-checksums");
         }
-        let task = Task::start(aftermath, &mut command, &data.display().to_string())?;
+        let task = Task::start(aftermath, &mut command)?;
         let initdb = programs.without_user(task.line());
         task.finish(stage, LIMIT)?;
         let log = folder.join("postgresql.log");
@@ -119,8 +119,7 @@ impl<'s> Cluster<'s> {
         if let Some(memory) = self.memory {
             command = memory.around(&command);
         }
-        let mark = self.data.display().to_string();
-        let mut server = Task::start_with_log(self.aftermath, &mut command, &mark, &log)?;
+        let mut server = Task::start_with_log(self.aftermath, &mut command, &log)?;
         let began = Instant::now();
         while !self.is_ready() {
             if let Some(status) = server.ended()? {
@@ -186,7 +185,7 @@ impl<'s> Cluster<'s> {
     /// # Errors
     /// If it fails, or takes longer than `limit`.
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<(crate::Ended, String), TrialError> {
-        let task = Task::start(self.aftermath, command, &self.socket.display().to_string())?;
+        let task = Task::start(self.aftermath, command)?;
         let line = self.programs.without_user(task.line());
         match task.finish(self.stage, limit) {
             Ok(ended) => Ok((ended, line)),

@@ -117,9 +117,10 @@ pub fn condition<'t>(trial: &'t Trial, name: &str) -> &'t str {
 /// What the process of this number has left on the machine: mounts, folders, control groups, promises, and programs that
 /// still work on them.
 pub fn left_by(pid: u32) -> Vec<String> {
-    let own = ["mnt", "boot", "assay-database", "assay"].map(|start| format!("{start}-{pid}-"));
+    let own = ["mnt", "boot", "drive", "assay-database", "assay-drive", "assay"].map(|start| format!("{start}-{pid}-"));
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let mounts = mounts.lines().filter(|line| line.contains(&format!("/run/assay/{}", own[0]))).map(str::to_owned);
+    let is_mount = |line: &&str| own.iter().any(|own| line.contains(&format!("/run/assay/{own}")));
+    let mounts = mounts.lines().filter(is_mount).map(str::to_owned);
     let programs = command_lines().into_iter().filter(|line| own.iter().any(|own| line.contains(&format!("/{own}"))));
     let names = |folder: &str| {
         let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
