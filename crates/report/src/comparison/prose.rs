@@ -58,8 +58,7 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
     let (name, base) = (name(comparison, other), name(comparison, 0));
     let figures = count(all().count(), "figure");
     if worse + better + open == 0 {
-        let none =
-            format!("Of {figures}, none of {name} can be called really different: there are too few repeats.");
+        let none = format!("Of {figures}, none of {name} can be called really different: there are too few repeats.");
         return match by_means(comparison, other) {
             Some(said) => format!("{none} {said}"),
             None => none,
