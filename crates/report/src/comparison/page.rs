@@ -149,7 +149,7 @@ fn runs(comparison: &Comparison) -> Markup {
             thead { tr { @for head in ["Run", "Target", "Plan", "Seed", "Started"] { th scope="col" { (head) } } } }
             tbody { @for (place, outcome) in comparison.outcomes.iter().enumerate() { @let run = &outcome.run; tr {
                 th scope="row" { (name(comparison, place)) }
-                td { (run.target_identity) br; code { (run.target) } }
+                td.long { (run.target_identity) br; code { (run.target) } }
                 td { (run.plan) @if run.quick { " (quick)" } } td { (run.seed) } td { (date(run.started_ms)) }
             } } }
         }

@@ -7,6 +7,7 @@ use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
 use crate::page::{NO_SCRIPT, Page};
+use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::table::framed;
 
@@ -111,7 +112,7 @@ fn section_of(replication: &Replication, group: usize) -> Markup {
             @for grid in grid::of_group(replication, group) { (grid.table()) }
         }
         @for (reason, figures) in notes(replication, group) {
-            p.asked { (reason) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
+            p.asked { (quoting(&reason)) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
         }
     }
 }
