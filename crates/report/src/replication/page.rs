@@ -50,7 +50,7 @@ fn command(replications: &[Replication], seed: u64) -> String {
 /// Every group with its verdict.
 fn overview(replications: &[Replication]) -> Markup {
     let table = html! {
-        table {
+        table.told {
             caption.hidden { "Verdicts" }
             thead { tr { th scope="col" { "Review" } th scope="col" { "Figures" } th scope="col" { "Verdict" } } }
             @for replication in replications { tbody {
@@ -154,7 +154,7 @@ fn point(series: &Series, answer: &Answer) -> Option<Point> {
 /// What was measured and not published.
 fn besides(replication: &Replication) -> Markup {
     let table = html! {
-        table {
+        table.told {
             thead { tr { th scope="col" { "Measurement" } th.number scope="col" { "Measured" } th scope="col" { "Unit" } } }
             tbody { @for beside in &replication.besides { tr {
                 th scope="row" { code { (beside.id) } }
