@@ -160,7 +160,7 @@ fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
         page.split("application/json\">").skip(1).map(|rest| rest.split("</script>").next().unwrap()).collect();
     assert_eq!(charts.len(), 4 + 2, "two figures of the sweep twice, and two of the single cell");
     for chart in charts {
-        assert!(chart.contains("\"run 2\"") && chart.contains("\"run 3\""), "{chart}");
+        assert!(chart.contains("\"run 2 (sim:") && chart.contains("\"run 3 (sim:"), "{chart}");
     }
     assert_eq!(runs.place.succeeds(&["compare", "1", "2", "last"]), told, "the same runs give the same words");
 }

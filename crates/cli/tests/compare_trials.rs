@@ -94,7 +94,7 @@ fn the_comparison_says_by_how_much_and_fits_a_terminal() {
     assert!(words.contains("/dev/test1 is 3.10 × /dev/test0 (3.09–3.11) in rate on Web server (fs=ext4)."), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     let page = std::fs::read_to_string(place.path("assay-reports/compare-1-2.html")).unwrap();
-    assert!(page.contains("Rate, times that of run 1, more is better"));
+    assert!(page.contains("Rate, times that of run 1 (/dev/test0), more is better"));
     let said = place.refuses(&["compare", "1", "2", "--metric", "p99"]);
     assert!(said.contains("no figure that was asked for"), "{said}");
 }

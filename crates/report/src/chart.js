@@ -27,6 +27,8 @@
   // How wide a letter of a label is, and how high a line of them, in pixels at the size in which charts are written.
   const LETTER = 6.6;
   const LINE = 15;
+  // So many letters has a number along an axis, with what parts it from the next: `10,000`.
+  const NUMBER = 8;
   // A chart is made higher until what is drawn has so much of its height.
   const PLOT_LEAST = 190;
 
@@ -38,8 +40,16 @@
 
   // Labels along the axis that would run into each other: names are broken into lines, of numbers some are left out.
   const fit = (layout, room, isNamed) => {
-    const { tickvals, ticktext, type } = layout.xaxis ?? {};
-    if (!tickvals || tickvals.length < 2) return;
+    const { tickvals, ticktext, type, dtick, range } = layout.xaxis ?? {};
+    if (!tickvals) {
+      // Of labels that Plotly makes it is known how many digits they may have.
+      const most = Math.max(2, Math.floor(room / (NUMBER * LETTER)));
+      layout.xaxis.nticks = Math.min(layout.xaxis.nticks || most, most);
+      const places = dtick ? (range[1] - range[0]) / dtick : 0;
+      if (places * LETTER * (String(Math.ceil(range?.[1])).length + 1) > room) delete layout.xaxis.dtick;
+      return;
+    }
+    if (tickvals.length < 2) return;
     layout.xaxis.tickangle = 0;
     if (isNamed) {
       const letters = Math.floor(room / tickvals.length / LETTER) - 1;
@@ -57,12 +67,23 @@
     layout.xaxis.ticktext = kept.map((i) => ticktext[i]);
   };
 
+  // A number above the plot that would touch the one before it stands a line higher.
+  const stagger = ({ annotations = [], xaxis }, room) => {
+    let last = null;
+    for (const note of annotations.filter(({ yanchor }) => yanchor === "bottom")) {
+      const apart = last ? ((note.x - last.x) * room) / (xaxis.range[1] - xaxis.range[0]) : Infinity;
+      if (apart < (note.text.length + 1) * LETTER && !last.yshift) note.yshift = LINE;
+      last = note;
+    }
+  };
+
   const draw = ({ element, figure }) => {
     const { data, layout, config } = themed(figure, getComputedStyle(root));
     // On a touch screen a drag scrolls the page; elsewhere it zooms, and a double click zooms out.
     layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     layout.width = element.clientWidth;
     fit(layout, element.clientWidth - 70, element.dataset.along === "names");
+    stagger(layout, element.clientWidth - 70);
     // Shares span factors of ten: so do their colours.
     for (const trace of data.filter(({ type }) => type === "heatmap")) {
       trace.customdata = trace.z;

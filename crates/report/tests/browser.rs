@@ -4,6 +4,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 
 use assay_report as report;
@@ -163,9 +164,20 @@ const PHONE: &str = r#"<script>
     const wide = page.documentElement.scrollWidth - page.documentElement.clientWidth;
     const silent = [...page.querySelectorAll(".chart")].filter((chart) => (chart.getAttribute("aria-label") ?? "").length < 20);
     const reached = [...page.querySelectorAll("button, summary, .scroll, a[href]")].every((one) => one.tabIndex >= 0);
+    const covered = [...page.querySelectorAll("table.key tbody .unit")].filter((unit) => {
+      unit.scrollIntoView({ block: "center", behavior: "instant" });
+      const { left, right, top, bottom } = unit.getBoundingClientRect();
+      return page.elementFromPoint((left + right) / 2, (top + bottom) / 2) !== unit;
+    });
+    const crossed = [...page.querySelectorAll(".chart")].flatMap((chart) => {
+      const boxes = [...chart.querySelectorAll(".xtick text, .annotation-text")].map((text) => text.getBoundingClientRect());
+      return boxes.flatMap((one, i) => boxes.slice(i + 1).filter((two) => one.left < two.right - 2 && two.left < one.right - 2
+        && one.top < two.bottom - 6 && two.top < one.bottom - 6));
+    });
     const told = document.createElement("pre");
     told.id = "told";
-    told.textContent = btoa(JSON.stringify({ wide, silent: silent.length, reached, first: page.querySelector("a").className }));
+    told.textContent = btoa(JSON.stringify({ wide, silent: silent.length, reached, first: page.querySelector("a").className,
+      covered: covered.length, crossed: crossed.length }));
     document.body.append(told);
   }, 500);
   document.body.append(frame);
@@ -177,6 +189,10 @@ struct OnPhone {
     silent: usize,
     reached: bool,
     first: String,
+    /// How many units of key figures lie under something.
+    covered: usize,
+    /// How many labels of charts lie over each other.
+    crossed: usize,
 }
 
 #[test]
@@ -189,8 +205,42 @@ fn a_phone_of_360_pixels_scrolls_no_page_sideways_and_everything_is_reached_by_k
         let told: OnPhone = telling(&chromium, &frame, "", PHONE, &["--window-size=500,900"]);
         assert!(told.wide <= 0.0, "the page is {} px wider than the phone", told.wide);
         assert_eq!((told.silent, told.reached), (0, true), "{told:?}");
+        assert_eq!((told.covered, told.crossed), (0, 0), "{told:?}");
         assert_eq!(told.first, "skip", "the first thing that a keyboard comes to skips to the content");
     }
+}
+
+#[test]
+fn on_paper_every_step_stands_with_its_chart_and_no_paragraph_is_parted() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    let folder = tempfile::tempdir().expect("a folder for the browser");
+    let [page, print] = ["report.html", "report.pdf"].map(|name| folder.path().join(name));
+    let mut outcome = support::outcome();
+    // Long enough to lie across the end of a page wherever a step begins.
+    let about = "What such requests are for, and who waits for them. ".repeat(40);
+    outcome.plan.steps.iter_mut().for_each(|step| step.about = Some(about.clone()));
+    std::fs::write(&page, report::html(&outcome)).expect("the page is written");
+    let options = [&format!("--print-to-pdf={}", print.display())[..], "--no-pdf-header-footer"];
+    browse(&chromium, folder.path(), &options, &page);
+    let Ok(text) = Command::new("pdftotext").arg(&print).arg("-").output() else {
+        return println!("skipped: no pdftotext here (apt install poppler-utils)");
+    };
+    let text = String::from_utf8(text.stdout).expect("it is text");
+    let words: Vec<String> =
+        text.split('\u{c}').map(|page| page.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(words.len() > 3, "a review has several pages");
+    for step in &outcome.steps {
+        let step = &outcome.plan.steps[step.index];
+        let begins = format!("{} {}", step.title, about.trim_end());
+        let pages: Vec<&String> = words.iter().filter(|page| page.contains(begins.trim_end())).collect();
+        assert!(
+            pages.iter().any(|page| page.contains("is better")),
+            "{} is parted from its chart: {words:#?}",
+            step.title
+        );
+    }
+    let all = words.join(" ");
+    assert!(!all.contains("Data as CSV") && !all.contains("Skip to the content"), "paper has no buttons");
 }
 
 /// Leaves pictures of the report for a look by eye where `ASSAY_REPORT_PICTURES` names a folder.

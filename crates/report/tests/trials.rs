@@ -174,15 +174,64 @@ fn every_step_has_charts_of_all_runs_side_by_side() {
     let charts = page.matches("class=\"chart\"").count();
     assert_eq!(charts, 16, "of two figures four lines each, in runs and against the first");
     assert!(page.contains("ext4, small: Pages (1/s), more is better"));
-    assert!(page.contains("ext4, small: Pages, times that of run 1, more is better"));
+    assert!(page.contains("ext4, small: Pages, times that of run 1 (/dev/sda), more is better"));
     assert!(page.contains("xfs, large: Latency (ms), less is better"));
     assert!(page.contains("1 more chart: xfs, large"), "three are shown, and the rest can be opened");
     assert!(page.contains("filled where it is more than chance"), "the caption says how it is read");
-    assert!(page.contains("Pages (1/s) by Clients: run 1 101 to 1,"), "and words for who cannot see it");
-    assert!(page.contains("× run 1 by Clients: run 2 3.10"), "of the ratios too");
+    assert!(page.contains("Pages (1/s) by Clients: run 1 (/dev/sda) 101 to 1,"), "and words for who cannot see it");
+    assert!(page.contains("× run 1 (/dev/sda) by Clients: run 2 (/dev/sdb) 3.10"), "of the ratios too");
     for color in ["--series-1", "--series-2", "--series-3"] {
         assert!(page.contains(&format!("var({color})")), "each run has its colour: {color}");
     }
+}
+
+/// A run that tried pages first and measured all else after it.
+fn mixed(id: i64, target: &str, rate: f64) -> Outcome {
+    let mut outcome = support::outcome();
+    let mut tried = run(id, target, [rate, rate]);
+    outcome.plan.steps.insert(0, tried.plan.steps.remove(0));
+    outcome.steps.iter_mut().for_each(|step| step.index += 1);
+    outcome.steps.insert(0, tried.steps.remove(0));
+    (outcome.run.id, outcome.run.target) = (RunId(id), target.to_owned());
+    outcome
+}
+
+#[test]
+fn contents_and_sections_of_a_comparison_follow_the_plan() {
+    let runs = vec![mixed(1, "/dev/sda", 100.0), mixed(2, "/dev/sdb", 310.0)];
+    let plan: Vec<String> = runs[0].plan.steps.iter().map(|step| format!("step-{}", step.name)).collect();
+    let comparison = Comparison::of(runs, Question::default()).expect("they share steps");
+    let page = report::comparison::html(&comparison, "0.1.0");
+    let (contents, rest) = page.split_once("</nav>").expect("the page has contents");
+    let named = |text: &str, mark: &str| -> Vec<String> {
+        let ends = text.split(mark).skip(1).filter_map(|rest| rest.split('"').next());
+        ends.map(str::to_owned).filter(|name| plan.contains(name)).collect()
+    };
+    let contents = contents.rsplit("<nav").next().expect("it begins somewhere");
+    let linked = named(contents, "href=\"#");
+    assert!(linked.len() > 3 && linked[0] == "step-web-server", "{linked:?}");
+    assert_eq!(linked, named(rest, "<section class=\"step\" id=\""), "in one order");
+    let place = |name: &String| plan.iter().position(|step| step == name);
+    assert!(linked.windows(2).all(|two| place(&two[0]) < place(&two[1])), "{linked:?} in {plan:?}");
+    assert!(page.contains("<h1>Run 2 (/dev/sdb) against run 1 (/dev/sda)</h1>"), "the drives are named");
+}
+
+#[test]
+fn too_few_repeats_leave_the_means_to_be_told_as_such() {
+    let of = |id: i64, target: &str| {
+        let mut outcome = support::outcome();
+        (outcome.run.id, outcome.run.target) = (RunId(id), target.to_owned());
+        for cell in outcome.steps.iter_mut().flat_map(|step| &mut step.cells) {
+            cell.repeats.truncate(2);
+        }
+        outcome
+    };
+    let runs = vec![of(1, "/dev/sda"), of(2, "/dev/sdb")];
+    let comparison = Comparison::of(runs, Question::default()).expect("they share cells");
+    let text = report::comparison::text(&comparison, 400, false);
+    assert!(text.contains("none of run 2 can be called really different: there are too few repeats."), "{text}");
+    let said = "By the means alone, /dev/sdb is 1.00 × /dev/sda in throughput and 1.00 × in mean latency";
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]

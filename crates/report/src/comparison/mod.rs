@@ -17,14 +17,14 @@ pub use text::text;
 
 use stats::Ratio;
 
-use crate::number::{count, significant};
+use crate::number::{count, significant, whole};
 
 /// `run 3`.
 fn name(comparison: &Comparison, place: usize) -> String {
     format!("run {}", comparison.outcomes[place].run.id)
 }
 
-/// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`: a ratio as a change.
+/// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`, `+10,900 %`: a ratio as a change.
 fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     let decimals = match percent.abs() {
@@ -32,7 +32,10 @@ fn change(ratio: f64) -> String {
         p if p >= 9.995 => 1,
         _ => 2,
     };
-    let text = format!("{:.decimals$}", percent.abs());
+    let text = match percent.abs() {
+        p if p >= 999.5 => whole(p.round() as u64),
+        p => format!("{p:.decimals$}"),
+    };
     let sign = if percent < 0.0 { '−' } else { '+' };
     match percent {
         0.0 => "0 %".to_owned(),
@@ -120,6 +123,7 @@ mod tests {
             (1.00001, "+<0.01 %"),
             (2.2, "+120 %"),
             (0.5, "−50.0 %"),
+            (110.0, "+10,900 %"),
         ];
         for (ratio, text) in table {
             assert_eq!(change(ratio), text);

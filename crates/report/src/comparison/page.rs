@@ -2,10 +2,11 @@
 
 use lab::Metric;
 use lab::compare::{Aspect, Comparison, Contrast, Difference, Side, Verdict};
+use lab::plan::Step;
 use maud::{Markup, html};
 use stats::Ratio;
 
-use super::prose::{place, reach, sentences, verdict};
+use super::prose::{place, reach, sentences, titled, verdict};
 use super::rows::{Shared, shared};
 use super::{METHOD, change, interval, judged, marked, name, p_value, trials, unshared};
 use crate::chart::{self, Panel};
@@ -30,9 +31,10 @@ pub fn html(comparison: &Comparison, version: &str) -> String {
 
 /// The same, before it is known where its style and scripts are.
 pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
-    let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| name(comparison, place)).collect();
+    let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| titled(comparison, place)).collect();
     let title = title(comparison);
     let steps = shared(comparison);
+    let sections = sections(comparison, &steps);
     let heading = html! {
         p.kicker { "Comparison of runs" }
         h1 { (title) }
@@ -43,9 +45,8 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     let main = html! {
         (summary(comparison, &steps))
         nav aria-label="Contents" { ol {
-            @for step in &steps { li { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } } }
-            @for step in trials::steps(comparison) {
-                @let plan = &comparison.outcomes[0].plan.steps[comparison.outcomes[0].steps[step].index];
+            @for one in &sections {
+                @let plan = one.plan(comparison);
                 li { a href={ "#" (anchor(&plan.name)) } { (plan.title) } }
             }
             @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
@@ -53,11 +54,43 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
             }
         } }
         (NO_SCRIPT)
-        @for step in &steps { (section(comparison, step, &names)) }
-        @for step in trials::steps(comparison) { (trials::section(comparison, step, &names)) }
+        @for one in &sections { @match one {
+            Section::Cells(step) => (section(comparison, step, &names)),
+            Section::Trials(step) => (trials::section(comparison, *step, &names)),
+        } }
         (back_matter(comparison))
     };
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
+}
+
+/// A step that runs share.
+enum Section<'s, 'c> {
+    /// One that measures cells.
+    Cells(&'s Shared<'c>),
+    /// One that tries something, by its place in the first run.
+    Trials(usize),
+}
+
+impl Section<'_, '_> {
+    fn place(&self) -> usize {
+        match self {
+            Self::Cells(shared) => shared.step,
+            Self::Trials(step) => *step,
+        }
+    }
+
+    fn plan<'c>(&self, comparison: &'c Comparison) -> &'c Step {
+        let base = &comparison.outcomes[0];
+        &base.plan.steps[base.steps[self.place()].index]
+    }
+}
+
+/// The steps that runs share, in the order of the first run's plan, as its own report has them.
+fn sections<'s, 'c>(comparison: &Comparison, steps: &'s [Shared<'c>]) -> Vec<Section<'s, 'c>> {
+    let tried = trials::steps(comparison).into_iter().map(Section::Trials);
+    let mut sections: Vec<Section> = steps.iter().map(Section::Cells).chain(tried).collect();
+    sections.sort_by_key(Section::place);
+    sections
 }
 
 /// How much the runs share, and what of it is held against the first; what there is none of goes without saying.
@@ -77,11 +110,14 @@ fn file_name(comparison: &Comparison) -> String {
     format!("runs-{}", ids.collect::<Vec<_>>().join("-"))
 }
 
-/// `Run 2 against run 1`, `Runs 2, 3 and 4 against run 1`.
+/// `Run 2 against run 1`, with the targets where they differ; `Runs 2, 3 and 4 against run 1`.
 fn title(comparison: &Comparison) -> String {
+    if comparison.outcomes.len() == 2 {
+        let [first, other] = [0, 1].map(|place| titled(comparison, place));
+        return format!("R{} against {first}", &other[1..]);
+    }
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
-        [one] => format!("Run {one}"),
         [others @ .., last] => format!("Runs {} and {last}", others.join(", ")),
         [] => String::new(),
     };
@@ -113,7 +149,7 @@ fn runs(comparison: &Comparison) -> Markup {
             thead { tr { @for head in ["Run", "Target", "Plan", "Seed", "Started"] { th scope="col" { (head) } } } }
             tbody { @for (place, outcome) in comparison.outcomes.iter().enumerate() { @let run = &outcome.run; tr {
                 th scope="row" { (name(comparison, place)) }
-                td { (run.target_identity) br; code { (run.target) } }
+                td.long { (run.target_identity) br; code { (run.target) } }
                 td { (run.plan) @if run.quick { " (quick)" } } td { (run.seed) } td { (date(run.started_ms)) }
             } } }
         }

@@ -7,6 +7,7 @@ use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
 use crate::number::{bound, count, three};
 use crate::page::{NO_SCRIPT, Page};
+use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::table::framed;
 
@@ -49,7 +50,7 @@ fn command(replications: &[Replication], seed: u64) -> String {
 /// Every group with its verdict.
 fn overview(replications: &[Replication]) -> Markup {
     let table = html! {
-        table {
+        table.told {
             caption.hidden { "Verdicts" }
             thead { tr { th scope="col" { "Review" } th scope="col" { "Figures" } th scope="col" { "Verdict" } } }
             @for replication in replications { tbody {
@@ -111,7 +112,7 @@ fn section_of(replication: &Replication, group: usize) -> Markup {
             @for grid in grid::of_group(replication, group) { (grid.table()) }
         }
         @for (reason, figures) in notes(replication, group) {
-            p.asked { (reason) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
+            p.asked { (quoting(&reason)) " (" (if figures.len() > 4 { count(figures.len(), "figure") } else { figures.join("; ") }) ")." }
         }
     }
 }
@@ -153,7 +154,7 @@ fn point(series: &Series, answer: &Answer) -> Option<Point> {
 /// What was measured and not published.
 fn besides(replication: &Replication) -> Markup {
     let table = html! {
-        table {
+        table.told {
             thead { tr { th scope="col" { "Measurement" } th.number scope="col" { "Measured" } th scope="col" { "Unit" } } }
             tbody { @for beside in &replication.besides { tr {
                 th scope="row" { code { (beside.id) } }

@@ -26,7 +26,7 @@ pub(crate) fn verdict(part: &Part) -> Option<String> {
         Some(said) => said,
         None => ends(&sheet, place)?,
     };
-    Some(standings(part, column).map_or(ends.clone(), |said| format!("{ends} {said}")))
+    Some(standings(part, &sheet, column).map_or(ends.clone(), |said| format!("{ends} {said}")))
 }
 
 /// Where a figure is best and where it is worst.
@@ -79,9 +79,7 @@ fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
 
 /// How the best of a few points that have no order stands beside each other: `ext4 is 1.30 × xfs (1.20–1.41) and 1.05 ×
 /// btrfs (may be chance).` None where points lie along an axis of numbers, or are many.
-fn standings(part: &Part, column: &Column) -> Option<String> {
-    let Action::Trial(trials) = &part.step.action else { return None };
-    let sheet = Sheet::of(trials, part.trials)?;
+fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
     let is_lone = sheet.axes.len() == 1 && sheet.along().is_none();
     if !is_lone || sheet.rows.len() > STANDING || column.better == Better::Neither {
         return None;
