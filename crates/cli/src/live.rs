@@ -129,7 +129,6 @@ impl Shared {
             }
         }
         self.screen.leave();
-        signals.leave_alone.store(true, Ordering::Relaxed);
     }
 }
 
@@ -161,6 +160,13 @@ impl Signals {
             // A signal to oneself fails only where there is no such signal.
             raise(signal).ok();
         }
+    }
+}
+
+/// Signals are not held up by a view that is over, that came to grief, or that never was.
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.leave_alone.store(true, Ordering::Relaxed);
     }
 }
 
