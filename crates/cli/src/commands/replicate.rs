@@ -11,6 +11,7 @@ use super::history::{say, width};
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
+use crate::number;
 use crate::progress::Progress;
 
 /// What was asked on the command line.
@@ -26,7 +27,7 @@ pub struct Arguments {
     format: Format,
 
     /// The origin of all random choices
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// The folder for the report; without it only `--format text` writes one, to assay-reports

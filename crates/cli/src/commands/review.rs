@@ -12,6 +12,7 @@ use store::{Moment, Run, RunId, State, Store};
 use super::dry_run;
 use super::history::{Which, print_summary, say, write_report};
 use crate::metrics;
+use crate::number;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::terminal::notice;
@@ -47,11 +48,11 @@ pub struct Arguments {
 
     /// Measure each figure so many times [default: the plan's; in `review` 5, and up to 15 until
     /// IOPS are known within 2 %]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_parser = number::within::<u32>(1..=1000))]
     repeats: Option<u32>,
 
     /// The origin of all random choices
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// The folder for the report

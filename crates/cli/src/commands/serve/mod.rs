@@ -3,7 +3,6 @@
 mod access;
 mod catalog;
 mod compare;
-mod http;
 mod list;
 mod live;
 mod routes;
@@ -24,8 +23,8 @@ use crate::terminal::notice;
 const PORT: u16 = 7878;
 
 const AFTER_HELP: &str = "\
-Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is
-needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed
+Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is \
+needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed \
 from a browser. Ctrl-C ends the server.";
 
 /// What was asked of `assay serve`.
