@@ -298,6 +298,9 @@ mod tests {
             assert_eq!(Request::read(head.as_bytes()).unwrap_err().status, status, "{head:?}");
         }
         let head = Response::of(405, PLAIN, "no").head();
-        assert!(head.starts_with("HTTP/1.1 405 Method Not Allowed\r\n") && head.contains("\r\nAllow: GET, HEAD\r\n"), "{head}");
+        assert!(
+            head.starts_with("HTTP/1.1 405 Method Not Allowed\r\n") && head.contains("\r\nAllow: GET, HEAD\r\n"),
+            "{head}"
+        );
     }
 }

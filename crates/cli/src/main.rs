@@ -9,6 +9,7 @@ mod examples;
 mod exit;
 mod failure;
 mod fingerprint;
+mod format;
 mod http;
 mod job_file;
 mod live;

@@ -200,7 +200,7 @@ fn every_option_is_shown_with_its_variable() {
     let shown = place.succeeds(&["config", "review"]);
     let longest = place.succeeds(&["config", "run"]);
     let line = shown.lines().find(|line| line.contains("--full-length")).unwrap();
-    assert!(line.ends_with(" –      (ASSAY_FULL_LENGTH)"), "{shown}");
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["--full-length", "–", "(ASSAY_FULL_LENGTH)"], "{shown}");
     // The store's own path may be longer.
     let mut rows =
         shown.lines().chain(longest.lines()).filter(|line| line.starts_with(" --") && !line.contains("--store"));

@@ -221,3 +221,15 @@ fn a_number_that_is_none_is_told_with_what_would_be_right() {
         assert!(said.contains("give ") && said.contains(right) && !said.contains("digit"), "{said}");
     }
 }
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let place = Place::new();
+    for command in ["attached", "config", "doctor", "drives", "help", "plans", "profiles", "runs"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command(&[command]).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}

@@ -6,10 +6,10 @@ use block::Seed;
 use lab::calibrate::{CalibrateError, Calibration, Fitted, Parameter, ParameterError, Request, calibrate, parse_list};
 use lab::replicate::{Tally, catalog};
 
-use super::history::say;
 use crate::failure::Failure;
 use crate::number;
 use crate::progress::Progress;
+use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]

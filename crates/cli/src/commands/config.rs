@@ -1,13 +1,14 @@
 //! `assay config`: what options are unless they are typed, and where that comes from.
 
-use clap::{Command, ValueEnum};
+use clap::Command;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use serde_json::json;
 
-use super::history::say;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::settings::{Origin, Setting, Settings};
+use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,14 +20,6 @@ pub struct Arguments {
     /// How to print that
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// Prints the settings.

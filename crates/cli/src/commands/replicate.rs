@@ -4,15 +4,15 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use block::Seed;
-use clap::ValueEnum;
 use lab::replicate::{Review, ReviewError, catalog, replicate};
 
-use super::history::{say, width};
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::number;
 use crate::progress::Progress;
+use crate::terminal::{say, width};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,14 +33,6 @@ pub struct Arguments {
     /// The folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// Which reviews there are.

@@ -12,7 +12,6 @@ use report::export::{self, Single};
 use store::{RunId, Store};
 use workload::Workload;
 
-use super::history::say;
 use super::jobs::{self, Asked};
 use super::specification::{Specification, Traces, of};
 use crate::color;
@@ -23,6 +22,7 @@ use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
+use crate::terminal::say;
 use crate::undertaking::{Undertaking, judge};
 
 /// What was asked on the command line.

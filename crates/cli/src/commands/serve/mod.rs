@@ -9,7 +9,6 @@ mod routes;
 mod run;
 mod server;
 
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,7 +17,7 @@ use store::Store;
 
 use self::access::Access;
 use crate::failure::Failure;
-use crate::terminal::notice;
+use crate::terminal::{notice, say};
 
 const PORT: u16 = 7878;
 
@@ -68,8 +67,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(Failure::failed)?;
     let access = Access::on(address, arguments.token.clone());
     let link = access.link(address);
-    println!("{link}");
-    std::io::stdout().flush().ok();
+    say(&format!("{link}\n"))?;
     let file = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
     notice(format_args!("Serving {}; Ctrl-C ends it.", file.display()));
     if arguments.open {
