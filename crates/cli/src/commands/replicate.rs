@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The reviews that were named, or all that are built in.
 fn find(names: &[String]) -> Result<Vec<Review>, Failure> {
-    let all = || catalog::names().map(str::to_owned).to_vec();
+    let all = || catalog::names().into_iter().map(str::to_owned).collect();
     let names = if names.is_empty() { all() } else { names.to_vec() };
     names.iter().map(|name| catalog::find(name).map_err(Failure::from)).collect()
 }
