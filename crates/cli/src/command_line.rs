@@ -10,6 +10,7 @@ use crate::commands::{
 };
 use crate::examples;
 use crate::exit::Exit;
+use crate::settings;
 
 /// The widest that help is laid out, in columns.
 const WIDTH: usize = 80;
@@ -91,6 +92,11 @@ pub enum Command {
     Man(shell::Manual),
 }
 
+/// All that can be typed, as manual pages take it, which have sections of their own for what help puts at its end.
+pub fn plain() -> clap::Command {
+    Cli::command()
+}
+
 /// All that can be typed, each command with its examples.
 pub fn command() -> clap::Command {
     let told = |command: clap::Command, name: &str| {
@@ -98,16 +104,34 @@ pub fn command() -> clap::Command {
         let more = if examples::of(name).is_empty() { String::new() } else { examples::text(name) };
         command.after_help(format!("{before}{more}"))
     };
-    let mut whole = told(Cli::command(), "").max_term_width(WIDTH);
+    let last = |option: clap::Arg| option.help_heading("General options");
+    let mut whole = told(plain(), "").max_term_width(WIDTH);
+    for option in ["store", "quiet", "verbose"] {
+        whole = whole.mut_arg(option, last);
+    }
     let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     for name in names {
-        whole = whole.mut_subcommand(&name, |command| told(command, &name));
+        whole = whole.mut_subcommand(&name, |command| settable(told(command, &name)));
     }
     let help = whole.get_after_help().expect("the whole has examples").to_string();
     whole.after_help(format!(
         "{help}\n\nEvery option is also a variable of the environment (--dry-run: ASSAY_DRY_RUN) and a key of \
          ~/.config/assay/config.toml; `assay config` shows what is set.\n{}",
         Exit::line()
+    ))
+}
+
+/// The same command with a word in its help on how its options are set once and for all.
+fn settable(command: clap::Command) -> clap::Command {
+    let name = command.get_name().to_owned();
+    let options = command.get_arguments().filter_map(clap::Arg::get_long).map(str::to_owned).collect::<Vec<_>>();
+    let telling = options.iter().find(|option| option.contains('-')).or(options.first());
+    let Some(option) = telling else { return command };
+    let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+    let variable = settings::variable(None, option);
+    command.after_help(format!(
+        "{help}Every option is also a variable of the environment (--{option}: {variable}) and a key of config.toml; \
+         `assay config {name}` lists them."
     ))
 }
 

@@ -10,8 +10,14 @@ use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
 
-/// The options of all commands: for each command its name and its options' long names.
-pub type Known = Vec<(String, Vec<String>)>;
+/// What can be set, by long names.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The options that every command has.
+    pub general: Vec<String>,
+    /// For each command its name and its own options.
+    pub commands: Vec<(String, Vec<String>)>,
+}
 
 /// What is consent to lose data is given each time, not once and for all.
 const CONSENT: [&str; 2] = ["overwrite", "destroy-data"];
@@ -120,18 +126,36 @@ fn entries(text: &str, known: &Known) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     }
     let mut found = Vec::new();
     let mut mistakes = Vec::new();
-    let everything: Vec<String> = known.iter().flat_map(|(_, options)| options.clone()).collect();
+    let own = known.commands.iter().flat_map(|(_, options)| options.clone());
+    let everything: Vec<String> = known.general.iter().cloned().chain(own).collect();
     for (key, value) in document.get_ref() {
-        let section = known.iter().find(|(command, _)| command == key.get_ref().as_ref());
+        let section = known.commands.iter().find(|(command, _)| command == key.get_ref().as_ref());
+        let is_option = everything.iter().any(|option| joined(option) == joined(key.get_ref()));
         match (section, value.get_ref()) {
             (Some((command, options)), DeValue::Table(table)) => {
                 for (key, value) in table {
+                    if known.general.iter().any(|option| joined(option) == joined(key.get_ref())) {
+                        let message = format!("`{}` is set for all commands at once", key.get_ref());
+                        let help = "put it at the top of the file, above the first table".to_owned();
+                        mistakes.push(mistake("config::unknown-key", key.span(), message, help));
+                        continue;
+                    }
                     let place = format!("`assay {command}` has no option");
                     found.extend(entry(Some(command), key, value, options, &place, &mut mistakes));
                 }
             }
+            (Some((command, _)), _) if !is_option => {
+                let message = format!("`{command}` is a command, not an option");
+                let help = format!("put its options into a table: a line `[{command}]`, and below it `OPTION = VALUE`");
+                mistakes.push(mistake("config::unknown-key", key.span(), message, help));
+            }
+            (None, DeValue::Table(_)) if is_option => {
+                let message = format!("`{}` is an option, not a command", key.get_ref());
+                let help = "give it a value in place of a table".to_owned();
+                mistakes.push(mistake("config::value", value.span(), message, help));
+            }
             (None, DeValue::Table(_)) => {
-                let commands: Vec<String> = known.iter().map(|(command, _)| command.clone()).collect();
+                let commands: Vec<String> = known.commands.iter().map(|(command, _)| command.clone()).collect();
                 let message = format!("there is no command `{}`", key.get_ref());
                 mistakes.push(mistake("config::unknown-command", key.span(), message, near(key.get_ref(), &commands)));
             }
@@ -208,10 +232,11 @@ mod tests {
 
     fn known() -> Known {
         let options = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        vec![
+        let commands = vec![
             ("review".to_owned(), options(&["seed", "full-length", "overwrite"])),
             ("run".to_owned(), options(&["seed", "number_ios"])),
-        ]
+        ];
+        Known { general: options(&["store"]), commands }
     }
 
     #[test]
@@ -231,6 +256,10 @@ mod tests {
             ("sead = 7", "config::unknown-key", "did you mean `seed`?"),
             ("[reviw]\nseed = 7", "config::unknown-command", "did you mean `review`?"),
             ("[run]\nfull-length = true", "config::unknown-key", "use one of number_ios, seed"),
+            ("[assay]\nstore = \"a\"", "config::unknown-command", "use one of review, run"),
+            ("[run]\nstore = \"a\"", "config::unknown-key", "at the top of the file"),
+            ("run = 7", "config::unknown-key", "a line `[run]`"),
+            ("[seed]\na = 1", "config::value", "in place of a table"),
             ("overwrite = true", "config::consent", "--overwrite on the command line"),
             ("seed = 2026-01-01", "config::value", "in quotes"),
         ];

@@ -6,6 +6,7 @@ mod device;
 mod drawing;
 mod screen;
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,6 +41,8 @@ pub struct Scene<'a> {
     pub title: String,
     /// The real target, with what tells how warm it is; none for a simulated drive.
     pub target: Option<(&'a Path, Option<Thermometer>)>,
+    /// The cells of each step, as the plan has them in order.
+    pub cells: HashMap<String, Vec<String>>,
     /// Whether Ctrl-C sets a flag that the run sees; else it ends the program.
     pub ends_in_order: bool,
 }
@@ -76,7 +79,7 @@ impl View {
             Signals::watch(scene.ends_in_order).map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
         let device = scene.target.map(|(path, thermometer)| Device::of(path, thermometer));
         let shared = Arc::new(Shared {
-            course: Mutex::new(Course { title: scene.title, ..Course::default() }),
+            course: Mutex::new(Course { title: scene.title, cells: scene.cells, ..Course::default() }),
             screen: Screen::take()?,
             began: Instant::now(),
             is_over: AtomicBool::new(false),
@@ -129,7 +132,6 @@ impl Shared {
             }
         }
         self.screen.leave();
-        signals.leave_alone.store(true, Ordering::Relaxed);
     }
 }
 
@@ -161,6 +163,13 @@ impl Signals {
             // A signal to oneself fails only where there is no such signal.
             raise(signal).ok();
         }
+    }
+}
+
+/// Signals are not held up by a view that is over, that came to grief, or that never was.
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.leave_alone.store(true, Ordering::Relaxed);
     }
 }
 

@@ -9,10 +9,13 @@ mod examples;
 mod exit;
 mod failure;
 mod fingerprint;
+mod format;
+mod http;
 mod job_file;
 mod live;
 mod manual;
 mod metrics;
+mod number;
 mod power;
 mod progress;
 mod recorder;
@@ -25,6 +28,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
@@ -44,7 +48,14 @@ fn main() -> ExitCode {
         Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
     };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|refusal| refuse(&refusal));
-    terminal::speak(cli.quiet, cli.verbose);
+    let is_typed = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
+    match (is_typed("quiet"), is_typed("verbose")) {
+        // clap sees this only where both stand before the command's name, or both behind.
+        (true, true) => return end(Err(Failure::usage("--quiet and --verbose exclude each other; give one of them"))),
+        // What is typed goes before what is set.
+        (false, true) => terminal::speak(false, true),
+        (is_quiet, _) => terminal::speak(cli.quiet, cli.verbose && !is_quiet),
+    }
     settings.taken(&command_line::command(), matches.subcommand_name()).iter().for_each(terminal::detail);
     let Some(command) = cli.command else { return end(place(cli.store).and_then(|path| next::run(&path))) };
     end(match command {

@@ -1,7 +1,7 @@
 //! What a run does now, for Prometheus: a file that its textfile collector reads, written whole each time, or an address
 //! at which it asks.
 
-mod http;
+mod address;
 mod place;
 
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ impl Metrics {
             Outlet::File(path) => Some(path.clone()),
             Outlet::Listener(listener) => {
                 let told = Arc::clone(&shared);
-                http::answer(Arc::clone(listener), move || told.text(&told.lock()));
+                address::answer(Arc::clone(listener), move || told.text(&told.lock()));
                 None
             }
         };

@@ -69,10 +69,13 @@ impl Settings {
     /// The variables that begin as settings do and set nothing.
     pub fn strangers(&self, command: &Command) -> Vec<&str> {
         let own = ["ASSAY_CONFIG".to_owned(), "ASSAY_COMPLETE".to_owned()];
-        let general = known(command).into_iter().flat_map(|(name, options)| {
-            options.into_iter().flat_map(move |option| [variable(None, &option), variable(Some(&name), &option)])
+        let known = known(command);
+        let general = known.general.iter().map(|option| variable(None, option));
+        let of_commands = known.commands.iter().flat_map(|(name, options)| {
+            let all = options.iter().map(|option| variable(None, option));
+            all.chain(options.iter().map(|option| variable(Some(name), option)))
         });
-        let known: Vec<String> = general.chain(own).collect();
+        let known: Vec<String> = general.chain(of_commands).chain(own).collect();
         self.variables.iter().map(|(name, _)| name.as_str()).filter(|name| !known.iter().any(|k| k == name)).collect()
     }
 
@@ -81,6 +84,7 @@ impl Settings {
     /// # Errors
     /// If a setting makes no sense; it is told where it stands.
     pub fn on(&self, whole: Command, name: Option<&str>) -> Result<Command, Failure> {
+        self.file.entries.iter().try_for_each(|entry| self.taken_by_any(&whole, entry))?;
         let mut whole = self.applied(whole, None)?;
         if let Some(name) = name.filter(|name| whole.find_subcommand(name).is_some()) {
             let command = whole.find_subcommand(name).expect("it was just found").clone();
@@ -88,6 +92,28 @@ impl Settings {
             whole = whole.mut_subcommand(name, |_| command);
         }
         Ok(whole)
+    }
+
+    /// Makes sure that a value of the file is one that a command it is for takes, whichever command is carried out now.
+    fn taken_by_any(&self, whole: &Command, entry: &Entry) -> Result<(), Failure> {
+        let is_meant = |command: &&Command| entry.command.as_deref().is_none_or(|name| command.get_name() == name);
+        let of_all = options(whole).filter(|option| long(option) == entry.option);
+        let own =
+            whole.get_subcommands().filter(is_meant).flat_map(options).filter(|option| long(option) == entry.option);
+        let setting = |option: &Arg| Setting {
+            option: long(option).to_owned(),
+            variable: variable(None, long(option)),
+            values: entry.values.clone(),
+            origin: Origin::File(self.file.line(entry)),
+        };
+        let mut refused = None;
+        for option in of_all.chain(own) {
+            match self.checked(option, &setting(option), entry.command.as_deref()) {
+                Ok(_) => return Ok(()),
+                Err(failure) => refused = refused.or(Some(failure)),
+            }
+        }
+        refused.map_or(Ok(()), Err)
     }
 
     fn applied(&self, mut command: Command, name: Option<&str>) -> Result<Command, Failure> {
@@ -161,7 +187,14 @@ impl Settings {
                 ))
             }
             _ => {
-                self.file.wrong(self.entry(&setting.option, command).expect("a setting of the file has an entry"), why)
+                let entry = self.entry(&setting.option, command).expect("a setting of the file has an entry");
+                let elsewhere = command.filter(|_| entry.command.is_none());
+                let elsewhere = elsewhere.map(|command| {
+                    format!(
+                        "; or set it for the commands that it is meant for alone, in their tables, such as [{command}]"
+                    )
+                });
+                self.file.wrong(entry, &format!("{why}{}", elsewhere.unwrap_or_default()))
             }
         };
         if matches!(option.get_action(), ArgAction::SetTrue) {
@@ -246,7 +279,8 @@ fn known(whole: &Command) -> Known {
     let of = |command: &Command| {
         (command.get_name().to_owned(), options(command).map(|option| long(option).to_owned()).collect())
     };
-    whole.get_subcommands().map(of).chain([of(whole)]).collect()
+    let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
+    Known { general: of(whole).1, commands: shown.map(of).collect() }
 }
 
 #[cfg(test)]
@@ -310,11 +344,12 @@ mod tests {
     #[test]
     fn no_variable_has_two_meanings() {
         let mut meanings = std::collections::HashMap::new();
-        for (command, options) in known(&command()) {
+        let known = known(&command());
+        for (command, options) in known.commands.iter().chain([&("every".to_owned(), known.general.clone())]) {
             for option in options {
                 for (name, meaning) in [
-                    (variable(None, &option), option.clone()),
-                    (variable(Some(&command), &option), format!("{command} {option}")),
+                    (variable(None, option), option.clone()),
+                    (variable(Some(command), option), format!("{command} {option}")),
                 ] {
                     let other = meanings.insert(name.clone(), meaning.clone());
                     assert!(other.as_ref().is_none_or(|other| *other == meaning), "{name}: {other:?} and {meaning}");

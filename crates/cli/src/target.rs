@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use block::{Bytes, Endurance, Nanos, parse_bytes};
 use clap::ValueEnum;
 use drive::preset::Preset;
-use engine::{Access, IoEngine, OnError, Submission, Target};
+use engine::{Access, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
 use lab::{Environment, Real, Simulated, Subject};
@@ -17,6 +17,7 @@ use trial::Aftermath;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::number;
 use crate::terminal::notice;
 
 /// The highest number of a processor that the kernel's sets hold.
@@ -33,11 +34,11 @@ pub struct RealOptions {
     pub size: Option<Bytes>,
 
     /// Bypass the page cache (1) or not (0) [default: 1, or what a job file says]
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "0|1", value_parser = number::switch)]
     pub direct: Option<u8>,
 
     /// Empty the page cache of the target before each run (1) or not (0); matters with --direct=0
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = number::switch)]
     pub invalidate: u8,
 
     /// How requests reach the kernel: io_uring, or threads that call pread and pwrite (psync)
@@ -45,11 +46,11 @@ pub struct RealOptions {
     pub ioengine: IoEngine,
 
     /// Ask the device for completions instead of being interrupted; with O_DIRECT and a device that has poll queues
-    #[arg(long, value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub hipri: u8,
 
     /// Let a thread of the kernel look for requests, at the price of a core
-    #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub sqthread_poll: u8,
 
     /// The processors that workers may use: 0-3,6
@@ -309,7 +310,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
         create,
         sparse: false,
     };
-    let mut target = Target::open(path, &access)?;
+    let mut target = Target::open(path, &access).map_err(|error| missing(path, error))?;
     target.stop_when(interruption()?);
     let environment = Environment::with_target(path);
     let mut findings = Vec::new();
@@ -335,6 +336,17 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
         subject: Box::new(Real::new(target)),
         findings,
     })
+}
+
+/// Why there is no target at `path`; where it is a simulated drive's name, with how that is written.
+fn missing(path: &Path, error: TargetError) -> Failure {
+    let name = path.display().to_string();
+    match error {
+        TargetError::Missing { .. } if Preset::find(&name).is_ok() => {
+            Failure::usage(format!("{error}. The simulated drive of this name is sim:{name}"))
+        }
+        error => error.into(),
+    }
 }
 
 #[cfg(test)]

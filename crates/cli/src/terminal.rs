@@ -2,7 +2,12 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock};
+
+use comfy_table::Table;
+
+use crate::failure::Failure;
 
 /// How much is told on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +127,29 @@ fn in_ascii(text: &str) -> String {
         }
     }
     plain
+}
+
+/// How wide what is printed may be: as the terminal is, or `COLUMNS` says, within reason; 80 columns where there is
+/// neither.
+pub fn width() -> u16 {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns >= 40);
+    let is_terminal = std::io::stdout().is_terminal();
+    asked.or_else(|| Table::new().width().filter(|_| is_terminal)).unwrap_or(80).min(120)
+}
+
+/// Prints to standard output. A reader that has gone away is no error.
+pub fn say(text: &str) -> Result<(), Failure> {
+    print(text.as_bytes())
+}
+
+/// The same for what may be no text.
+pub fn print(document: &[u8]) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(document) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn decide(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {

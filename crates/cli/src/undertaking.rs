@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
-use lab::plan::Plan;
+use lab::plan::{Action, Cell, Plan, Point, Step};
 use lab::{LabError, Session, Timed, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 
@@ -184,10 +184,19 @@ impl Undertaking<'_> {
         let scene = Scene {
             title: format!("Run {run}: {} on {}", self.plan.title, opened.identity),
             target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
+            cells: self.plan.steps.iter().map(|step| (step.name.clone(), cells(step))).collect(),
             ends_in_order: opened.real || self.plan.has_trials(),
         };
         let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
+    }
+}
+
+/// The cells of a step, in order.
+fn cells(step: &Step) -> Vec<String> {
+    match &step.action {
+        Action::Trial(trials) => trials.points.iter().map(Point::key).collect(),
+        action => action.measure().map(|measure| measure.cells.iter().map(Cell::key).collect()).unwrap_or_default(),
     }
 }
 

@@ -176,3 +176,45 @@ fn colour_is_used_only_where_it_is_wanted() {
         assert!(told("CLICOLOR_FORCE", arguments).contains('\x1b'), "{arguments:?} is not coloured when forced");
     }
 }
+
+#[test]
+fn a_wrong_value_in_the_file_is_told_by_every_command() {
+    let place = Place::new();
+    for settings in ["seed = \"x\"", "[review]\nrepeats = 2.5"] {
+        let said = said(command(&place, settings, &["runs"]));
+        assert!(
+            said.code == Some(2) && said.stderr.contains("give a whole number from"),
+            "{settings}: {}",
+            said.stderr
+        );
+    }
+    // What one of the commands takes is refused by those alone that have the option and do not take it.
+    assert_eq!(said(command(&place, "format = \"csv\"", &["runs"])).code, Some(0));
+    let refused = said(command(&place, "format = \"csv\"", &["review", "--dry-run"]));
+    assert!(refused.stderr.contains("give one of text, json; or set it") && refused.stderr.contains("[review]"));
+}
+
+#[test]
+fn every_option_is_shown_with_its_variable() {
+    let place = Place::new();
+    let shown = place.succeeds(&["config", "review"]);
+    let longest = place.succeeds(&["config", "run"]);
+    let line = shown.lines().find(|line| line.contains("--full-length")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["--full-length", "–", "(ASSAY_FULL_LENGTH)"], "{shown}");
+    // The table of what every command has is as wide as the store's own path.
+    for table in [&shown, &longest] {
+        let own = table.split("\nassay ").nth(1).unwrap();
+        assert!(own.lines().all(|line| line.chars().count() <= 80), "{own}");
+    }
+}
+
+#[test]
+fn quiet_and_verbose_exclude_each_other_wherever_they_stand() {
+    let place = Place::new();
+    for typed in [["-v", "runs", "-q"], ["runs", "-v", "-q"], ["-q", "-v", "runs"]] {
+        place.refuses(&typed);
+    }
+    let mut typed = place.command(&["runs", "-v"]);
+    typed.env("ASSAY_QUIET", "true");
+    assert!(said(typed).stderr.contains("--quiet true by ASSAY_QUIET"), "what is typed goes before what is set");
+}

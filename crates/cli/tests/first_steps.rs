@@ -182,3 +182,54 @@ fn a_politely_ended_run_says_130() {
     support::other("kill", &["-TERM", &child.id().to_string()]);
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
+
+#[test]
+fn each_command_tells_how_its_options_are_set_for_good() {
+    let place = Place::new();
+    let has_options = |name: &String| place.succeeds(&["config", name]).contains(&format!("\nassay {name}\n"));
+    for command in commands(&place).into_iter().filter(has_options) {
+        let help = place.succeeds(&[&command, "--help"]);
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("Every option is also a variable") && words.contains(&format!("`assay config {command}`"))
+        );
+        // What every command has stands together, behind what the command itself has.
+        let general: Vec<&str> = help.lines().skip_while(|line| *line != "General options:").skip(1).collect();
+        let options = general.iter().take_while(|line| !line.starts_with(|c: char| c.is_alphabetic()));
+        let named = options.filter(|line| line.trim_start().starts_with('-')).count();
+        assert_eq!(named, 3, "{help}");
+    }
+}
+
+#[test]
+fn a_drive_that_is_named_without_sim_is_recognised() {
+    let place = Place::new();
+    for command in ["review", "run"] {
+        let said = place.refuses(&[command, "x25-m"]);
+        assert!(said.contains("x25-m does not exist") && said.contains("drive of this name is sim:x25-m"), "{said}");
+    }
+    assert!(!place.refuses(&["review", "x25-n"]).contains("sim:"));
+}
+
+#[test]
+fn a_number_that_is_none_is_told_with_what_would_be_right() {
+    let place = Place::new();
+    for (option, right) in
+        [("--seed=abc", "from 0 to"), ("--repeats=2.5", "from 1 to 1000"), ("--direct=yes", "0 or 1")]
+    {
+        let said = place.refuses(&["review", option]);
+        assert!(said.contains("give ") && said.contains(right) && !said.contains("digit"), "{said}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let place = Place::new();
+    for command in ["attached", "config", "doctor", "drives", "help", "plans", "profiles", "runs"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command(&[command]).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}

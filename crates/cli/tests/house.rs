@@ -346,3 +346,19 @@ fn the_test_script_fails_where_nothing_could_be_built() {
     assert!(said.contains("could not be built") && said.ends_with("0 passed, 0 failed, 0 skipped\n"), "{said}");
     assert_eq!(code, 101);
 }
+
+/// As docs/contributing.md promises: who adds one has no number to change.
+#[test]
+fn a_line_is_all_that_another_drive_plan_review_or_step_takes() {
+    let page = read(&root().join("docs/contributing.md"));
+    for (file, list) in [
+        ("crates/drive/src/preset/embedded.rs", "EMBEDDED"),
+        ("crates/lab/src/plan/catalog.rs", "BUILTIN"),
+        ("crates/lab/src/replicate/catalog.rs", "BUILTIN"),
+        ("crates/trial/src/experiment.rs", "EXPERIMENTS"),
+    ] {
+        assert!(page.contains(&format!("`{file}`")), "the page does not name {file}");
+        let text = read(&root().join(file));
+        assert!(text.contains(&format!("const {list}: &[")), "{file}: {list} is not a list of any length");
+    }
+}

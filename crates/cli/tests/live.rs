@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::process::Command;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use support::{Place, skip, tool};
@@ -204,4 +205,50 @@ fn without_a_terminal_the_review_goes_on_as_usual() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stderr.contains("--live shows nothing") && said.stderr.contains("is no terminal"), "{}", said.stderr);
     assert!(said.stdout.contains("Report: ") && !said.stdout.contains('\u{1b}'), "{}", said.stdout);
+}
+
+#[test]
+fn ctrl_c_ends_a_review_whose_view_could_not_be_shown() {
+    let place = Place::new();
+    std::fs::write(place.path("long.toml"), LONG).unwrap();
+    let log = std::fs::File::create(place.path("log")).unwrap();
+    let mut review = place.command(&["review", "--plan", "./long.toml", "--live"]);
+    let mut review = review.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+    let began = Instant::now();
+    while !std::fs::read_to_string(place.path("log")).unwrap().contains("--live shows nothing") {
+        assert!(began.elapsed() < Duration::from_secs(60), "the review does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&review), rustix::process::Signal::INT).unwrap();
+    let asked = Instant::now();
+    let status = loop {
+        match review.try_wait().unwrap() {
+            Some(status) => break status,
+            None if asked.elapsed() > Duration::from_secs(10) => {
+                review.kill().unwrap();
+                panic!("the review takes no notice");
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(status.signal(), Some(2), "{status}");
+}
+
+/// As a serial console does not, which has nobody behind it who says where the cursor is.
+#[test]
+fn a_terminal_that_answers_nothing_shows_the_view() {
+    if tool("script").is_none() {
+        return skip("script is not installed");
+    }
+    let place = Place::new();
+    std::fs::write(place.path("long.toml"), LONG).unwrap();
+    let line = format!(
+        "stty cols 80 rows 24; exec timeout -s INT 10 {} review --plan ./long.toml --live",
+        env!("CARGO_BIN_EXE_assay")
+    );
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(place.path(".")).env("ASSAY_STORE", place.store());
+    let shown = script.env("TERM", "vt100").env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("ends the run") && !shown.contains("--live shows nothing"), "{shown}");
 }

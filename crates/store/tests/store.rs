@@ -405,7 +405,7 @@ fn a_newer_store_is_refused_and_left_as_it_was() {
     drop(place.store());
     place.tamper("PRAGMA user_version = 11");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 10, this one knows 9); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 11, this one knows 10); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

@@ -25,6 +25,7 @@ use workload::{Pattern, Stop, Workload};
 pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
 use crate::failure::Failure;
+use crate::number;
 
 /// How often it is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -85,7 +86,7 @@ pub struct Arguments {
     ublk: bool,
 
     /// Cut the drive's power after it has answered so many requests, the kernel's own among them
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::within::<u64>(0..=u64::MAX))]
     power_cut_after: Option<u64>,
 
     /// Have it do something wrong: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE,

@@ -6,9 +6,10 @@ use block::Seed;
 use lab::calibrate::{CalibrateError, Calibration, Fitted, Parameter, ParameterError, Request, calibrate, parse_list};
 use lab::replicate::{Tally, catalog};
 
-use super::history::say;
 use crate::failure::Failure;
+use crate::number;
 use crate::progress::Progress;
+use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,11 +35,11 @@ pub struct Arguments {
     out: Option<PathBuf>,
 
     /// The origin of all random choices
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// Rounds of the global search, each of 12 to 48 measurements of the drive
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 8, value_parser = number::within::<u32>(1..=1000))]
     rounds: u32,
 }
 

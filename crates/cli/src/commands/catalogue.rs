@@ -9,8 +9,8 @@ use lab::plan::{self, Action, Length, Plan, catalog, profile};
 use report::wrapped;
 use trial::EXPERIMENTS;
 
-use super::history::{say, width};
 use crate::failure::Failure;
+use crate::terminal::{say, width};
 
 /// What was asked of `assay drives`.
 #[derive(Clone, Debug, clap::Args)]

@@ -8,11 +8,12 @@ use lab::compare::{Aspect, CompareError, Comparison, Question, Verdict};
 use lab::recall;
 use store::Store;
 
-use super::history::{Which, say, width};
+use super::history::Which;
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
-use crate::terminal::notice;
+use crate::format::Format;
+use crate::terminal::{notice, say, width};
 
 const AFTER_HELP: &str = "\
 A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all \
@@ -49,14 +50,6 @@ pub struct Arguments {
     /// The folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// A figure of a cell.

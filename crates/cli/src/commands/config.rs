@@ -1,11 +1,14 @@
 //! `assay config`: what options are unless they are typed, and where that comes from.
 
-use clap::{Command, ValueEnum};
+use clap::Command;
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
 use serde_json::json;
 
-use super::history::say;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::settings::{Origin, Setting, Settings};
+use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -17,14 +20,6 @@ pub struct Arguments {
     /// How to print that
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// Prints the settings.
@@ -53,12 +48,11 @@ fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Co
         None => "Settings: no file, for neither XDG_CONFIG_HOME nor HOME is set\n".to_owned(),
     };
     for (command, all) in groups {
-        page += &format!("\n{}\n", command.map_or("every command".to_owned(), |name| format!("assay {name}")));
-        for setting in all {
-            let option = format!("--{}", setting.option);
-            let value = if setting.values.is_empty() { "–".to_owned() } else { setting.values.join(" ") };
-            page += &format!("  {option:<22} {value:<18} {}\n", origin(setting));
-        }
+        page += &format!(
+            "\n{}\n{}\n",
+            command.map_or("every command".to_owned(), |name| format!("assay {name}")),
+            rows(all).trim_fmt()
+        );
     }
     if groups.is_empty() {
         page += "\nNothing is set; `assay config COMMAND` shows a command's options and variables.\n";
@@ -67,6 +61,22 @@ fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Co
         page += &format!("\n{stranger} sets nothing: no option has this name.\n");
     }
     page
+}
+
+/// A line for each setting: what it is, and what sets it; in brackets the variable that would where nothing does.
+fn rows(all: &[Setting]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["option", "value", "set by (or would be)"]);
+    for setting in all {
+        let value = if setting.values.is_empty() { "–".to_owned() } else { setting.values.join(" ") };
+        let by = match setting.origin {
+            Origin::Default => format!("({})", setting.variable),
+            _ => origin(setting),
+        };
+        table.add_row([format!("--{}", setting.option), value, by]);
+    }
+    table
 }
 
 fn origin(setting: &Setting) -> String {

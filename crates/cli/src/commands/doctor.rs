@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use lab::doctor::{Check, Purpose, Status, examine, summary};
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::format::Format;
 
 /// The longest line for people, in characters.
 const LINE: usize = 80;
@@ -23,15 +23,6 @@ pub struct Arguments {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-/// How to print what was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
 }
 
 /// Examines this machine and the current directory, and prints what was found on standard output.

@@ -1,21 +1,12 @@
 //! `assay review --dry-run`: what a review would do and cost, without doing any of it.
 
-use clap::ValueEnum;
 use lab::forecast::forecast;
 
-use super::history::{say, width};
 use super::review::Arguments;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::target;
-
-/// How the cost of a plan is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A table
-    Text,
-    /// One JSON document
-    Json,
-}
+use crate::terminal::{say, width};
 
 /// Prints what the review would cost. No store is opened, and the target is at most read.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
 use drive::Drive;
 use lab::health::{HealthRecord, Reading, of_device, of_simulated};
 use lab::{Environment, recall};
 use store::Store;
 
-use super::history::{Which, say, width};
+use super::history::Which;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::target;
+use crate::terminal::{say, width};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,14 +23,6 @@ pub struct Arguments {
     /// What to print: for people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// Prints the health of a drive.

@@ -1,6 +1,6 @@
 //! `assay runs`, `assay show`, `assay report`: what the store has.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -11,9 +11,8 @@ use lab::{Outcome, recall};
 use store::{Run, RunId, State, Store};
 
 use super::page;
-use crate::color;
 use crate::failure::Failure;
-use crate::terminal::spelled;
+use crate::terminal::{color, print, say, spelled, width};
 
 /// Which run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,26 +193,4 @@ fn file_name(run: &Run) -> String {
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let target = words.join("-");
     format!("{}-{}-{}.html", run.plan, &target[..target.len().min(TARGET_MAX)], run.id)
-}
-
-/// How wide what is printed may be: as the terminal is, or `COLUMNS` says, within reason; 80 columns where there is
-/// neither.
-pub fn width() -> u16 {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns >= 40);
-    let is_terminal = std::io::stdout().is_terminal();
-    asked.or_else(|| Table::new().width().filter(|_| is_terminal)).unwrap_or(80).min(120)
-}
-
-/// Prints to standard output. A reader that has gone away is no error.
-pub fn say(text: &str) -> Result<(), Failure> {
-    print(text.as_bytes())
-}
-
-fn print(document: &[u8]) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(document) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("standard output cannot be written: {error}")))
-        }
-        _ => Ok(()),
-    }
 }

@@ -6,9 +6,9 @@ use block::{Bytes, parse_bytes};
 use lab::import::fio::plan_text;
 use lab::import::icf;
 
-use super::history::say;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]

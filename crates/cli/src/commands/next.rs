@@ -4,8 +4,8 @@ use std::path::Path;
 
 use store::{Run, State, Store, StoreError};
 
-use super::history::say;
 use crate::failure::Failure;
+use crate::terminal::say;
 
 /// The column at which the words on a command begin.
 const WORDS: usize = 36;

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::history::say;
 use crate::failure::Failure;
-use crate::terminal::notice;
+use crate::terminal::{notice, say};
 
 /// Where pages go that are asked for by nothing but a table for people.
 const FOLDER: &str = "assay-reports";

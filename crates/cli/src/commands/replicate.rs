@@ -4,14 +4,15 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use block::Seed;
-use clap::ValueEnum;
 use lab::replicate::{Review, ReviewError, catalog, replicate};
 
-use super::history::{say, width};
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
+use crate::format::Format;
+use crate::number;
 use crate::progress::Progress;
+use crate::terminal::{say, width};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,20 +27,12 @@ pub struct Arguments {
     format: Format,
 
     /// The origin of all random choices
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// The folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables
-    Text,
-    /// One JSON document
-    Json,
 }
 
 /// Which reviews there are.
@@ -78,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The reviews that were named, or all that are built in.
 fn find(names: &[String]) -> Result<Vec<Review>, Failure> {
-    let all = || catalog::names().map(str::to_owned).to_vec();
+    let all = || catalog::names().into_iter().map(str::to_owned).collect();
     let names = if names.is_empty() { all() } else { names.to_vec() };
     names.iter().map(|name| catalog::find(name).map_err(Failure::from)).collect()
 }

@@ -9,12 +9,13 @@ use lab::plan::{self, Length, Plan, catalog};
 use lab::{PurgeMethod, plan_of, recall};
 use store::{Moment, Run, RunId, State, Store};
 
-use super::dry_run;
-use super::history::{Which, print_summary, say, write_report};
+use super::history::{Which, print_summary, write_report};
+use crate::format::Format;
 use crate::metrics;
+use crate::number;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
-use crate::terminal::notice;
+use crate::terminal::{notice, say};
 use crate::undertaking::{Undertaking, absolute, judge};
 use crate::{failure::Failure, fingerprint};
 
@@ -47,11 +48,11 @@ pub struct Arguments {
 
     /// Measure each figure so many times [default: the plan's; in `review` 5, and up to 15 until
     /// IOPS are known within 2 %]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_parser = number::within::<u32>(1..=1000))]
     repeats: Option<u32>,
 
     /// The origin of all random choices
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// The folder for the report
@@ -68,8 +69,8 @@ pub struct Arguments {
     pub dry_run: bool,
 
     /// How to print that: for people or for programs
-    #[arg(long, value_enum, default_value_t = dry_run::Format::Text, requires = "dry_run")]
-    pub format: dry_run::Format,
+    #[arg(long, value_enum, default_value_t = Format::Text, requires = "dry_run")]
+    pub format: Format,
 
     /// How a real drive is purged: discard, or by name secure-erase, nvme-format, sanitize, or none [default: the plan's,
     /// discard in `review`]

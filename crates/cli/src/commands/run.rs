@@ -12,16 +12,17 @@ use report::export::{self, Single};
 use store::{RunId, Store};
 use workload::Workload;
 
-use super::history::say;
 use super::jobs::{self, Asked};
 use super::specification::{Specification, Traces, of};
 use crate::color;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
+use crate::terminal::say;
 use crate::undertaking::{Undertaking, judge};
 
 /// What was asked on the command line.
@@ -55,11 +56,11 @@ pub struct Arguments {
     bs: Option<Bytes>,
 
     /// Requests that each worker keeps in flight [default: 1]
-    #[arg(long, value_parser = number)]
+    #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
     iodepth: Option<u32>,
 
     /// Workers [default: 1]
-    #[arg(long, value_parser = number)]
+    #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
     numjobs: Option<u32>,
 
     /// Share of reads where reads and writes are mixed [default: 50]
@@ -71,7 +72,7 @@ pub struct Arguments {
     runtime: Option<Nanos>,
 
     /// Go on for the whole runtime, however much is moved
-    #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = number::switch)]
     time_based: Option<u8>,
 
     /// Time at the start that is not counted
@@ -103,7 +104,7 @@ pub struct Arguments {
     traces: Traces,
 
     /// The origin of all random choices
-    #[arg(long, visible_alias = "randseed", default_value_t = 1)]
+    #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
     /// What to print: for people, for programs, or fio's own schema
@@ -124,12 +125,6 @@ enum Format {
     Series,
     /// The JSON that fio prints
     Fio,
-}
-
-/// How many of something there are to be, where none makes no sense.
-fn number(text: &str) -> Result<u32, String> {
-    let number = text.trim().parse().ok().filter(|&number| number > 0);
-    number.ok_or_else(|| format!("give a whole number of at least 1 and at most {}", u32::MAX))
 }
 
 /// Runs the workload and prints one document, also where it fails and a program is to read it.

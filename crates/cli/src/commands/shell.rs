@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::history::say;
 use crate::completion::Shell;
 use crate::failure::Failure;
 use crate::manual;
+use crate::terminal::say;
 
 /// Which shell is meant.
 #[derive(Clone, Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! What is known of a run while it goes on, without a word on how it is shown.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use block::Nanos;
 use drive::Counters;
@@ -18,6 +18,8 @@ const HISTORY: usize = 400;
 pub struct Course {
     /// Which run it is.
     pub title: String,
+    /// The cells of each step, in the order in which the plan has them.
+    pub cells: HashMap<String, Vec<String>>,
     /// About how long the whole takes.
     pub whole: Nanos,
     /// How much of that is done.
@@ -48,7 +50,8 @@ pub struct Chart {
     pub step: String,
     /// What the bars show, with its unit: `IOPS`, `Transactions, 1/s`.
     pub figure: String,
-    /// Its cells, in the order in which the first figure of each came.
+    /// Its cells that have figures, in the plan's order: cells of a simulated drive, which are measured side by side, end in
+    /// any order.
     pub bars: Vec<Bar>,
 }
 
@@ -105,14 +108,14 @@ impl Course {
         if self.now.take().is_none() {
             self.history = by_second(measurement);
         }
-        self.chart(step, "IOPS").add(cell, measurement.iops());
+        self.add(step, "IOPS", cell, measurement.iops());
     }
 
     /// Takes in a go of a trial: its most important figure makes a bar.
     pub fn try_out(&mut self, step: &str, cell: &str, trial: &Trial) {
         self.measurements += 1;
         if let Some(Figure { name, unit, value, .. }) = trial.figures.first() {
-            self.chart(step, &format!("{name}, {unit}")).add(cell, *value);
+            self.add(step, &format!("{name}, {unit}"), cell, *value);
         }
     }
 
@@ -127,25 +130,29 @@ impl Course {
         (self.done.as_secs_f64() / self.whole.as_secs_f64().max(1e-9)).min(1.0)
     }
 
-    /// The chart of a step, which is then the last.
-    fn chart(&mut self, step: &str, figure: &str) -> &mut Chart {
-        let chart = match self.charts.iter().position(|chart| chart.step == step) {
+    /// Takes a figure into the chart of its step, which is then the last.
+    fn add(&mut self, step: &str, figure: &str, cell: &str, value: f64) {
+        let mut chart = match self.charts.iter().position(|chart| chart.step == step) {
             Some(place) => self.charts.remove(place),
             None => Chart { step: step.to_owned(), figure: figure.to_owned(), bars: Vec::new() },
         };
+        chart.add(cell, value, self.cells.get(step).map_or(&[], Vec::as_slice));
         self.charts.push(chart);
-        self.charts.last_mut().expect("one was just added")
     }
 }
 
 impl Chart {
-    fn add(&mut self, cell: &str, value: f64) {
+    fn add(&mut self, cell: &str, value: f64, order: &[String]) {
         match self.bars.iter_mut().find(|bar| bar.cell == cell) {
             Some(bar) => {
                 bar.repeats += 1;
                 bar.mean += (value - bar.mean) / f64::from(bar.repeats);
             }
-            None => self.bars.push(Bar { cell: cell.to_owned(), repeats: 1, mean: value }),
+            None => {
+                let place = |cell: &str| order.iter().position(|one| one == cell).unwrap_or(order.len());
+                let at = self.bars.partition_point(|bar| place(&bar.cell) <= place(cell));
+                self.bars.insert(at, Bar { cell: cell.to_owned(), repeats: 1, mean: value });
+            }
         }
     }
 }
@@ -193,6 +200,17 @@ mod tests {
         let bars: Vec<_> = course.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.mean)).collect();
         assert_eq!(bars, [("bs=4k", 2, 150.0), ("bs=8k", 1, 50.0)]);
         assert_eq!((course.measurements, course.counters.unwrap().blocks_erased), (4, 12));
+    }
+
+    #[test]
+    fn cells_stand_in_the_plan_s_order_whichever_ends_first() {
+        let cells = HashMap::from([("read".to_owned(), ["bs=1m", "bs=4k", "bs=512"].map(str::to_owned).to_vec())]);
+        let mut course = Course { cells, ..Course::default() };
+        for cell in ["bs=512", "bs=1m", "bs=4k", "another"] {
+            course.keep("read", cell, &measured(100));
+        }
+        let bars: Vec<&str> = course.charts[0].bars.iter().map(|bar| bar.cell.as_str()).collect();
+        assert_eq!(bars, ["bs=1m", "bs=4k", "bs=512", "another"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Stderr, stderr, stdin};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
@@ -36,7 +36,8 @@ impl Screen {
             execute!(stderr(), EnterAlternateScreen)?;
             let mut terminal = Terminal::new(CrosstermBackend::new(stderr()))?;
             terminal.hide_cursor()?;
-            terminal.clear()?;
+            // The terminal's own way to clear asks where the cursor is, which a serial console may never answer.
+            terminal.backend_mut().clear()?;
             Ok(terminal)
         };
         let terminal = taken().map_err(|error| {

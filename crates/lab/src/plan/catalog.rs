@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
-const BUILTIN: [(&str, &str); 20] = [
+const BUILTIN: &[(&str, &str)] = &[
     ("review", include_str!("../../../../plans/review.toml")),
     ("fragmentation", include_str!("../../../../plans/fragmentation.toml")),
     ("snia-enterprise", include_str!("../../../../plans/snia-enterprise.toml")),
@@ -49,7 +49,7 @@ pub struct Source {
 #[derive(Debug, Error)]
 pub enum CatalogError {
     /// No built-in plan has this name.
-    #[error("there is no plan `{name}`; {}; a file's name ends in `.toml` or holds a `/`", suggestion(name, &names()))]
+    #[error("there is no plan `{name}` (a file's name ends in `.toml` or holds a `/`); {}", suggestion(name, &names()))]
     Unknown {
         /// The name as given.
         name: String,
@@ -75,7 +75,7 @@ pub enum CatalogError {
 
 /// The plans that are built in: a name and a text each.
 pub fn builtin() -> &'static [(&'static str, &'static str)] {
-    &BUILTIN
+    BUILTIN
 }
 
 /// The plan that a user names: a file if the name ends in `.toml` or holds a `/`, else one that is built in.
@@ -92,8 +92,8 @@ pub fn find(name_or_path: &str) -> Result<Source, CatalogError> {
     }
 }
 
-fn names() -> [&'static str; BUILTIN.len()] {
-    BUILTIN.map(|(name, _)| name)
+fn names() -> Vec<&'static str> {
+    BUILTIN.iter().map(|(name, _)| *name).collect()
 }
 
 /// The text of a file that is small enough to have been written by hand.

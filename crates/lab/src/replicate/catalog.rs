@@ -21,7 +21,7 @@ pub struct Review {
 /// Puts a review's two files into the program.
 macro_rules! embed {
     ($($name:literal,)*) => {
-        [$((
+        &[$((
             $name,
             include_str!(concat!("../../../../published/", $name, ".toml")),
             include_str!(concat!("../../../../plans/replicate/", $name, ".toml")),
@@ -30,7 +30,7 @@ macro_rules! embed {
 }
 
 /// The reviews that are built in: name, figures, method. The longest stands first, so that others run beside it.
-const BUILTIN: [(&str, &str, &str); 5] =
+const BUILTIN: &[(&str, &str, &str)] =
     embed!["solid-data", "canonical-520", "toms-sata-6g", "toms-x25e-array", "ocaholic-x25m",];
 
 /// Why a review cannot be repeated.
@@ -38,7 +38,7 @@ const BUILTIN: [(&str, &str, &str); 5] =
 #[derive(Debug, Error)]
 pub enum ReviewError {
     /// No built-in review has this name.
-    #[error("there is no review `{name}`; {}; a file's name ends in `.toml` or holds a `/`", suggestion(name, &names()))]
+    #[error("there is no review `{name}` (a file's name ends in `.toml` or holds a `/`); {}", suggestion(name, &names()))]
     Unknown {
         /// The name as given.
         name: String,
@@ -137,8 +137,8 @@ fn unanswered(id: &str, known: &HashSet<&str>) -> ReviewError {
 }
 
 /// The names of the reviews that are built in.
-pub fn names() -> [&'static str; BUILTIN.len()] {
-    BUILTIN.map(|(name, ..)| name)
+pub fn names() -> Vec<&'static str> {
+    BUILTIN.iter().map(|(name, ..)| *name).collect()
 }
 
 /// The review that a user names: built in, or the file of its figures.

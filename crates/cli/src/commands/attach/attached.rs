@@ -6,6 +6,7 @@ use attach::registry::{Entry, Registry};
 use attach::{AttachError, Fault};
 
 use crate::failure::Failure;
+use crate::terminal::say;
 
 /// What to detach.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,60 +35,57 @@ pub struct Order {
 pub fn attached() -> Result<(), Failure> {
     let entries = Registry::open()?.entries().map_err(AttachError::Broken)?;
     if entries.is_empty() {
-        println!("No drive is attached. `assay attach x25-m` attaches one.");
-        return Ok(());
+        return say("No drive is attached. `assay attach x25-m` attaches one.\n");
     }
     let names = entries.iter().map(|entry| entry.device.display().to_string().len());
     let width = names.max().unwrap_or_default().max(10);
-    println!(
-        "{:<width$} {:<15} {:>7} {:>7} {:>7} {:>5} {:>5} {:>7} {:>9}",
+    let head = format!(
+        "{:<width$} {:<15} {:>7} {:>7} {:>7} {:>5} {:>5} {:>7} {:>9}\n",
         "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late", "late 99 %"
     );
-    for entry in entries {
-        let live = &entry.live;
-        let device = entry.device.display().to_string();
-        if !entry.is_alive() {
-            println!("{device:<width$} {:<15} its server is gone: `assay detach {device}` clears up", entry.drive);
-            continue;
-        }
-        if let Some(silence) = entry.silence() {
-            println!(
-                "{device:<width$} {:<15} its server has not answered for {} s: `assay detach --abort {device}` ends it",
-                entry.drive,
-                silence.as_secs()
-            );
-            continue;
-        }
-        if live.has_vanished {
-            println!(
-                "{device:<width$} {:<15} vanished, as was asked for: `assay fault {device} none` brings it back",
-                entry.drive
-            );
-            continue;
-        }
-        if let Some(cut) = live.cut {
-            println!(
-                "{device:<width$} {:<15} without power after {} answers: `assay detach {device}`",
-                entry.drive, cut.answered
-            );
-            continue;
-        }
-        let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        println!(
-            "{device:<width$} {:<15} {:>7} {:>7.0} {:>7.1} {:>5} {amplification:>5} {:>7} {:>9}",
-            entry.drive,
-            entry.capacity.to_string(),
-            live.iops,
-            live.bandwidth / 1e6,
-            live.in_flight,
-            live.late_median.to_string(),
-            live.late_99.to_string(),
-        );
-        if let Some(finding) = live.finding() {
-            eprintln!("warning: {device}: {finding}");
+    let row = |entry: &Entry| {
+        let (device, drive) = (entry.device.display().to_string(), &entry.drive);
+        format!("{device:<width$} {drive:<15} {}\n", trouble(entry).unwrap_or_else(|| figures(entry)))
+    };
+    say(&entries.iter().map(row).fold(head, |text, row| text + &row))?;
+    for entry in entries.iter().filter(|entry| trouble(entry).is_none()) {
+        if let Some(finding) = entry.live.finding() {
+            eprintln!("warning: {}: {finding}", entry.device.display());
         }
     }
     Ok(())
+}
+
+/// Why a drive is not doing what it should, and what to do; none if it is.
+fn trouble(entry: &Entry) -> Option<String> {
+    let device = entry.device.display();
+    if !entry.is_alive() {
+        return Some(format!("its server is gone: `assay detach {device}` clears up"));
+    }
+    if let Some(silence) = entry.silence() {
+        let silence = silence.as_secs();
+        return Some(format!("its server has not answered for {silence} s: `assay detach --abort {device}` ends it"));
+    }
+    if entry.live.has_vanished {
+        return Some(format!("vanished, as was asked for: `assay fault {device} none` brings it back"));
+    }
+    let cut = entry.live.cut?;
+    Some(format!("without power after {} answers: `assay detach {device}`", cut.answered))
+}
+
+/// What a drive is doing, as the head of the list has it.
+fn figures(entry: &Entry) -> String {
+    let live = &entry.live;
+    let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+    format!(
+        "{:>7} {:>7.0} {:>7.1} {:>5} {amplification:>5} {:>7} {:>9}",
+        entry.capacity.to_string(),
+        live.iops,
+        live.bandwidth / 1e6,
+        live.in_flight,
+        live.late_median.to_string(),
+        live.late_99.to_string(),
+    )
 }
 
 /// Detaches a drive.

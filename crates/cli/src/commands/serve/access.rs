@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use subtle::ConstantTimeEq;
 
-use super::http::{Request, Response};
+use crate::http::{Request, Response};
 
 /// The fewest characters of a token, which nobody should find by trying.
 const TOKEN_LEAST: usize = 16;

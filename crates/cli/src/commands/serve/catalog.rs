@@ -5,8 +5,8 @@ use lab::plan::{Length, catalog, parse};
 use report::site::{self, Entry};
 use store::{Counted, Store};
 
-use super::http::Response;
 use super::routes::Refusal;
+use crate::http::Response;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// More than there are plans and drives.

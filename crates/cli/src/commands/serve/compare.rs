@@ -4,8 +4,8 @@ use lab::compare::{Comparison, Question};
 use lab::recall;
 use store::{RunId, Store};
 
-use super::http::{Request, Response};
 use super::routes::{Refusal, number};
+use crate::http::{Request, Response};
 
 /// The most runs that are compared at once: more would not be told apart in a chart.
 const MOST: usize = 12;

@@ -4,8 +4,8 @@ use report::site::{List, RunEntry};
 use store::{Filter, State, Store};
 
 use super::Site;
-use super::http::{Request, Response};
 use super::routes::Refusal;
+use crate::http::{Request, Response};
 
 /// The runs of a page.
 const PAGE: u64 = 50;

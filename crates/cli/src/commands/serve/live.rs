@@ -4,9 +4,9 @@ use lab::{plan_of, recall};
 use report::site;
 use store::{RunId, State, Store};
 
-use super::http::Response;
 use super::routes::Refusal;
 use crate::bulletin::Bulletin;
+use crate::http::Response;
 
 /// The page that follows a run.
 pub fn page(store: &Store, run: RunId) -> Result<Response, Refusal> {

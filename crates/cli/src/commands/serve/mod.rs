@@ -3,14 +3,12 @@
 mod access;
 mod catalog;
 mod compare;
-mod http;
 mod list;
 mod live;
 mod routes;
 mod run;
 mod server;
 
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,13 +17,13 @@ use store::Store;
 
 use self::access::Access;
 use crate::failure::Failure;
-use crate::terminal::notice;
+use crate::terminal::{notice, say};
 
 const PORT: u16 = 7878;
 
 const AFTER_HELP: &str = "\
-Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is
-needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed
+Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is \
+needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed \
 from a browser. Ctrl-C ends the server.";
 
 /// What was asked of `assay serve`.
@@ -69,8 +67,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(Failure::failed)?;
     let access = Access::on(address, arguments.token.clone());
     let link = access.link(address);
-    println!("{link}");
-    std::io::stdout().flush().ok();
+    say(&format!("{link}\n"))?;
     let file = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
     notice(format_args!("Serving {}; Ctrl-C ends it.", file.display()));
     if arguments.open {

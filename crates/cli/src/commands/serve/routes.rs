@@ -4,8 +4,8 @@ use lab::LabError;
 use lab::compare::CompareError;
 use store::{RunId, Store, StoreError};
 
-use super::http::{Request, Response};
 use super::{Site, catalog, compare, list, live, run};
+use crate::http::{Request, Response, Trouble};
 
 /// What cannot be shown, and why.
 #[derive(Debug)]
@@ -54,6 +54,19 @@ impl From<Refusal> for Response {
             Refusal::Compare(error) => Self::trouble(400, IMPOSSIBLE, &sentence(error)),
             Refusal::Asked(words) => Self::trouble(400, "This cannot be shown", &words),
         }
+    }
+}
+
+impl Response {
+    /// A page that says what went wrong and what to do.
+    pub fn trouble(status: u16, title: &str, words: &str) -> Self {
+        Self::html(status, report::site::trouble(title, words, env!("CARGO_PKG_VERSION")))
+    }
+}
+
+impl From<Trouble> for Response {
+    fn from(trouble: Trouble) -> Self {
+        Self::trouble(trouble.status, trouble.title, &trouble.words)
     }
 }
 

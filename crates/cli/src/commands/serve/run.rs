@@ -3,8 +3,8 @@
 use lab::recall;
 use store::{RunId, State, Store};
 
-use super::http::Response;
 use super::routes::Refusal;
+use crate::http::Response;
 
 /// Columns of the summary as text.
 const WIDTH: u16 = 100;

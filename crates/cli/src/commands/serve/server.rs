@@ -15,11 +15,15 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 use super::Site;
-use super::http::{Request, Response};
 use super::routes::answer;
+use crate::http::{Request, Response};
 
 /// The most connections at a time; more are told to come back.
 const CONNECTIONS: usize = 64;
+/// How long a request may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(10);
+/// How long an answer may take to be taken.
+const DEPARTURE: Duration = Duration::from_secs(60);
 /// How long answers may take to be sent after somebody asked for the end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -82,19 +86,19 @@ fn take(mut stream: TcpStream, site: &Arc<Site>, open: &Arc<AtomicUsize>) {
         let busy = busy.with("Retry-After", "1".to_owned());
         // Without waiting: what does not fit into the kernel's buffer is lost, and nothing is held up.
         stream.set_nonblocking(true).ok();
-        busy.send(&mut stream, false).ok();
+        busy.send(&mut stream, false, DEPARTURE).ok();
         return;
     };
     let site = Arc::clone(site);
     let serve = move || {
         let _one = one;
         stream.set_nonblocking(false).ok();
-        let (answer, head_only) = match Request::take(&mut stream) {
+        let (answer, head_only) = match Request::take(&mut stream, ARRIVAL) {
             Ok(None) => return,
             Ok(Some(request)) => (answered(&site, &request), request.head_only),
-            Err(refusal) => (refusal, false),
+            Err(trouble) => (trouble.into(), false),
         };
-        answer.send(&mut stream, head_only).ok();
+        answer.send(&mut stream, head_only, DEPARTURE).ok();
     };
     thread::Builder::new().name("page".to_owned()).spawn(serve).ok();
 }

@@ -1,4 +1,4 @@
-//! As much of HTTP as pages that are only read need: one request a connection, without a body, and its answer.
+//! As much of HTTP as what is only read needs: one request a connection, without a body, and its answer.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,12 +9,10 @@ use form_urlencoded::Serializer;
 
 /// The longest head of a request, in bytes.
 const HEAD_MOST: usize = 16 << 10;
+/// The kind of a text without more to it.
+pub const PLAIN: &str = "text/plain; charset=utf-8";
 /// The most lines of a head.
 const LINES_MOST: usize = 64;
-/// How long a request may take to arrive.
-const ARRIVAL: Duration = Duration::from_secs(10);
-/// How long an answer may take to be taken.
-const DEPARTURE: Duration = Duration::from_secs(60);
 /// How long to wait for the other side to hang up.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -35,12 +33,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// Takes a request from the stream. Nothing on a stream that ends at once is no request: browsers open such.
+    /// Takes a request from the stream, for whose arrival it waits so long. Nothing on a stream that ends at once is no
+    /// request: browsers open such.
     ///
     /// # Errors
-    /// With what to answer, if it is none that is understood.
-    pub fn take(stream: &mut TcpStream) -> Result<Option<Self>, Response> {
-        let until = Instant::now() + ARRIVAL;
+    /// If it is none that is understood.
+    pub fn take(stream: &mut TcpStream, patience: Duration) -> Result<Option<Self>, Trouble> {
+        let until = Instant::now() + patience;
         let mut head = Vec::new();
         let mut part = [0; 4096];
         loop {
@@ -51,39 +50,37 @@ impl Request {
             };
             match got {
                 Ok(0) if head.is_empty() => return Ok(None),
-                Ok(0) => {
-                    return Err(Response::trouble(400, "Half a request", "The request ended before it was whole."));
-                }
+                Ok(0) => return Err(Trouble::new(400, "Half a request", "The request ended before it was whole.")),
                 Ok(count) => head.extend_from_slice(&part[..count]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(_) if head.is_empty() => return Ok(None),
                 Err(_) => {
-                    return Err(Response::trouble(
-                        408,
-                        "Too slow",
-                        "The request took more than ten seconds to arrive.",
-                    ));
+                    let words = format!("The request took more than {} seconds to arrive.", patience.as_secs());
+                    return Err(Trouble::new(408, "Too slow", words));
                 }
             }
             if let Some(request) = Self::read(&head)? {
                 return Ok(Some(request));
             }
             if head.len() >= HEAD_MOST {
-                return Err(Response::trouble(431, "Too long", "The request's head is longer than 16 KiB."));
+                return Err(Trouble::new(431, "Too long", "The request's head is longer than 16 KiB."));
             }
         }
     }
 
     /// The request with this head; none if there is more to come.
-    fn read(head: &[u8]) -> Result<Option<Self>, Response> {
-        let unlike = || Response::trouble(400, "Not understood", "This is no request of HTTP/1.1.");
+    ///
+    /// # Errors
+    /// If it is none that is understood.
+    pub fn read(head: &[u8]) -> Result<Option<Self>, Trouble> {
+        let unlike = || Trouble::new(400, "Not understood", "This is no request of HTTP/1.1.");
         let mut lines = [httparse::EMPTY_HEADER; LINES_MOST];
         let mut parsed = httparse::Request::new(&mut lines);
         match parsed.parse(head) {
             Ok(status) if status.is_partial() => return Ok(None),
             Ok(_) => {}
             Err(httparse::Error::TooManyHeaders) => {
-                return Err(Response::trouble(431, "Too long", "The request's head has more than 64 lines."));
+                return Err(Trouble::new(431, "Too long", "The request's head has more than 64 lines."));
             }
             Err(_) => return Err(unlike()),
         }
@@ -91,15 +88,15 @@ impl Request {
             Some("GET") => false,
             Some("HEAD") => true,
             _ => {
-                let words = "Nothing can be changed from here: pages can be read (GET) alone.";
-                return Err(Response::trouble(405, "Only for reading", words).with("Allow", "GET, HEAD".to_owned()));
+                let words = "Nothing can be changed from here: what is here can be read (GET) alone.";
+                return Err(Trouble::new(405, "Only for reading", words));
             }
         };
         // Browsers take two strokes, and backslashes for them, for the beginning of another host.
         let is_ours = |path: &&str| path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
         let target = parsed.path.filter(is_ours).ok_or_else(unlike)?;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let header = |line: &httparse::Header| -> Result<(String, String), Response> {
+        let header = |line: &httparse::Header| -> Result<(String, String), Trouble> {
             let value = std::str::from_utf8(line.value).map_err(|_| unlike())?;
             Ok((line.name.to_ascii_lowercase(), value.trim().to_owned()))
         };
@@ -141,6 +138,23 @@ impl Request {
     }
 }
 
+/// What is wrong with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The number that HTTP has for it.
+    pub status: u16,
+    /// What it is, in two or three words.
+    pub title: &'static str,
+    /// What went wrong and what to do, in whole sentences.
+    pub words: String,
+}
+
+impl Trouble {
+    fn new(status: u16, title: &'static str, words: impl Into<String>) -> Self {
+        Self { status, title, words: words.into() }
+    }
+}
+
 /// What is answered.
 #[derive(Debug)]
 pub struct Response {
@@ -155,22 +169,22 @@ pub struct Response {
 impl Response {
     /// A text of this kind.
     pub fn text(media_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
-        Self { status: 200, media_type, headers: Vec::new(), body: body.into(), keeps: false }
+        Self::of(200, media_type, body)
+    }
+
+    /// A text of this kind, under a number that says how it came to it.
+    pub fn of(status: u16, media_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, media_type, headers: Vec::new(), body: body.into(), keeps: false }
     }
 
     /// A page.
     pub fn html(status: u16, body: String) -> Self {
-        Self { status, ..Self::text("text/html; charset=utf-8", body) }
-    }
-
-    /// A page that says what went wrong and what to do.
-    pub fn trouble(status: u16, title: &str, words: &str) -> Self {
-        Self::html(status, report::site::trouble(title, words, env!("CARGO_PKG_VERSION")))
+        Self::of(status, "text/html; charset=utf-8", body)
     }
 
     /// The way to another place of the site.
     pub fn see(place: &str) -> Self {
-        Self { status: 303, ..Self::text("text/plain; charset=utf-8", "") }.with("Location", place.to_owned())
+        Self::of(303, PLAIN, "").with("Location", place.to_owned())
     }
 
     /// The same with one more header.
@@ -184,10 +198,10 @@ impl Response {
         Self { keeps: true, ..self }
     }
 
-    /// Sends it, and ends the connection so that all of it arrives.
-    pub fn send(&self, stream: &mut TcpStream, head_only: bool) -> io::Result<()> {
+    /// Sends it, for which the other side has so long, and ends the connection so that all of it arrives.
+    pub fn send(&self, stream: &mut TcpStream, head_only: bool, patience: Duration) -> io::Result<()> {
         const PART: usize = 64 << 10;
-        let until = Instant::now() + DEPARTURE;
+        let until = Instant::now() + patience;
         let head = self.head();
         let body = if head_only { &[] } else { self.body.as_bytes() };
         for part in std::iter::once(head.as_bytes()).chain(body.chunks(PART)) {
@@ -225,6 +239,9 @@ impl Response {
             self.media_type,
             self.body.len()
         );
+        if self.status == 405 {
+            head += "Allow: GET, HEAD\r\n";
+        }
         for (name, value) in &self.headers {
             // What would begin a line of its own cannot be part of one.
             head += &format!("{name}: {}\r\n", value.replace(['\r', '\n'], ""));
@@ -247,5 +264,43 @@ fn farewell(stream: &mut TcpStream) -> io::Result<()> {
         if matches!(stream.read(&mut rest), Ok(0) | Err(_)) {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_once_it_is_whole() {
+        let read = |head: &str| Request::read(head.as_bytes());
+        assert!(read("GET /run/1?step=a&step=b HT").unwrap().is_none() && read("").unwrap().is_none());
+        let head = "HEAD /run/1?step=a&step=&token=b HTTP/1.1\r\nHost: x\r\nCookie: a=1; b=2\r\n\r\n";
+        let request = read(head).unwrap().unwrap();
+        assert!(request.head_only && request.path == "/run/1");
+        assert_eq!((request.header("host"), request.cookie("b")), (Some("x"), Some("2")));
+        assert_eq!(request.all("step").collect::<Vec<_>>(), ["a"]);
+        assert_eq!(request.without("token"), "step=a&step=");
+    }
+
+    #[test]
+    fn what_is_no_request_is_told_by_its_number() {
+        let many = "A: b\r\n".repeat(LINES_MOST + 1);
+        let table = [
+            ("POST / HTTP/1.1\r\n\r\n".to_owned(), 405),
+            ("GET //elsewhere HTTP/1.1\r\n\r\n".to_owned(), 400),
+            ("GET /a\\b HTTP/1.1\r\n\r\n".to_owned(), 400),
+            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n".to_owned(), 400),
+            (format!("GET / HTTP/1.1\r\n{many}\r\n"), 431),
+            ("\u{16}\u{3}\u{1}".to_owned(), 400),
+        ];
+        for (head, status) in table {
+            assert_eq!(Request::read(head.as_bytes()).unwrap_err().status, status, "{head:?}");
+        }
+        let head = Response::of(405, PLAIN, "no").head();
+        assert!(
+            head.starts_with("HTTP/1.1 405 Method Not Allowed\r\n") && head.contains("\r\nAllow: GET, HEAD\r\n"),
+            "{head}"
+        );
     }
 }
