@@ -2,8 +2,9 @@
 # make bench    runs the benchmarks
 # make picture  draws docs/report.png, the picture in the README
 # make gallery  draws docs/gallery, the pages of the replicated reviews
+# make packages makes the packages and tries them; three optimised builds
 
-.PHONY: test bench picture gallery
+.PHONY: test bench picture gallery packages
 
 test:
 	@scripts/tools
@@ -17,3 +18,6 @@ picture:
 
 gallery:
 	@scripts/gallery
+
+packages:
+	@scripts/package all

@@ -13,6 +13,10 @@ fn main() {
     // Manual pages have a date. Sources without their history are of the day on which they are built.
     let date = git(&["log", "-1", "--format=%cs"]).or_else(|| said("date", &["-u", "+%F"])).unwrap_or_default();
     println!("cargo:rustc-env=ASSAY_DATE={date}");
+    let version = env!("CARGO_PKG_VERSION");
+    // Of sources without their history only the version is known.
+    let whole = if commit.is_empty() { version.to_owned() } else { format!("{version} ({commit} {date})") };
+    println!("cargo:rustc-env=ASSAY_VERSION={whole}");
     // Built anew when HEAD moves: HEAD itself changes on a checkout, the branch's log on a commit.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file]) {

@@ -18,7 +18,7 @@ const WIDTH: usize = 80;
 /// Puts a storage drive to the proof: one command runs the whole method of a drive review on a real
 /// drive, a file or a simulated drive, and writes a report that anyone can repeat.
 #[derive(Parser)]
-#[command(name = "assay", version)]
+#[command(name = "assay", version, long_version = env!("ASSAY_VERSION"))]
 pub struct Cli {
     /// Where results are kept [default: assay/results.sqlite in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
