@@ -14,6 +14,7 @@ mod figure;
 pub mod forecast;
 pub mod health;
 mod key;
+mod limited;
 mod number;
 mod page;
 #[cfg(test)]

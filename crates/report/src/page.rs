@@ -128,8 +128,8 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
                 a href={ "#" (part.anchor()) } { (part.step.title) } " "
                 span { (bound(words)) }
             } } } }
-            @let verdict = prose::verdict(&scorecard);
-            @if !verdict.is_empty() { p.verdict { (bound(&verdict.join(" "))) } }
+            @let verdict = prose::verdict(&scorecard, parts);
+            @if !verdict.is_empty() { ul.verdict { @for sentence in &verdict { li { (bound(sentence)) } } } }
             @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, &scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {

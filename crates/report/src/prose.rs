@@ -10,6 +10,7 @@ use workload::{Pattern, Stop, Workload};
 use crate::axis;
 use crate::change::Change;
 use crate::key::{KeyFigure, Request, Scorecard};
+use crate::limited::limited;
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::Part;
 use crate::replay;
@@ -19,10 +20,10 @@ use crate::trials;
 /// A wear of less than this factor is not worth a sentence of its own.
 const WEAR_WORTH_TELLING: f64 = 1.05;
 
-/// What the figures say, a sentence each, the most telling first.
-pub(crate) fn verdict(scorecard: &Scorecard) -> Vec<String> {
+/// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
+pub(crate) fn verdict(scorecard: &Scorecard, parts: &[Part]) -> Vec<String> {
     let sentences = [at_random(scorecard), in_sequence(scorecard), wear(scorecard), alone(scorecard)];
-    let said: Vec<String> = sentences.into_iter().flatten().collect();
+    let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
         false => said,
         true => scorecard.rows.iter().filter_map(plainly).take(3).collect(),
@@ -41,7 +42,10 @@ fn at_random(scorecard: &Scorecard) -> Option<String> {
         let asked: Vec<(Bytes, u32)> = ends.iter().map(|end| (end.0.block, end.0.in_flight())).collect();
         clauses.push(if asked == asked_before {
             let rates: Vec<String> = ends.iter().map(|end| three(end.1)).collect();
-            format!("{verb} at {} IOPS", rates.join(" and "))
+            match rates.as_slice() {
+                [one, other] if one == other => format!("{verb} at {one} IOPS at either"),
+                _ => format!("{verb} at {} IOPS", rates.join(" and ")),
+            }
         } else {
             let rates: Vec<String> = ends.iter().map(|end| format!("{} IOPS {}", three(end.1), depth(end.0))).collect();
             format!("{verb} {} at random at {}", first.0.block, rates.join(" and "))
@@ -434,16 +438,19 @@ mod tests {
 
     #[test]
     fn the_verdict_says_how_fast_and_what_wear_does() {
-        let said = verdict(&scorecard(vec![
-            row(Pattern::Read, 128, 1, Metric::Bandwidth, [Some(252.2), None]),
-            row(Pattern::Write, 128, 1, Metric::Bandwidth, [Some(79.06), None]),
-            row(Pattern::RandRead, 4, 1, Metric::Iops, [Some(5_480.0), None]),
-            row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(38_912.0), Some(38_700.0)]),
-            row(Pattern::RandWrite, 4, 1, Metric::Iops, [Some(11_030.0), None]),
-            row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(2_390.0)]),
-            row(Pattern::RandRead, 4, 1, Metric::LatencyMedian, [Some(180.4), None]),
-            row(Pattern::RandRead, 4, 1, Metric::Latency9999, [Some(1_204.0), None]),
-        ]));
+        let said = verdict(
+            &scorecard(vec![
+                row(Pattern::Read, 128, 1, Metric::Bandwidth, [Some(252.2), None]),
+                row(Pattern::Write, 128, 1, Metric::Bandwidth, [Some(79.06), None]),
+                row(Pattern::RandRead, 4, 1, Metric::Iops, [Some(5_480.0), None]),
+                row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(38_912.0), Some(38_700.0)]),
+                row(Pattern::RandWrite, 4, 1, Metric::Iops, [Some(11_030.0), None]),
+                row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(2_390.0)]),
+                row(Pattern::RandRead, 4, 1, Metric::LatencyMedian, [Some(180.4), None]),
+                row(Pattern::RandRead, 4, 1, Metric::Latency9999, [Some(1_204.0), None]),
+            ]),
+            &[],
+        );
         assert_eq!(
             said,
             [
@@ -457,12 +464,12 @@ mod tests {
 
     #[test]
     fn the_verdict_says_what_there_is_and_no_more() {
-        assert!(verdict(&scorecard(Vec::new())).is_empty());
+        assert!(verdict(&scorecard(Vec::new()), &[]).is_empty());
         let trims = vec![row(Pattern::RandTrim, 4, 8, Metric::Iops, [Some(51_000.0), None])];
-        assert_eq!(verdict(&scorecard(trims)), ["Random trim, 4 KiB, depth 8: 51,000 IOPS."]);
+        assert_eq!(verdict(&scorecard(trims), &[]), ["Random trim, 4 KiB, depth 8: 51,000 IOPS."]);
         let same = vec![row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(1000.0), Some(1001.0)])];
         assert_eq!(
-            verdict(&scorecard(same)),
+            verdict(&scorecard(same), &[]),
             [
                 "Reads 4 KiB at random at 1,000 IOPS at depth 32.",
                 "Once worn, no key figure of throughput differs clearly from fresh by more than 5 %.",
@@ -475,14 +482,14 @@ mod tests {
         let wear = Wear { written: Bytes::from_mib(320), capacity: Bytes::from_gib(80) };
         let states = vec![State::Fresh, State::Written(wear)];
         let deep = row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(8_950.0)]);
-        let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] });
+        let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] }, &[]);
         assert_eq!(
             said[1],
             "After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 fall from 17,900 to \
              8,950 IOPS (2.00 × slower)."
         );
         let end = KeyFigure { entries: vec![None, deep.entries[1].clone()], is_sustained: true, ..deep };
-        let said = verdict(&Scorecard { states, rows: vec![end] });
+        let said = verdict(&Scorecard { states, rows: vec![end] }, &[]);
         assert_eq!(
             said,
             ["After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 are at 8,950 IOPS."]

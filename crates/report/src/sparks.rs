@@ -10,16 +10,20 @@ use crate::timeline::Timeline;
 
 /// The heights of a column, eighth by eighth. Source: Unicode 1.1, "Block Elements", U+2581 to U+2588.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The most columns of a chart, and so the most points.
-const COLUMNS: usize = 24;
+/// The most columns of a chart, and so the most points; on a narrow terminal.
+const COLUMNS: [usize; 2] = [24, 15];
 /// The fewest points of which a chart says more than their figures.
 const POINTS_LEAST: usize = 3;
-/// How much of a line is for the words on the right: what is swept, and the figures at both ends.
-const RIGHT: usize = 30;
+/// How much of a line is for the words on the right: what is swept, and the figures at both ends; on a narrow terminal.
+const RIGHT: [usize; 2] = [30, 20];
+/// A terminal with fewer columns is narrow.
+const NARROW: u16 = 80;
 
 /// A line of a chart.
 struct Spark {
     title: String,
+    /// The step's name, for where the titles have no room.
+    name: String,
     values: Vec<f64>,
     /// From where to where the columns go.
     ends: [String; 2],
@@ -30,28 +34,32 @@ struct Spark {
 /// columns wide; higher is faster, and every chart begins at zero. Empty where nothing makes a chart, else ends with a
 /// line feed.
 pub fn sparks(outcome: &Outcome, width: u16) -> String {
+    let [most, right] = [COLUMNS, RIGHT].map(|of| of[usize::from(width < NARROW)]);
     let parts = parts(outcome);
-    let all: Vec<Spark> = parts.iter().filter_map(|part| swept(part).or_else(|| over_time(part))).collect();
+    let all: Vec<Spark> = parts.iter().filter_map(|part| swept(part, most).or_else(|| over_time(part, most))).collect();
     if all.is_empty() {
         return String::new();
     }
     let longest = all.iter().map(|spark| spark.values.len()).max().unwrap_or_default();
-    let room = usize::from(width.max(60)).saturating_sub(longest + RIGHT + 4).min(48);
-    let lines: String = all.iter().map(|spark| spark.line(room, longest)).collect();
-    format!("Higher is faster; each chart begins at 0\n{}\n{lines}", "─".repeat(room + longest + RIGHT + 4))
+    let room = usize::from(width.max(60)).saturating_sub(longest + right + 4).min(48);
+    // A title cut short in the middle tells less than the name by which the plan calls the step.
+    let is_roomy = all.iter().all(|spark| bound(&spark.title).chars().count() <= room);
+    let label = |spark: &Spark| if is_roomy { spark.title.clone() } else { spark.name.clone() };
+    let lines: String = all.iter().map(|spark| spark.line(&label(spark), room, longest, right)).collect();
+    format!("Higher is faster; each chart begins at 0\n{}\n{lines}", "─".repeat(room + longest + right + 4))
 }
 
 impl Spark {
-    fn line(&self, room: usize, columns: usize) -> String {
+    fn line(&self, label: &str, room: usize, columns: usize, right: usize) -> String {
         let (first, last) = (self.values.first().copied(), self.values.last().copied());
         let ends = format!("{} … {}", self.ends[0], self.ends[1]);
         let figure = |value: Option<f64>| value.map_or_else(String::new, three);
         let words = format!("{} → {} {}", figure(first), figure(last), self.unit);
-        let title = shortened(&self.title, room);
-        let [ends, words] = [shortened(&ends, 60), words];
-        match ends.chars().count() + words.chars().count() < RIGHT - 4 {
-            true => format!("{title:<room$}  {:<columns$}  {words}, {ends}\n", bars(&self.values)),
-            false => format!("{title:<room$}  {:<columns$}  {words}\n", bars(&self.values)),
+        let label = shortened(label, room);
+        // The comma, and what an arrow and an ellipsis take more in ASCII.
+        match ends.chars().count() + words.chars().count() + 5 <= right {
+            true => format!("{label:<room$}  {:<columns$}  {words}, {ends}\n", bars(&self.values)),
+            false => format!("{label:<room$}  {:<columns$}  {words}\n", bars(&self.values)),
         }
     }
 }
@@ -80,11 +88,11 @@ pub fn bars(values: &[f64]) -> String {
 }
 
 /// How a step's figure goes with the one thing that it sweeps.
-fn swept(part: &Part) -> Option<Spark> {
+fn swept(part: &Part, most: usize) -> Option<Spark> {
     let [axis] = part.step.action.measure()?.axes.as_slice() else { return None };
     let readings: Vec<_> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
     let is_number = readings.iter().all(|reading| axis::value(axis, reading.cell).is_some());
-    if !is_number || !(POINTS_LEAST..=COLUMNS).contains(&readings.len()) {
+    if !is_number || !(POINTS_LEAST..=most).contains(&readings.len()) {
         return None;
     }
     let metric = metric(readings.iter().all(|reading| reading.cell.workload.pattern.is_random()));
@@ -92,6 +100,7 @@ fn swept(part: &Part) -> Option<Spark> {
     let label = |place: usize| axis::label(axis, readings[place].cell);
     Some(Spark {
         title: part.step.title.clone(),
+        name: part.step.name.clone(),
         values: readings.iter().map(|reading| mean(reading.figure(metric))).collect(),
         ends: [label(0), label(readings.len() - 1)],
         unit: metric.unit(),
@@ -99,10 +108,10 @@ fn swept(part: &Part) -> Option<Spark> {
 }
 
 /// How fast the drive was while a step changed it.
-fn over_time(part: &Part) -> Option<Spark> {
+fn over_time(part: &Part, most: usize) -> Option<Spark> {
     let [reading] = part.readings.as_slice() else { return None };
     let [measurement] = reading.cell.repeats.as_slice() else { return None };
-    let spans = Timeline::whole(measurement).binned(COLUMNS);
+    let spans = Timeline::whole(measurement).binned(most);
     if !part.is_on_the_way() || spans.len() < POINTS_LEAST {
         return None;
     }
@@ -110,6 +119,7 @@ fn over_time(part: &Part) -> Option<Spark> {
     let end = spans.last().map(|span| span.start + span.length)?;
     Some(Spark {
         title: part.step.title.clone(),
+        name: part.step.name.clone(),
         values: spans.iter().map(|span| if is_random { span.iops() } else { span.bandwidth() }).collect(),
         ends: ["0 s".to_owned(), format!("{} s", three(end))],
         unit: metric(is_random).unit(),

@@ -36,9 +36,14 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
     facts.extend(run.simulated.then(|| "lengths for simulated drives".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));
     lines.extend(wrapped(&facts.join(" · "), width));
-    for text in prose::shortfall(outcome).into_iter().chain(verdict(&scorecard)) {
+    if let Some(shortfall) = prose::shortfall(outcome) {
         lines.push(String::new());
-        lines.extend(wrapped(&text, width));
+        lines.extend(wrapped(&shortfall, width));
+    }
+    for (place, sentence) in prose::verdict(&scorecard, &parts).iter().enumerate() {
+        lines.extend((place == 0).then(String::new));
+        let marked = wrapped(sentence, width - 2).into_iter().enumerate();
+        lines.extend(marked.map(|(line, words)| format!("{} {words}", if line == 0 { "–" } else { " " })));
     }
     if !scorecard.rows.is_empty() {
         lines.push(String::new());
@@ -74,10 +79,6 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
     let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
     lines.extend(wrapped(&doubts.into_iter().flatten().collect::<Vec<_>>().join(" "), width));
     lines.join("\n") + "\n"
-}
-
-fn verdict(scorecard: &Scorecard) -> Option<String> {
-    Some(prose::verdict(scorecard).join(" ")).filter(|text| !text.is_empty())
 }
 
 /// A table without its rows.

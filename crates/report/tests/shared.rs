@@ -7,12 +7,20 @@ use report::export::{review_json, review_jsonl, review_markdown};
 use serde_json::Value;
 
 #[test]
-fn the_charts_of_a_terminal_fit_eighty_columns_also_in_ascii() {
-    for outcome in [support::outcome(), support::cut_off(), support::in_rounds()] {
-        let charts = report::sparks(&outcome, 80);
-        // An arrow takes two columns in ASCII.
-        let widest = charts.lines().map(|line| line.chars().count() + line.matches('→').count()).max().unwrap_or(0);
-        assert!(widest <= 80, "{widest} columns:\n{charts}");
+fn the_charts_of_a_terminal_fit_it_also_in_ascii_and_say_which_step_they_are_of() {
+    for (outcome, columns) in [support::outcome(), support::cut_off(), support::in_rounds()]
+        .into_iter()
+        .flat_map(|outcome| [60, 72, 80, 120].map(|columns| (outcome.clone(), columns)))
+    {
+        let charts = report::sparks(&outcome, columns);
+        // An arrow takes two columns in ASCII, an ellipsis three.
+        let wide = |line: &str| line.chars().count() + line.matches('→').count() + 2 * line.matches('…').count();
+        let widest = charts.lines().map(wide).max().unwrap_or(0);
+        assert!(widest <= usize::from(columns), "{widest} of {columns} columns:\n{charts}");
+        for line in charts.lines().skip(2) {
+            let is_named = |step: &lab::plan::Step| line.starts_with(&step.name) || line.starts_with(&step.title);
+            assert!(outcome.plan.steps.iter().any(is_named), "{columns} columns: {line}");
+        }
     }
     let charts = report::sparks(&support::outcome(), 80);
     assert!(charts.lines().count() >= 4 && charts.contains('█') && charts.contains(" → "), "{charts}");

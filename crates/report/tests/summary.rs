@@ -3,6 +3,7 @@
 mod support;
 
 use assay_report as report;
+use block::{Bytes, Nanos};
 use lab::Outcome;
 use lab::plan::{Action, Axis};
 
@@ -121,4 +122,49 @@ fn a_report_says_what_each_job_did() {
     for words in ["side by side: reader (random read, ", "; writer (random write, "] {
         assert!(page.contains(words), "{words}");
     }
+}
+
+/// The summary of the made-up review with other figures, its lines joined.
+fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> String {
+    let mut outcome = support::outcome();
+    for step in &mut outcome.steps {
+        let of = &outcome.plan.steps[step.index];
+        let repeats = step.cells.iter_mut().flat_map(|cell| &mut cell.repeats);
+        repeats.for_each(|repeat| change(of, repeat));
+    }
+    report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
+    let saturated = |from: u64| {
+        summed_up(|step, one| {
+            if step.name.starts_with("depth") {
+                one.elapsed =
+                    Nanos::from_nanos(one.requests() * 1_000_000 / u64::from(one.workload.queue_depth).min(from));
+            }
+        })
+    };
+    assert!(saturated(8).contains("From 8 in flight on, 4 KiB random reads gain no more"), "{}", saturated(8));
+    assert!(saturated(99).contains("4 KiB random reads still gain at 32 in flight"), "{}", saturated(99));
+    assert!(saturated(1).contains("4 KiB random reads gain nothing from a queue"), "{}", saturated(1));
+    let amplified = |programmed: u64| {
+        summed_up(|_, one| {
+            let host_written = Bytes::from_kib(4);
+            let pages = drive::Counters {
+                host_written,
+                page: host_written,
+                pages_programmed: programmed,
+                ..Default::default()
+            };
+            one.drive = Some(pages);
+        })
+    };
+    assert!(amplified(14).contains("for each byte it takes it writes 14.0 to its flash"), "{}", amplified(14));
+    assert!(!amplified(1).contains("to its flash"), "{}", amplified(1));
+    let held_up = summed_up(|_, one| {
+        let host_busy = one.elapsed.times(2);
+        one.drive = Some(drive::Counters { host_busy, host_cpus: 2, controllers: 1, ..Default::default() });
+    });
+    assert!(held_up.contains("the rig was held up by its host CPU, 100 % busy"), "{held_up}");
 }

@@ -26,6 +26,7 @@ pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
 use crate::failure::Failure;
 use crate::number;
+use crate::terminal::say;
 
 /// How often it is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -171,8 +172,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         pipe::register(SIGUSR1, switch.waker).map_err(Failure::failed)?;
     }
     let device = attachment.device().to_owned();
-    println!("{}", device.display());
-    std::io::stdout().flush().ok();
+    say(&format!("{}\n", device.display()))?;
     let way = match attachment.floor() {
         Some(floor) => format!(
             "the way there costs {} a read and {} a write, which is taken off. {}",

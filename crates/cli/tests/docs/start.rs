@@ -71,7 +71,9 @@ pub fn readme(page: Page) {
 }
 
 /// Smaller drives and files, shorter runs, a device that is there, and a terminal for what draws on the whole of one.
-const INSTEAD: [Instead; 14] = [
+const INSTEAD: [Instead; 16] = [
+    ("\"$repository\" assay", concat!("--quiet ", env!("CARGO_MANIFEST_DIR"), "/../.. assay")),
+    ("cargo run --release -- review", "assay review 'sim:x25-m?capacity.user=1GiB' --quick"),
     // The program under test is what would be installed.
     ("cargo install --path crates/cli", "command -v assay"),
     ("assay review\n", "assay review 'sim:x25-m?capacity.user=1GiB' --quick\n"),

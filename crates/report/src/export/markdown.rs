@@ -28,7 +28,7 @@ pub fn review_markdown(outcome: &Outcome) -> String {
     facts.extend(took(run).map(|took| format!("took {took}")));
     facts.push(format!("assay {}", run.version));
     page += &format!("{}\n", facts.join(" · "));
-    let verdict = prose::verdict(&scorecard).join(" ");
+    let verdict = prose::verdict(&scorecard, &parts).join(" ");
     for text in prose::shortfall(outcome).into_iter().chain(Some(verdict).filter(|text| !text.is_empty())) {
         page += &format!("\n**{}**\n", escaped(&text));
     }

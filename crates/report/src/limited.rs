@@ -1,0 +1,77 @@
+//! What the figures show of what held the drive up.
+
+use block::Bytes;
+use lab::Metric;
+use lab::plan::{Axis, Field};
+use workload::Pattern;
+
+use crate::axis;
+use crate::figure::Reading;
+use crate::number::{three, with_unit};
+use crate::part::Part;
+
+/// A drive that writes no more than this to its flash for each byte that it is given is not held up by that.
+const AMPLIFICATION_WORTH_TELLING: f64 = 1.5;
+/// A rate that is this share of the highest is as good as it.
+const FULL: f64 = 0.95;
+
+/// What limited the drive, a sentence for each limit that the figures show; none where they show none.
+pub(crate) fn limited(parts: &[Part]) -> Vec<String> {
+    [rig(parts), depth(parts), amplification(parts)].into_iter().flatten().collect()
+}
+
+/// `At its fastest, 51,900 IOPS, the rig was held up by its host CPU, 98 % busy.`
+fn rig(parts: &[Part]) -> Option<String> {
+    let rate = |reading: &&Reading| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
+    let readings = parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.limit().is_some());
+    let fastest = readings.max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
+    let (limit, rate) = (fastest.limit()?, with_unit(Metric::Iops, rate(&fastest)));
+    Some(format!("At its fastest, {rate}, the rig was held up by its {limit}."))
+}
+
+/// `From 8 in flight on, more gain random reads nothing: all that can work at once does.`
+fn depth(parts: &[Part]) -> Option<String> {
+    let is_depth = |axis: &Axis| matches!(axis, Axis::Field(Field::Iodepth));
+    let is_read = |reading: &&Reading| reading.is_plain() && reading.cell.workload.pattern == Pattern::RandRead;
+    let swept = parts.iter().filter(|part| part.axes().iter().any(is_depth));
+    let reads: Vec<&Reading> =
+        swept.map(|part| part.readings.iter().filter(is_read).collect()).find(|reads: &Vec<_>| !reads.is_empty())?;
+    let first = &reads[0].cell.workload;
+    let point = |reading: &&Reading| {
+        let workload = &reading.cell.workload;
+        let is_like = (workload.block, workload.workers) == (first.block, first.workers);
+        let rate = reading.figure(Metric::Iops).interval().filter(|_| is_like)?.mean;
+        Some((workload.queue_depth, rate))
+    };
+    let points: Vec<(u32, f64)> = reads.iter().filter_map(point).collect();
+    let highest = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let (deepest, _) = *points.last().filter(|_| points.len() > 2)?;
+    let (enough, _) = *points.iter().find(|(_, rate)| *rate >= FULL * highest)?;
+    let what = format!("{} random reads", first.block);
+    Some(match enough {
+        1 => format!("{what} gain nothing from a queue: the drive serves one at a time."),
+        // Less than twice as deep, it would have gained little more in any case.
+        depth if depth * 2 <= deepest => {
+            format!("From {depth} in flight on, {what} gain no more: all that the drive can do at once is being done.")
+        }
+        _ => format!("{what} still gain at {deepest} in flight: how much is asked at once limits them."),
+    })
+}
+
+/// `What holds worn random writes up is the drive's own tidying: it writes 13.9 bytes to its flash for each byte.`
+fn amplification(parts: &[Part]) -> Option<String> {
+    let is_small = |reading: &&Reading| {
+        let workload = &reading.cell.workload;
+        reading.is_plain() && workload.pattern == Pattern::RandWrite && workload.block == Bytes::from_kib(4)
+    };
+    let last = parts.iter().rev().find_map(|part| part.readings.iter().find(is_small))?;
+    let wrote = last.cell.repeats.last()?.drive?.write_amplification()?;
+    (wrote >= AMPLIFICATION_WORTH_TELLING).then(|| {
+        format!(
+            "What holds {} {}s up in the end is the drive's tidying up: for each byte it takes it writes {} to its flash.",
+            last.cell.workload.block,
+            axis::pattern(Pattern::RandWrite),
+            three(wrote)
+        )
+    })
+}
