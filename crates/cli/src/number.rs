@@ -32,7 +32,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
 fn wanted(limits: &RangeInclusive<u64>) -> String {
     match (*limits.start(), *limits.end()) {
         (least, most) if most - least == 1 => format!("give {least} or {most}"),
-        (least, most) => format!("give a whole number from {least} to {most}"),
+        (least, most) => format!("give a whole number, at least {least} and at most {most}"),
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(repeats("7"), Ok(7));
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
         for wrong in ["0", "1001", "2.5", "many", "-1", ""] {
-            assert_eq!(repeats(wrong), Err("give a whole number from 1 to 1000".to_owned()), "{wrong}");
+            assert_eq!(repeats(wrong), Err("give a whole number, at least 1 and at most 1000".to_owned()), "{wrong}");
         }
         assert_eq!((switch("1"), switch("2")), (Ok(1), Err("give 0 or 1".to_owned())));
     }

@@ -214,8 +214,7 @@ fn a_drive_that_is_named_without_sim_is_recognised() {
 #[test]
 fn a_number_that_is_none_is_told_with_what_would_be_right() {
     let place = Place::new();
-    for (option, right) in
-        [("--seed=abc", "from 0 to"), ("--repeats=2.5", "from 1 to 1000"), ("--direct=yes", "0 or 1")]
+    for (option, right) in [("--seed=abc", "at least 0"), ("--repeats=2.5", "at most 1000"), ("--direct=yes", "0 or 1")]
     {
         let said = place.refuses(&["review", option]);
         assert!(said.contains("give ") && said.contains(right) && !said.contains("digit"), "{said}");
