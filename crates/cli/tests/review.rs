@@ -23,7 +23,9 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
         html.contains("X25-M") && html.contains("--quick"),
         "the report says what was tested and that it was short"
     );
-    assert!(!output.to_lowercase().contains("worn") && output.contains("Briefly written"), "{output}");
+    // The plan calls some of its steps so, whatever the state in which they find the drive.
+    let said = output.to_lowercase().replace("\nworn-", "\n");
+    assert!(!said.contains("worn") && output.contains("Briefly written"), "{output}");
     assert!(
         html.contains("The figures from here on are not those of a worn drive"),
         "the wear was too short to be one"
