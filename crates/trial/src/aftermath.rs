@@ -340,12 +340,23 @@ fn clear_up(process: Process) -> Result<(), TrialError> {
     if process == Process::this() {
         return Ok(());
     }
-    // It lets go of what it has before it is gone.
+    let registry = Registry::open()?;
+    // It lets go of what it has before it is gone; one that waits for its own drive has to be freed from that.
     let began = Instant::now();
     while process.is_alive() && began.elapsed() < PATIENCE {
+        if process.is_ending() {
+            attach::release(&registry, process).ok();
+        }
         thread::sleep(Duration::from_millis(10));
     }
-    Ok(attach::clear_up(&Registry::open()?, process)?)
+    // What was mounted on a drive and taken out of sight may go on using it for a moment.
+    let began = Instant::now();
+    loop {
+        match attach::clear_up(&registry, process) {
+            Err(_) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
+            cleared => return Ok(cleared?),
+        }
+    }
 }
 
 #[cfg(test)]
