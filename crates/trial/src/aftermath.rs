@@ -341,12 +341,9 @@ fn clear_up(process: Process) -> Result<(), TrialError> {
         return Ok(());
     }
     let registry = Registry::open()?;
-    // It lets go of what it has before it is gone; one that waits for its own drive has to be freed from that.
+    // It lets go of what it has before it is gone.
     let began = Instant::now();
     while process.is_alive() && began.elapsed() < PATIENCE {
-        if process.is_ending() {
-            attach::release(&registry, process).ok();
-        }
         thread::sleep(Duration::from_millis(10));
     }
     // What was mounted on a drive and taken out of sight may go on using it for a moment.
