@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use engine::Mount;
+use host::Mount;
 use thiserror::Error;
 
 use crate::registry::Entry;

@@ -8,18 +8,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from the bottom up, each with those that it may use.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("block", &[]),
     ("stats", &["block"]),
     ("workload", &["block"]),
     ("drive", &["block"]),
-    ("engine", &["block", "stats", "workload", "drive"]),
-    ("store", &["block", "stats", "workload", "drive", "engine"]),
-    ("attach", &["block", "stats", "drive", "engine"]),
-    ("trial", &["block", "stats", "workload", "drive", "engine", "attach"]),
-    ("lab", &["block", "stats", "workload", "drive", "engine", "store", "attach", "trial"]),
+    ("host", &["block"]),
+    ("engine", &["block", "stats", "workload", "drive", "host"]),
+    ("store", &["block", "stats", "workload", "drive", "host", "engine"]),
+    ("attach", &["block", "stats", "drive", "host", "engine"]),
+    ("trial", &["block", "stats", "workload", "drive", "host", "engine", "attach"]),
+    ("lab", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial"]),
     ("report", &["block", "stats", "workload", "drive", "engine", "store", "trial", "lab"]),
-    ("cli", &["block", "stats", "workload", "drive", "engine", "store", "attach", "trial", "lab", "report"]),
+    (
+        "cli",
+        &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial", "lab", "report"],
+    ),
 ];
 
 /// Where `unsafe` may be: the rings, and calls to the kernel that have no safe wrapper.

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
+use host::{BlockDevice, Mount};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags, XattrFlags};
 use rustix::io::Errno;
 
-use crate::block_device::BlockDevice;
 use crate::error::errno;
 use crate::target::{Change, Kind};
-use crate::{Mount, OnError, Submission, Target, TargetError, guard, kernel};
+use crate::{OnError, Submission, Target, TargetError, kernel};
 
 /// The extended attribute of files that assay created.
 const MARK: &str = "user.assay.created";
@@ -86,7 +86,7 @@ fn open_device(path: &Path, number: u64, access: &Access) -> Result<Target, Targ
     let flags = if access.writes { libc::O_EXCL } else { 0 };
     let file = open(path, access, flags)?;
     if access.writes && access.destroy_data.is_none() {
-        let found = guard::contents(&device, path, whole).map_err(|error| failed(path, "read", &error))?;
+        let found = host::contents(&device, path, whole).map_err(|error| failed(path, "read", &error))?;
         if !found.is_empty() {
             return Err(TargetError::HasData { path: path.to_owned(), found });
         }
@@ -96,10 +96,10 @@ fn open_device(path: &Path, number: u64, access: &Access) -> Result<Target, Targ
 
 /// All that speaks against writing to a device before it is opened.
 fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access) -> Result<(), TargetError> {
-    if let Some(named) = access.destroy_data.as_ref().filter(|named| !guard::is_same(named, number)) {
+    if let Some(named) = access.destroy_data.as_ref().filter(|named| !host::is_same(named, number)) {
         return Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() });
     }
-    let by = guard::uses(device);
+    let by = host::uses(device);
     if !by.is_empty() {
         return Err(TargetError::InUse { path: path.to_owned(), by });
     }

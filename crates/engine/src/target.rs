@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::{Bytes, SECTOR};
+use host::BlockDevice;
 use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::access::{self, direct_block, failed, filesystem, no_direct, open, reserve};
-use crate::block_device::BlockDevice;
 use crate::{Access, OnError, Record, Submission, TargetError, kernel};
 
 /// A file or block device that may be used as [`Access`] asked: guarded, opened and locked.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use block::Bytes;
 pub use device::BlockDevice;
-use engine::Mount;
+use host::Mount;
 pub use file_system::FileSystem;
 use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
-use engine::Mount;
+use host::Mount;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 

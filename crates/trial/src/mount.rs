@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use engine::Mount;
+use host::Mount;
 
 use crate::folder::Folder;
 use crate::{Aftermath, Choice, Kind, Promise, Stage, Tools, TrialError, Undo};

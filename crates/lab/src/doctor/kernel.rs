@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use block::Bytes;
-use engine::Mount;
+use host::Mount;
 use io_uring::IoUring;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;

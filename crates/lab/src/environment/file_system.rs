@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::Mount;
+use host::Mount;
 use serde::{Deserialize, Serialize};
 
 /// A mounted file system.

@@ -4,17 +4,17 @@ use std::fs::{self, File};
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use block::Bytes;
 use rustix::fs::{major, minor};
 
 use crate::block_device::{BlockDevice, Partition};
 use crate::mounts::{Mount, unescape};
+use crate::program;
 use crate::signature::signatures;
 
 /// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
-pub(crate) fn uses(device: &BlockDevice) -> Vec<String> {
+pub fn uses(device: &BlockDevice) -> Vec<String> {
     let mounts = Mount::all().unwrap_or_default();
     let swaps = swaps();
     let mut uses = Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn uses(device: &BlockDevice) -> Vec<String> {
 ///
 /// # Errors
 /// If the device cannot be read.
-pub(crate) fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Result<Vec<String>> {
+pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Result<Vec<String>> {
     let file = File::open(path)?;
     let mut contents = Vec::new();
     let mut look = |part: &BlockDevice, node: &Path, start, size| {
@@ -58,7 +58,7 @@ pub(crate) fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::i
 }
 
 /// Whether `named` is the very block device with this number, by whatever path.
-pub(crate) fn is_same(named: &Path, number: u64) -> bool {
+pub fn is_same(named: &Path, number: u64) -> bool {
     fs::metadata(named).is_ok_and(|found| found.file_type().is_block_device() && found.st_rdev() == number)
 }
 
@@ -85,12 +85,9 @@ fn swaps() -> Vec<(u32, u32)> {
 
 /// What `blkid` finds; nothing where it is not installed or cannot read the device.
 fn second_opinion(node: &Path) -> Vec<String> {
-    for program in ["blkid", "/usr/sbin/blkid", "/sbin/blkid"] {
-        if let Ok(output) = Command::new(program).args(["-p", "-o", "export", "--"]).arg(node).output() {
-            return opinion(output.status.code(), &String::from_utf8_lossy(&output.stdout));
-        }
-    }
-    Vec::new()
+    let Ok(mut blkid) = program::command("blkid") else { return Vec::new() };
+    let said = blkid.args(["-p", "-o", "export", "--"]).arg(node).output();
+    said.map_or(Vec::new(), |output| opinion(output.status.code(), &String::from_utf8_lossy(&output.stdout)))
 }
 
 /// Exit code 8 means that more was found than can be true at once. Source: blkid(8), "EXIT STATUS".

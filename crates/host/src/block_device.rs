@@ -8,7 +8,7 @@ use rustix::fs::{major, minor};
 
 /// A block device, whole or a partition, with its directory in sysfs.
 #[derive(Clone, Debug)]
-pub(crate) struct BlockDevice {
+pub struct BlockDevice {
     /// The kernel's name: `sda`, `nvme0n1p2`.
     pub name: String,
     /// Major and minor number.
@@ -18,9 +18,12 @@ pub(crate) struct BlockDevice {
 
 /// A partition and the part of its device that it covers.
 #[derive(Clone, Debug)]
-pub(crate) struct Partition {
+pub struct Partition {
+    /// The partition as a device.
     pub device: BlockDevice,
+    /// Where it begins.
     pub start: Bytes,
+    /// How long it is.
     pub size: Bytes,
 }
 

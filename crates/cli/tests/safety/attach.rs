@@ -1,0 +1,1 @@
+//! Attached drives and those who talk to them.

@@ -1,0 +1,1 @@
+//! Those who ask the server of the store.

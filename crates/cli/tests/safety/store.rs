@@ -1,0 +1,1 @@
+//! Stores that are something else, or hostile.

@@ -1,0 +1,1 @@
+//! Files and devices that are measured.

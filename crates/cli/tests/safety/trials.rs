@@ -1,0 +1,1 @@
+//! Texts of plans that reach other programs.

@@ -1,0 +1,24 @@
+//! This machine as assay may touch it: what is opened for writing, which programs are started, and what must not be
+//! written to.
+
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod block_device;
+mod caller;
+mod guard;
+mod mounts;
+pub mod open;
+mod output;
+pub mod program;
+mod scratch;
+mod signature;
+
+pub use block_device::{BlockDevice, Partition};
+pub use guard::{contents, is_same, uses};
+pub use mounts::Mount;
+pub use output::{Output, OutputError};
+pub use program::Missing;
+pub use scratch::Scratch;

@@ -1,0 +1,293 @@
+//! The one module that opens files for writing. A test of the house refuses it elsewhere.
+//!
+//! Each function is one purpose, and checks through the descriptor that it has what it was meant to have.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::caller;
+
+/// Identity of a file: device and inode.
+pub type Identity = (u64, u64);
+
+/// What is never an output: targets and stores of this process.
+static PROTECTED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
+
+/// Device and inode of an open file.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn identity(file: &File) -> io::Result<Identity> {
+    let found = file.metadata()?;
+    Ok((found.dev(), found.ino()))
+}
+
+/// Has no output be written to this file for as long as the process lives.
+pub fn protect(file: &File) {
+    if let Ok(identity) = identity(file) {
+        PROTECTED.lock().expect("nothing panics while it holds the list").push(identity);
+    }
+}
+
+/// Whether this file is a target or a store of this process.
+pub fn is_protected(identity: Identity) -> bool {
+    PROTECTED.lock().expect("nothing panics while it holds the list").contains(&identity)
+}
+
+/// A handle by which a path is looked up once: its kind and owner can be asked for, nothing can be read or written.
+/// Links are followed.
+///
+/// # Errors
+/// If there is nothing there, or it may not be looked at.
+pub fn handle(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// The same for what is no link itself.
+///
+/// # Errors
+/// As [`handle`], and `ELOOP` for a link.
+pub fn handle_of_no_link(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
+    if file.metadata()?.file_type().is_symlink() { Err(Errno::LOOP.into()) } else { Ok(file) }
+}
+
+/// Opens what `handle` refers to, which cannot have become something else since.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    OpenOptions::new().read(true).write(writes).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// A file that was not there before; the caller of sudo owns it.
+///
+/// # Errors
+/// If anything has that name, be it a link that leads nowhere, or it cannot be made.
+pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = libc_flags(OFlags::NOFOLLOW);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)?;
+    caller::give(&file);
+    Ok(file)
+}
+
+/// A regular file of this user's that is there, to be read and written; no link. Root also takes files of the caller of
+/// sudo.
+///
+/// # Errors
+/// If it is something else, or another user's.
+pub fn own_file(path: &Path) -> io::Result<File> {
+    let handle = handle_of_no_link(path)?;
+    let found = handle.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    if !caller::is_ours(found.uid()) {
+        let words = format!("it belongs to user {}, not to the one who runs assay", found.uid());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    again(&handle, true, OFlags::empty())
+}
+
+/// [`own_file`] or [`new_file`], whichever there is.
+///
+/// # Errors
+/// As those of the two.
+pub fn own_or_new_file(path: &Path, mode: u32) -> io::Result<File> {
+    match own_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => new_file(path, mode),
+        other => other,
+    }
+}
+
+/// A file without a name in this folder: it ends with its last descriptor.
+///
+/// # Errors
+/// If it cannot be made; where the file system has no nameless files, one with a random name is made and removed.
+pub fn nameless(folder: &Path) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
+        Ok(file) => Ok(file.into()),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
+            let path = folder.join(random_name("data"));
+            let file = new_file(&path, 0o600)?;
+            fs::remove_file(&path)?;
+            Ok(file)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Writes a file of ours into a folder of ours, in place of an earlier one of that name: whoever reads it finds all of
+/// the one or all of the other.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_file_name(random_name("draft"));
+    let mut file = new_file(&draft, 0o600)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, path));
+    written.inspect_err(|_| {
+        // The error to tell is the one before.
+        let _ = fs::remove_file(&draft);
+    })
+}
+
+/// Writes a file that was not there into a folder of ours.
+///
+/// # Errors
+/// As those of [`new_file`], and if it cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = new_file(path, mode)?;
+    // The mode that was asked for, whatever the umask.
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.write_all(bytes)
+}
+
+/// Adds to a file in a folder of ours, which is made where it is not there.
+///
+/// # Errors
+/// If it is a link, or cannot be opened.
+pub fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(libc_flags(OFlags::NOFOLLOW)).open(path)
+}
+
+/// A character device of the kernel's, such as `/dev/fuse`, to be read and written.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn character_device(path: &Path, flags: OFlags) -> io::Result<File> {
+    let handle = handle(path)?;
+    if !handle.metadata()?.file_type().is_char_device() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a character device"));
+    }
+    again(&handle, true, flags)
+}
+
+/// Opens a FIFO to be written, which fails with `ENXIO` while nobody reads it.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(crate) fn pipe(handle: &File) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let file = OpenOptions::new().write(true).custom_flags(libc_flags(OFlags::NONBLOCK)).open(path)?;
+    // Only opening was not to wait; writing does.
+    rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file)
+}
+
+/// The magic numbers of the kernel's own file systems. Source: Linux, include/uapi/linux/magic.h.
+const OF_KERNEL: [i64; 6] = [
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup
+    0x6367_7270, // cgroup2
+    0x6573_5543, // fuse's control file system
+    0x6462_6720, // debugfs
+];
+
+/// Changes a setting of the kernel's: a file in /proc, /sys or a control group, and nothing else.
+///
+/// # Errors
+/// If the path leads elsewhere, or the kernel refuses.
+pub fn set(path: &Path, text: &str) -> io::Result<()> {
+    let handle = handle(path)?;
+    let system = rustix::fs::fstatfs(&handle)?.f_type;
+    if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no setting of the kernel's"));
+    }
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// A name that nobody can foresee: `.assay-draft-5f0c…`.
+pub(crate) fn random_name(what: &str) -> PathBuf {
+    format!(".assay-{what}-{:016x}", random()).into()
+}
+
+/// Sixty-four bits that nobody can foresee.
+pub(crate) fn random() -> u64 {
+    let mut bytes = [0; 8];
+    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    assert_eq!(filled, Ok(8), "the kernel always has eight random bytes");
+    u64::from_ne_bytes(bytes)
+}
+
+fn libc_flags(flags: OFlags) -> i32 {
+    flags.bits().cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_new_file_takes_the_place_of_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("there"), "kept").unwrap();
+        symlink(path("nowhere"), path("link")).unwrap();
+        for taken in ["there", "link"] {
+            assert_eq!(new_file(&path(taken), 0o600).unwrap_err().kind(), io::ErrorKind::AlreadyExists, "{taken}");
+        }
+        assert_eq!(fs::read_to_string(path("there")).unwrap(), "kept");
+        assert!(!path("nowhere").exists());
+    }
+
+    #[test]
+    fn a_file_of_ours_is_no_link_no_folder_and_no_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("ours"), "").unwrap();
+        symlink(path("ours"), path("link")).unwrap();
+        own_file(&path("ours")).unwrap();
+        for wrong in [path("link"), folder.path().to_owned(), "/dev/null".into()] {
+            own_file(&wrong).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn what_a_handle_refers_to_stays_the_same_when_its_name_is_given_to_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a"), "first").unwrap();
+        let handle = handle(&path("a")).unwrap();
+        fs::write(path("b"), "second").unwrap();
+        fs::rename(path("b"), path("a")).unwrap();
+        let text = io::read_to_string(again(&handle, false, OFlags::empty()).unwrap()).unwrap();
+        assert_eq!(text, "first");
+    }
+
+    #[test]
+    fn only_files_of_the_kernel_are_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "kept").unwrap();
+        assert!(set(&path, "lost").unwrap_err().to_string().contains("no setting"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
+        set(Path::new("/proc/self/comm"), "assay-test").unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_no_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let file = nameless(folder.path()).unwrap();
+        assert_eq!((file.metadata().unwrap().len(), fs::read_dir(folder.path()).unwrap().count()), (0, 1));
+    }
+}

@@ -1,0 +1,344 @@
+//! Files that a command line asks for: reports, exports, plans, drives, metrics, traces, logs.
+//!
+//! An output is a stream (`-`, a FIFO, `/dev/null`), a file that is not there yet, or a regular file that assay wrote and
+//! nobody has changed since; anything else only by force, and a device, a link, a target or a store not even then. A file
+//! is written beside its place and then put there, so that it is the old one or the new one and never half of either.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, OFlags, RenameFlags, XattrFlags};
+use rustix::io::Errno;
+use thiserror::Error;
+
+use crate::open;
+
+/// The extended attribute that binds a file to what assay wrote to it.
+const MARK: &str = "user.assay.output";
+
+/// How long a reader of a FIFO is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Where an output goes.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    force: bool,
+    stream: Option<File>,
+    /// The file that this wrote last, for file systems that keep no marks.
+    written: Option<open::Identity>,
+}
+
+/// Why something is no output.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// A file of somebody's.
+    #[error("{path} is there, and is not as assay wrote it; name another file, or add --force to lose what it holds")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A device, a folder, a socket.
+    #[error("{path} is a {kind}, which assay does not write {to}; name a file")]
+    Kind {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+        /// What would be written.
+        to: &'static str,
+    },
+    /// A link.
+    #[error("{path} is a link, which assay does not follow to write; name the file that it leads to: {target}")]
+    Link {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// A target or a store.
+    #[error("{path} is what is measured, or where results are kept; name another file")]
+    Protected {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A FIFO that nobody reads.
+    #[error("nobody reads the FIFO {path}; start its reader first")]
+    NoReader {
+        /// The FIFO.
+        path: PathBuf,
+    },
+    /// What the system says.
+    #[error("{path} cannot be written: {error}; name another file")]
+    Io {
+        /// What was named.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Output {
+    /// Makes sure that an output can go to `path`, and opens it if it is a stream. Nothing is changed yet. `force` gives up
+    /// a regular file that assay did not write.
+    ///
+    /// # Errors
+    /// If it cannot, or must not.
+    pub fn at(path: &Path, force: bool) -> Result<Self, OutputError> {
+        let mut output = Self { path: path.to_owned(), force, stream: None, written: None };
+        output.stream = output.find_stream()?;
+        if output.stream.is_none() {
+            output.existing()?;
+            let folder = output.folder();
+            rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|errno| output.failed(errno.into()))?;
+        }
+        Ok(output)
+    }
+
+    /// The path that was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is a stream, of which nothing is replaced.
+    pub fn is_stream(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Has `bytes` be all that the file holds; a stream is given them after what it was given before.
+    ///
+    /// # Errors
+    /// If that is no longer possible, with the file as it was.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        if let Some(stream) = &mut self.stream {
+            return stream.write_all(bytes).map_err(|error| OutputError::Io { path: self.path.clone(), error });
+        }
+        let before = self.existing()?;
+        let draft = self.folder().join(open::random_name("output"));
+        let placed = self.place(before.as_ref(), &draft, bytes);
+        if placed.is_err() {
+            // The error to tell is the one before.
+            let _ = fs::remove_file(&draft);
+        }
+        self.written = Some(placed?);
+        Ok(())
+    }
+
+    /// Writes the draft and puts it in its place.
+    fn place(&self, before: Option<&Metadata>, draft: &Path, bytes: &[u8]) -> Result<open::Identity, OutputError> {
+        let failed = |error: io::Error| self.failed(error);
+        let mut file = open::new_file(draft, 0o666).map_err(failed)?;
+        if let Some(before) = before {
+            file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o777)).map_err(failed)?;
+        }
+        file.write_all(bytes).map_err(failed)?;
+        // Where there are no extended attributes the file is written all the same, and replaced only by force.
+        let _ = stamp(&file, bytes).and_then(|stamp| {
+            Ok(rustix::fs::fsetxattr(&file, MARK, stamp.as_bytes(), XattrFlags::empty())?)
+        });
+        match before {
+            None => self.name_new(draft).map_err(failed)?,
+            Some(before) => self.exchange(draft, before)?,
+        }
+        open::identity(&file).map_err(failed)
+    }
+
+    /// Gives the draft its name if nothing has it.
+    fn name_new(&self, draft: &Path) -> io::Result<()> {
+        match rustix::fs::renameat_with(CWD, draft, CWD, &self.path, RenameFlags::NOREPLACE) {
+            // The file system has no such call: a second name is as good, and then the first goes.
+            Err(Errno::INVAL) => fs::hard_link(draft, &self.path).and_then(|()| fs::remove_file(draft)),
+            other => Ok(other?),
+        }
+    }
+
+    /// Puts the draft in the place of the file that was checked, and of no other that came there meanwhile.
+    fn exchange(&self, draft: &Path, before: &Metadata) -> Result<(), OutputError> {
+        let exchange = || rustix::fs::renameat_with(CWD, draft, CWD, &self.path, RenameFlags::EXCHANGE);
+        match exchange() {
+            Err(Errno::INVAL) => return fs::rename(draft, &self.path).map_err(|error| self.failed(error)),
+            other => other.map_err(|errno| self.failed(errno.into()))?,
+        }
+        let found = fs::symlink_metadata(draft).map_err(|error| self.failed(error))?;
+        if (found.dev(), found.ino()) != (before.dev(), before.ino()) {
+            exchange().map_err(|errno| self.failed(errno.into()))?;
+            return Err(OutputError::Foreign { path: self.path.clone() });
+        }
+        fs::remove_file(draft).map_err(|error| self.failed(error))
+    }
+
+    /// The regular file that may be replaced; none if there is nothing.
+    fn existing(&self) -> Result<Option<Metadata>, OutputError> {
+        let path = || self.path.clone();
+        let handle = match open::handle_of_no_link(&self.path) {
+            Ok(handle) => handle,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                let target = fs::read_link(&self.path).unwrap_or_default();
+                return Err(OutputError::Link { path: path(), target });
+            }
+            Err(error) => return Err(self.failed(error)),
+        };
+        let found = handle.metadata().map_err(|error| self.failed(error))?;
+        if !found.is_file() {
+            return Err(OutputError::Kind { path: path(), kind: kind(&found), to: "outputs to" });
+        }
+        let identity = (found.dev(), found.ino());
+        if open::is_protected(identity) {
+            return Err(OutputError::Protected { path: path() });
+        }
+        let ours = self.force || self.written == Some(identity) || is_as_written(&handle);
+        if ours { Ok(Some(found)) } else { Err(OutputError::Foreign { path: path() }) }
+    }
+
+    /// What the path means where it is a stream.
+    fn find_stream(&self) -> Result<Option<File>, OutputError> {
+        let own = |fd: io::Result<std::os::fd::OwnedFd>| fd.map(|fd| Some(fd.into())).map_err(|error| self.failed(error));
+        match self.path.to_str() {
+            Some("-" | "/dev/stdout") => return own(rustix::io::dup(io::stdout()).map_err(Into::into)),
+            Some("/dev/stderr") => return own(rustix::io::dup(io::stderr()).map_err(Into::into)),
+            _ => {}
+        }
+        let Ok(handle) = open::handle_of_no_link(&self.path) else { return Ok(None) };
+        let found = handle.metadata().map_err(|error| self.failed(error))?;
+        let device = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+        // /dev/null and /dev/full. Source: Linux, Documentation/admin-guide/devices.txt.
+        if found.file_type().is_char_device() && matches!(device, (1, 3 | 7)) {
+            return open::again(&handle, true, OFlags::empty()).map(Some).map_err(|error| self.failed(error));
+        }
+        if found.file_type().is_fifo() { self.fifo(&handle).map(Some) } else { Ok(None) }
+    }
+
+    /// Opens a FIFO once somebody reads it.
+    fn fifo(&self, handle: &File) -> Result<File, OutputError> {
+        for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+            match open::pipe(handle) {
+                Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => thread::sleep(PAUSE),
+                other => return other.map_err(|error| self.failed(error)),
+            }
+        }
+        Err(OutputError::NoReader { path: self.path.clone() })
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    fn failed(&self, error: io::Error) -> OutputError {
+        OutputError::Io { path: self.path.clone(), error }
+    }
+}
+
+/// What binds a file to its content: file system, inode, birth, length and a checksum. A copy has another inode.
+fn stamp(file: &File, content: &[u8]) -> io::Result<String> {
+    let system = rustix::fs::fstatfs(file)?.f_fsid;
+    let found = file.metadata()?;
+    let born = found.created().ok().and_then(|born| born.duration_since(std::time::UNIX_EPOCH).ok());
+    let born = born.map_or(0, |born| born.as_nanos());
+    let (inode, length, sum) = (found.ino(), content.len(), crc32c::crc32c(content));
+    Ok(format!("1 {system:?} {inode} {born} {length} {sum:08x}"))
+}
+
+/// Whether a file holds what assay wrote to it, by its mark.
+fn is_as_written(handle: &File) -> bool {
+    let read = || -> io::Result<bool> {
+        let mut file = open::again(handle, false, OFlags::empty())?;
+        let mut mark = [0; 256];
+        let length = rustix::fs::fgetxattr(&file, MARK, &mut mark)?;
+        let mark = String::from_utf8_lossy(&mark[..length]).into_owned();
+        // A file of another length need not be read to its end.
+        let written = mark.split(' ').rev().nth(1).and_then(|length| length.parse::<u64>().ok());
+        if written != Some(file.metadata()?.len()) {
+            return Ok(false);
+        }
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        Ok(stamp(&file, &content)? == mark)
+    };
+    read().unwrap_or(false)
+}
+
+fn kind(found: &Metadata) -> &'static str {
+    match found.file_type() {
+        kind if kind.is_dir() => "folder",
+        kind if kind.is_block_device() => "block device",
+        kind if kind.is_char_device() => "character device",
+        _ => "socket",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn written(path: &Path, force: bool, text: &str) -> Result<(), String> {
+        let told = |error: OutputError| error.to_string();
+        Output::at(path, force).map_err(told)?.write(text.as_bytes()).map_err(told)
+    }
+
+    #[test]
+    fn an_output_is_new_or_what_was_written_and_is_unchanged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        written(&path, false, "one").unwrap();
+        written(&path, false, "two, longer").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two, longer");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+        fs::write(&path, "two, shorter").unwrap();
+        assert!(written(&path, false, "three").unwrap_err().contains("--force"));
+        fs::write(&path, "TWO, longer").unwrap();
+        assert!(written(&path, false, "three").unwrap_err().contains("--force"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "TWO, longer");
+        written(&path, true, "three").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "three");
+    }
+
+    #[test]
+    fn a_copy_with_its_attributes_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, copy] = ["from", "copy"].map(|name| folder.path().join(name));
+        written(&from, false, "text").unwrap();
+        let status = crate::program::command("cp").unwrap().arg("-a").args([&from, &copy]).status().unwrap();
+        assert!(status.success());
+        assert!(written(&copy, false, "lost").is_err());
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "text");
+    }
+
+    #[test]
+    fn links_folders_devices_and_what_is_measured_are_no_outputs_even_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("target"), "kept").unwrap();
+        open::protect(&File::open(path("target")).unwrap());
+        symlink(path("elsewhere"), path("link")).unwrap();
+        for (named, word) in [("target", "measured"), ("link", "link"), (".", "folder"), ("none/file", "No such file")] {
+            let said = written(&path(named), true, "lost").unwrap_err();
+            assert!(said.contains(word), "{named}: {said}");
+        }
+        assert!(written(Path::new("/dev/zero"), true, "lost").unwrap_err().contains("character device"));
+        assert_eq!(fs::read_to_string(path("target")).unwrap(), "kept");
+        assert!(!path("elsewhere").exists());
+    }
+
+    #[test]
+    fn streams_are_written_as_they_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        let reader = {
+            let fifo = fifo.clone();
+            thread::spawn(move || fs::read_to_string(fifo).unwrap())
+        };
+        written(&fifo, false, "told").unwrap();
+        assert_eq!(reader.join().unwrap(), "told");
+        written(Path::new("/dev/null"), false, "gone").unwrap();
+        assert!(written(Path::new("/dev/full"), false, "gone").unwrap_err().contains("No space"));
+    }
+}

@@ -1,0 +1,67 @@
+//! A folder of our own that nobody else can have made or look into.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::open;
+
+/// A new folder with a name that nobody can foresee, removed with all that is in it when this is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// The name that the next folder in `place` will have: to promise its removal before it is made.
+    pub fn name(place: &Path, start: &str) -> PathBuf {
+        place.join(format!("{start}-{:016x}", open::random()))
+    }
+
+    /// Makes a folder of this name, open to this user alone.
+    ///
+    /// # Errors
+    /// If anything has that name, or it cannot be made.
+    pub fn make(path: &Path) -> io::Result<()> {
+        fs::DirBuilder::new().mode(0o700).create(path)
+    }
+
+    /// Makes a folder in `place`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new(place: &Path, start: &str) -> io::Result<Self> {
+        let path = Self::name(place, start);
+        Self::make(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.path).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_folder_is_new_and_closed_to_others_and_one_that_is_there_is_not_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(home.path(), "trial").unwrap();
+        assert_eq!(fs::metadata(scratch.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(Scratch::make(scratch.path()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let path = scratch.path().to_owned();
+        drop(scratch);
+        assert!(!path.exists());
+    }
+}
