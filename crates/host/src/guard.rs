@@ -6,11 +6,11 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use rustix::fs::{major, minor};
+use rustix::fs::{OFlags, major, minor};
 
 use crate::block_device::{BlockDevice, Partition};
 use crate::mounts::{Mount, unescape};
-use crate::program;
+use crate::{open, program};
 use crate::signature::signatures;
 
 /// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
@@ -29,14 +29,14 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
     uses
 }
 
-/// Everything that tells of data on `device`, which is open at `path`, or on one of its partitions.
+/// Everything that tells of data on `device`, which `file` is, or on one of its partitions.
 ///
 /// Our own table of signatures is asked first and libblkid, where its program is installed, second.
 ///
 /// # Errors
 /// If the device cannot be read.
-pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Result<Vec<String>> {
-    let file = File::open(path)?;
+pub fn contents(device: &BlockDevice, file: &File, size: Bytes) -> std::io::Result<Vec<String>> {
+    let file = open::again(file, false, OFlags::empty())?;
     let mut contents = Vec::new();
     let mut look = |part: &BlockDevice, node: &Path, start, size| {
         let mut found: Vec<String> = signatures(&file, start, size)?.into_iter().map(str::to_owned).collect();
@@ -46,7 +46,7 @@ pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Resu
         contents.extend(found.iter().map(|what| format!("{what} on {}", part.name)));
         std::io::Result::Ok(())
     };
-    look(device, path, Bytes::ZERO, size)?;
+    look(device, &Path::new("/dev").join(&device.name), Bytes::ZERO, size)?;
     let partitions = device.partitions();
     for Partition { device, start, size } in &partitions {
         look(device, &Path::new("/dev").join(&device.name), *start, *size)?;
@@ -55,6 +55,16 @@ pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Resu
         contents.extend(partitions.iter().map(|partition| format!("partition {}", partition.device.name)));
     }
     Ok(contents)
+}
+
+/// What signatures tell that a regular file holds: an image of a file system, a virtual machine's disk.
+pub fn holds(file: &File) -> Vec<String> {
+    let look = || {
+        let file = open::again(file, false, OFlags::empty())?;
+        let size = Bytes::new(file.metadata()?.len());
+        signatures(&file, Bytes::ZERO, size)
+    };
+    look().unwrap_or_default().into_iter().map(str::to_owned).collect()
 }
 
 /// Whether `named` is the very block device with this number, by whatever path.

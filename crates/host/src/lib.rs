@@ -9,6 +9,7 @@ struct Readme;
 mod block_device;
 mod caller;
 mod guard;
+pub mod mark;
 mod mounts;
 pub mod open;
 mod output;
@@ -17,7 +18,8 @@ mod scratch;
 mod signature;
 
 pub use block_device::{BlockDevice, Partition};
-pub use guard::{contents, is_same, uses};
+pub use guard::{contents, holds, is_same, uses};
+pub use mark::Mark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use program::Missing;

@@ -15,7 +15,7 @@ use rustix::fs::{CWD, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::open;
+use crate::{mark, open};
 
 /// The extended attribute that binds a file to what assay wrote to it.
 const MARK: &str = "user.assay.output";
@@ -235,14 +235,9 @@ impl Output {
     }
 }
 
-/// What binds a file to its content: file system, inode, birth, length and a checksum. A copy has another inode.
+/// What binds a file to its content: what tells it from all others, its length and a checksum.
 fn stamp(file: &File, content: &[u8]) -> io::Result<String> {
-    let system = rustix::fs::fstatfs(file)?.f_fsid;
-    let found = file.metadata()?;
-    let born = found.created().ok().and_then(|born| born.duration_since(std::time::UNIX_EPOCH).ok());
-    let born = born.map_or(0, |born| born.as_nanos());
-    let (inode, length, sum) = (found.ino(), content.len(), crc32c::crc32c(content));
-    Ok(format!("1 {system:?} {inode} {born} {length} {sum:08x}"))
+    Ok(format!("{} {} {:08x}", mark::identity(file)?, content.len(), crc32c::crc32c(content)))
 }
 
 /// Whether a file holds what assay wrote to it, by its mark.
