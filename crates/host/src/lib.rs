@@ -9,6 +9,7 @@ struct Readme;
 mod block_device;
 mod caller;
 mod guard;
+mod kernel;
 pub mod mark;
 mod mounts;
 pub mod open;
@@ -18,7 +19,7 @@ mod scratch;
 mod signature;
 
 pub use block_device::{BlockDevice, Partition};
-pub use guard::{contents, holds, is_same, uses};
+pub use guard::{contents, file_uses, holds, is_same, uses};
 pub use mark::Mark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
