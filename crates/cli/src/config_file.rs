@@ -19,8 +19,8 @@ pub struct Known {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What is consent to lose data is given each time, not once and for all.
-const CONSENT: [&str; 2] = ["overwrite", "destroy-data"];
+/// What is consent to lose data is given each time, on the command line, not once and for all.
+pub const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
 
 /// The variable that names another file.
 const ELSEWHERE: &str = "ASSAY_CONFIG";

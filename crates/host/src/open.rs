@@ -210,6 +210,27 @@ pub fn set(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
+/// Makes a folder and what leads to it, where it is not there; the caller of sudo owns what is made.
+///
+/// # Errors
+/// If it cannot be made, or something else has its name.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), make_folder)?;
+    match fs::create_dir(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => {
+            let made = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            caller::give(&made.into());
+            Ok(())
+        }
+    }
+}
+
 /// A name that nobody can foresee: `.assay-draft-5f0c…`.
 pub(crate) fn random_name(what: &str) -> PathBuf {
     format!(".assay-{what}-{:016x}", random()).into()
