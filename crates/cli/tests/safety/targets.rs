@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt, symlink};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::support::Place;
 use crate::{Loop, Mounted, needs, tool};
@@ -158,4 +159,37 @@ fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
     told.for_each(drop);
     assert_eq!(run.wait().unwrap().code(), Some(130));
     place.succeeds(&["run", "a.bin", "--rw=write"]);
+}
+
+#[test]
+fn a_run_that_was_suspended_says_so() {
+    let place = Place::new();
+    made(&place, "a.bin");
+    let words = ["run", "a.bin", "--rw=randread", "--runtime=3", "--time_based=1"];
+    let mut run = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Whenever the measurement begins, it is soon suspended.
+    while run.try_wait().unwrap().is_none() {
+        for (signal, millis) in [("-STOP", 2000), ("-CONT", 300)] {
+            tool("kill", &[signal, &run.id().to_string()]).ok();
+            std::thread::sleep(Duration::from_millis(millis));
+        }
+    }
+    assert!(run.wait().unwrap().success());
+    let shown = place.succeeds(&["show", "last", "--format=json"]);
+    assert!(shown.contains("assay did not run for"), "{shown}");
+}
+
+#[test]
+fn a_queue_that_is_deeper_than_the_kernels_runs_by_a_thread_of_the_kernels() {
+    let place = Place::new();
+    made(&place, "a.bin");
+    place.succeeds(&[
+        "run",
+        "a.bin",
+        "--rw=randread",
+        "--bs=512",
+        "--sqthread_poll",
+        "--iodepth=65536",
+        "--number_ios=200000",
+    ]);
 }
