@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
+use host::Fence;
 use lab::plan::{Action, Cell, Plan, Point, Step};
 use lab::{LabError, Session, Timed, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
@@ -160,8 +161,10 @@ impl Undertaking<'_> {
                 .collect(),
         );
         let timed = Timed::new(&watchers, like);
-        let done = Session::new(&store, run, &plan, self.seed, &timed)
-            .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
+        let fence = fence(opened);
+        let (subject, is_real) = (opened.subject.as_mut(), opened.real);
+        let mut session = || Session::new(&store, run, &plan, self.seed, &timed)?.carry_out(subject, is_real);
+        let done = if plan.has_trials() { session() } else { fence.around(session) };
         let course = is_whole.then(|| serde_json::to_string(&timed.course()).expect("numbers always serialise"));
         progress.iter().for_each(Progress::finish);
         drop(view);
@@ -190,6 +193,11 @@ impl Undertaking<'_> {
         let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
     }
+}
+
+/// What carrying out a plan may write to: the target. The store is open by now, and outputs are written from outside.
+fn fence(opened: &Opened) -> Fence {
+    opened.subject.handle().map_or_else(Fence::new, |target| Fence::new().handle(target))
 }
 
 /// The cells of a step, in order.

@@ -263,6 +263,11 @@ impl Target {
         self.is_marked = true;
     }
 
+    /// What the path led to when it was looked up: it can be asked, and not be read or written.
+    pub fn handle(&self) -> &File {
+        &self.handle
+    }
+
     /// A path of the target that leads to the very file or device that is open, whatever its name leads to by now.
     pub fn node(&self) -> PathBuf {
         match &self.kind {

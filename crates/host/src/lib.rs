@@ -8,9 +8,11 @@ struct Readme;
 
 mod block_device;
 mod caller;
+pub mod confine;
 mod guard;
 mod kernel;
 pub mod mark;
+pub mod mounting;
 mod mounts;
 pub mod open;
 mod output;
@@ -19,6 +21,7 @@ mod scratch;
 mod signature;
 
 pub use block_device::{BlockDevice, Partition};
+pub use confine::{Enforcement, Fence};
 pub use guard::{contents, file_uses, holds, is_same, uses};
 pub use mark::Mark;
 pub use mounts::Mount;

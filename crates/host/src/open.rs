@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::caller;
+use crate::{caller, confine};
 
 /// Identity of a file: device and inode.
 pub type Identity = (u64, u64);
@@ -201,6 +201,11 @@ const OF_KERNEL: [i64; 6] = [
 /// # Errors
 /// If the path leads elsewhere, or the kernel refuses.
 pub fn set(path: &Path, text: &str) -> io::Result<()> {
+    let (path, text) = (path.to_owned(), text.to_owned());
+    confine::outside(move || set_here(&path, &text))
+}
+
+fn set_here(path: &Path, text: &str) -> io::Result<()> {
     let handle = handle(path)?;
     let system = rustix::fs::fstatfs(&handle)?.f_type;
     if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
