@@ -9,6 +9,7 @@ struct Readme;
 mod block_device;
 mod caller;
 mod guard;
+mod kernel;
 mod mounts;
 pub mod open;
 mod output;
@@ -17,7 +18,7 @@ mod scratch;
 mod signature;
 
 pub use block_device::{BlockDevice, Partition};
-pub use guard::{contents, is_same, uses};
+pub use guard::{contents, file_uses, is_same, uses};
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use program::Missing;
