@@ -146,6 +146,12 @@ pub enum AttachError {
     /// The kernel does not end the connection.
     #[error("the connection cannot be ended through /sys/fs/fuse/connections: {0}")]
     Abort(#[source] io::Error),
+    /// There is a mistake in this program.
+    #[error(
+        "a mistake in assay ended the drive, whose requests failed from then on; its state is not saved: what it was before is \
+         kept. What the server printed says where the mistake is"
+    )]
+    Mistake,
     /// The port by which requests come broke.
     #[error("the drive cannot be served any more: {0}; what was written since the last flush may be lost")]
     Broken(#[from] io::Error),
