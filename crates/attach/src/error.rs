@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use host::Mount;
 use thiserror::Error;
 
+use crate::data::DataError;
 use crate::registry::Entry;
 use crate::socket;
 
@@ -32,6 +33,12 @@ pub enum AttachError {
         /// What it said, or why it could not be started.
         said: String,
     },
+    /// The file of the data cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A program that is needed is not installed.
+    #[error(transparent)]
+    Missing(#[from] host::Missing),
     /// A file cannot be used: that of the data, or one by which others learn of the drive.
     #[error("{}: {cause}", path.display())]
     Content {

@@ -347,7 +347,7 @@ mod tests {
     fn a_mistake_of_ours_has_everything_answered_with_an_error_and_nobody_wait() {
         let folder = tempfile::tempdir().unwrap();
         let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
-        let content = Content::open(&folder.path().join("data"), Bytes::from_gib(1)).unwrap();
+        let content = Content::scratch(tempfile::tempfile_in(&folder).unwrap(), Bytes::from_gib(1)).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let port = Mistaken { turns: 0, answers: Vec::new(), stop: Arc::clone(&stop) };
         // So slow that the first read is still in flight when the mistake is made.

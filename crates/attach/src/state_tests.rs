@@ -2,6 +2,8 @@
 
 use block::{Lba, Nanos, Op};
 
+use std::fs::File;
+
 use super::*;
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
@@ -16,10 +18,11 @@ impl Saved {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let backing = folder.path().join("data");
-        File::create(&backing).unwrap().set_len(1 << 30).unwrap();
+        let data = DataFile::backing(&backing, false).unwrap();
+        data.fit(Bytes::from_gib(1)).unwrap();
         let (file, mut drive) = (StateFile::beside(&backing), worked());
         file.prepare().unwrap();
-        file.save(DRIVE, &mut drive, Some(&backing)).unwrap();
+        file.save(DRIVE, &mut drive, Some(&data)).unwrap();
         Self { folder, file }
     }
 
@@ -27,8 +30,13 @@ impl Saved {
         self.folder.path().join("data")
     }
 
+    fn resumed(&self, preset: &str) -> Result<Resumed, StateError> {
+        let data = DataFile::backing(&self.backing(), true).unwrap();
+        self.file.resume(&Preset::find(preset).unwrap(), Some(&data))
+    }
+
     fn refused(&self, preset: &str) -> String {
-        self.file.resume(&Preset::find(preset).unwrap(), Some(&self.backing())).unwrap_err().to_string()
+        self.resumed(preset).unwrap_err().to_string()
     }
 
     /// Changes a byte of the file.
@@ -55,8 +63,8 @@ fn a_drive_goes_on_as_it_was_saved_with_nothing_left_to_lose() {
     let saved = Saved::new();
     assert_eq!(saved.file.path(), saved.folder.path().join("data.state"));
     let preset = Preset::find(DRIVE).unwrap();
-    let Resumed { drive, is_behind } = saved.file.resume(&preset, Some(&saved.backing())).unwrap();
-    assert!(!is_behind && drive.unsaved(drive.now()).is_empty() && drive.next_event().is_none());
+    let Resumed { drive, is_behind, knows_data } = saved.resumed(DRIVE).unwrap();
+    assert!(!is_behind && knows_data && drive.unsaved(drive.now()).is_empty() && drive.next_event().is_none());
     assert_eq!(drive.counters().requests, [0, 101, 0, 1]);
     let mut settled = worked();
     settle(&mut settled);
@@ -67,9 +75,10 @@ fn a_drive_goes_on_as_it_was_saved_with_nothing_left_to_lose() {
 #[test]
 fn what_was_written_since_makes_a_state_that_is_behind() {
     let saved = Saved::new();
-    let later = SystemTime::now() + Duration::from_secs(5);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     File::options().write(true).open(saved.backing()).unwrap().set_modified(later).unwrap();
-    assert!(saved.file.resume(&Preset::find(DRIVE).unwrap(), Some(&saved.backing())).unwrap().is_behind);
+    let resumed = saved.resumed(DRIVE).unwrap();
+    assert!(resumed.is_behind && !resumed.knows_data);
 }
 
 #[test]
