@@ -25,6 +25,7 @@ use workload::{Pattern, Stop, Workload};
 
 pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::number;
 use crate::terminal::say;
@@ -312,7 +313,10 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     if device.is_empty() {
         let mut words = String::new();
         std::io::Read::read_to_string(&mut told, &mut words).map_err(failed)?;
-        return Err(Failure::failed(words.trim_start_matches("error: ").trim_end().to_owned()));
+        let words = words.trim_start_matches("error: ").trim_end().to_owned();
+        let code = child.wait().map_err(failed)?.code();
+        let is_refused = code == Some(i32::from(Exit::Refused.code()));
+        return Err(if is_refused { Failure::usage(words) } else { Failure::failed(words) });
     }
     print!("{device}");
     // What it says of the way there.
