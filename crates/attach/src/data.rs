@@ -340,6 +340,36 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_changes_its_meaning_all_the_time_never_leads_to_what_was_not_checked() {
+        let folder = Folder::new();
+        folder.backing("data", false).unwrap();
+        let ours = open::identity(&File::open(folder.path("data")).unwrap()).unwrap();
+        fs::write(folder.path("letter"), "somebody's").unwrap();
+        symlink(folder.path("letter"), folder.path("link")).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    for other in ["link", "letter"] {
+                        let (one, other) = (folder.path("data"), folder.path(other));
+                        let (here, flags) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
+                        rustix::fs::renameat_with(here, &one, here, &other, flags).unwrap();
+                    }
+                }
+            });
+            for _ in 0..2000 {
+                let Ok(data) = DataFile::backing(&folder.path("data"), false) else { continue };
+                if data.fit(SIZE).is_ok() {
+                    assert_eq!(open::identity(data.file()).unwrap(), ours);
+                }
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let texts = ["data", "link", "letter"].map(|name| fs::read(folder.path(name)).unwrap());
+        assert!(texts.contains(&b"somebody's".to_vec()), "nothing was written to it");
+    }
+
+    #[test]
     fn links_folders_devices_and_files_in_use_hold_no_data_even_where_that_is_said() {
         let folder = Folder::new();
         fs::write(folder.path("file"), vec![7; 1 << 20]).unwrap();

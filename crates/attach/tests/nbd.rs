@@ -252,6 +252,8 @@ fn what_is_too_long_or_beyond_the_drive_is_refused_and_the_client_may_go_on() {
         (READ, 0, 0, INVALID),
         (TRIM, u64::MAX, u32::MAX, INVALID),
         (ZEROES, SIZE, 512, NO_SPACE),
+        (FLUSH, 1 << 63, 0, INVALID),
+        (FLUSH, 0, 512, INVALID),
         (77, 0, 512, INVALID),
     ];
     for (number, (command, offset, length, error)) in table.into_iter().enumerate() {
@@ -265,6 +267,50 @@ fn what_is_too_long_or_beyond_the_drive_is_refused_and_the_client_may_go_on() {
     client.ask(READ, 0, 3, 0, 32 << 20);
     assert_eq!(client.answer(), (3, 0));
     assert!(client.data(32 << 20).iter().all(|byte| *byte == 2));
+}
+
+#[test]
+fn as_many_idle_clients_as_there_may_be_lock_nobody_out_and_go_if_they_never_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    // One that has begun may be idle for as long as it likes.
+    let mut begun = served.client();
+    let mut idle: Vec<UnixStream> = (0..64).map(|_| served.stranger()).collect();
+    assert_eq!(served.reads(0, 512).len(), 512);
+    for stream in &mut idle {
+        // The greeting, and then the end.
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut told = Vec::new();
+        stream.read_to_end(&mut told).unwrap();
+        assert!(told.len() <= 18, "{told:?}");
+    }
+    begun.ask(FLUSH, 0, 1, 0, 0);
+    assert_eq!(begun.answer(), (1, 0));
+}
+
+#[test]
+fn one_who_talks_to_the_door_without_an_end_keeps_no_order_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let entry = registry(&folder).entries().unwrap().remove(0);
+    let mut name = entry.place.clone().into_os_string();
+    name.push(".sock");
+    let mut talker = UnixStream::connect(&name).unwrap();
+    talker.write_all(&[b'a'; 64 << 10]).unwrap();
+    let silent = UnixStream::connect(&name).unwrap();
+    talker.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // It is told something or hung up on, and not listened to any more.
+    talker.read_to_end(&mut Vec::new()).ok();
+    let mut done = order(&entry, None);
+    for _ in 0..20 {
+        if done.is_ok() {
+            break;
+        }
+        // The silent one has two seconds.
+        done = order(&entry, None);
+    }
+    done.unwrap();
+    drop((silent, served));
 }
 
 #[test]
