@@ -1,12 +1,11 @@
 //! Ending a server that does not answer.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::Mount;
+use host::{Mount, open};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::Signal;
 
@@ -30,7 +29,7 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
     let connection = connection(&entry.place);
     if let Some(number) = &connection {
         let control = Control::open().map_err(AttachError::Abort)?;
-        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+        open::set(&control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     if entry.held {
         return if connection.is_none() { Err(AttachError::held(entry)) } else { Ok(()) };
@@ -60,7 +59,7 @@ pub fn release(registry: &Registry, process: Process) -> Result<(), AttachError>
     }
     let control = Control::open().map_err(AttachError::Abort)?;
     for number in connections {
-        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+        open::set(&control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     Ok(())
 }

@@ -51,10 +51,6 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     }
     clear(entry)?;
     registry.forget(entry);
-    // Data that nobody asked to keep.
-    if entry.scratch {
-        fs::remove_file(&entry.content).ok();
-    }
     Ok(())
 }
 
@@ -70,7 +66,6 @@ pub fn clear_up(registry: &Registry, process: Process) -> Result<(), AttachError
     }
     for place in registry.places(process)? {
         clear_place(&place)?;
-        registry.scratches(&place).iter().for_each(|file| fs::remove_file(file).unwrap_or_default());
     }
     Ok(())
 }
@@ -99,9 +94,7 @@ fn clear(entry: &Entry) -> Result<(), AttachError> {
     #[cfg(feature = "ublk")]
     crate::ublk::clear(entry)?;
     // One that somebody listens at is another drive's by now.
-    if socket::is_left_over(device) {
-        fs::remove_file(device).ok();
-    }
+    socket::remove_left_over(device).ok();
     Ok(())
 }
 

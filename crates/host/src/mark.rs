@@ -73,7 +73,10 @@ fn at_rest(file: &File) -> io::Result<String> {
 
 /// What tells a file from every other, also from a copy of it: file system, inode and time of birth, in so few characters
 /// that a mark fits into an inode.
-pub(crate) fn identity(file: &File) -> io::Result<String> {
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn identity(file: &File) -> io::Result<String> {
     let system = rustix::fs::fstatfs(file)?.f_fsid;
     let found = file.metadata()?;
     let born = found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());

@@ -75,10 +75,18 @@ pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
 /// # Errors
 /// If anything has that name, be it a link that leads nowhere, or it cannot be made.
 pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
-    let flags = libc_flags(OFlags::NOFOLLOW);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)?;
+    let file = new_file_as_self(path, mode)?;
     caller::give(&file);
     Ok(file)
+}
+
+/// The same, which stays this user's: what root acts upon must not be the caller's to change.
+///
+/// # Errors
+/// As [`new_file`].
+pub fn new_file_as_self(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = libc_flags(OFlags::NOFOLLOW);
+    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)
 }
 
 /// A regular file of this user's that is there, to be read and written; no link. Root also takes files of the caller of
@@ -87,7 +95,34 @@ pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// If it is something else, or another user's.
 pub fn own_file(path: &Path) -> io::Result<File> {
-    let handle = handle_of_no_link(path)?;
+    again(&own(path)?, true, OFlags::empty())
+}
+
+/// The same, to be read alone.
+///
+/// # Errors
+/// As [`own_file`].
+pub fn own_file_to_read(path: &Path) -> io::Result<File> {
+    again(&own(path)?, false, OFlags::empty())
+}
+
+/// Whether a file is this user's, or for root the caller's of sudo.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn is_own(file: &File) -> io::Result<bool> {
+    Ok(caller::is_ours(file.metadata()?.uid()))
+}
+
+/// A handle of a regular file of this user's.
+fn own(path: &Path) -> io::Result<File> {
+    let handle = handle_of_no_link(path).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::LOOP.raw_os_error() => {
+            let words = "it is a link, which is not followed; name the file that it leads to";
+            io::Error::new(io::ErrorKind::InvalidInput, words)
+        }
+        _ => error,
+    })?;
     let found = handle.metadata()?;
     if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -96,7 +131,7 @@ pub fn own_file(path: &Path) -> io::Result<File> {
         let words = format!("it belongs to user {}, not to the one who runs assay", found.uid());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     }
-    again(&handle, true, OFlags::empty())
+    Ok(handle)
 }
 
 /// [`own_file`] or [`new_file`], whichever there is.
@@ -134,9 +169,34 @@ pub fn nameless(folder: &Path) -> io::Result<File> {
 /// # Errors
 /// If it cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_file, |file| file.write_all(bytes))
+}
+
+/// The same, which stays this user's.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_as_self(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_file_as_self, |file| file.write_all(bytes))
+}
+
+/// The same as [`replace`], and a loss of power leaves the one or the other.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_file, |file| file.write_all(bytes).and_then(|()| file.sync_all()))
+}
+
+/// Makes a draft, has it written, and gives it its name.
+fn put(
+    path: &Path,
+    make: impl FnOnce(&Path, u32) -> io::Result<File>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let draft = path.with_file_name(random_name("draft"));
-    let mut file = new_file(&draft, 0o600)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, path));
+    let mut file = make(&draft, 0o600)?;
+    let written = write(&mut file).and_then(|()| fs::rename(&draft, path));
     written.inspect_err(|_| {
         // The error to tell is the one before.
         let _ = fs::remove_file(&draft);
@@ -172,6 +232,30 @@ pub fn character_device(path: &Path, flags: OFlags) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a character device"));
     }
     again(&handle, true, flags)
+}
+
+/// A block device that is there, to be read and written.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn block_device(path: &Path, flags: OFlags) -> io::Result<File> {
+    again(&handle_of_block_device(path)?, true, flags)
+}
+
+/// A block device that nothing uses, to be read: no mount, no other device, no program that wants it alone.
+///
+/// # Errors
+/// If it is something else, or `EBUSY` if something uses it.
+pub fn unused_block_device(path: &Path) -> io::Result<File> {
+    again(&handle_of_block_device(path)?, false, OFlags::EXCL)
+}
+
+fn handle_of_block_device(path: &Path) -> io::Result<File> {
+    let handle = handle(path)?;
+    if handle.metadata()?.file_type().is_block_device() {
+        return Ok(handle);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a block device"))
 }
 
 /// Opens a FIFO to be written, which fails with `ENXIO` while nobody reads it.
