@@ -15,6 +15,7 @@ mod output;
 pub mod program;
 mod scratch;
 mod signature;
+mod text;
 
 pub use block_device::{BlockDevice, Partition};
 pub use guard::{contents, is_same, uses};
