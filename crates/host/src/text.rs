@@ -53,9 +53,16 @@ impl From<TextError> for io::Error {
 /// # Errors
 /// If it is something else, or cannot be read.
 pub fn regular(path: &Path) -> Result<File, TextError> {
-    let handle = handle(path)?;
-    match kind(&handle)? {
-        None => Ok(again(&handle, false, OFlags::NONBLOCK | OFlags::NOCTTY)?),
+    regular_of(&handle(path)?)
+}
+
+/// Opens what a handle refers to, if that is a regular file, to be read.
+///
+/// # Errors
+/// As those of [`regular`].
+pub fn regular_of(handle: &File) -> Result<File, TextError> {
+    match kind(handle)? {
+        None => Ok(again(handle, false, OFlags::NONBLOCK | OFlags::NOCTTY)?),
         Some(kind) => Err(TextError::Kind(kind)),
     }
 }

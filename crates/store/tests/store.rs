@@ -395,7 +395,7 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
     assert!(refusal(&path("other.db")).contains("SQLite database of another program"));
     assert_eq!(std::fs::read(path("other.db")).unwrap(), before);
 
-    assert!(refusal(folder.path()).contains("make it a file that can be written"));
+    assert!(refusal(folder.path()).contains("is a folder, where results cannot be kept"));
     assert!(refusal(&path("letter.txt").join("results.sqlite")).contains("results cannot be kept in"));
 }
 
