@@ -12,7 +12,7 @@ use crate::error::Cause;
 use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
 use crate::owner::{self, Owner, Teller};
-use crate::schema::{SCHEMA, has_index};
+use crate::schema::SCHEMA;
 use crate::tried::{self, Tried};
 use crate::{NewRun, Run, RunId, State, StoreError, file, run};
 
@@ -25,7 +25,7 @@ pub struct Store {
     owned: Vec<Owner>,
     /// Whether its runs have an index, which stores of earlier versions that are only read have not.
     pub(crate) has_index: bool,
-    budget: Budget,
+    pub(crate) budget: Budget,
 }
 
 /// A doubt about a run or a part of it.
@@ -61,7 +61,7 @@ impl Store {
 
     fn of(mut connection: Connection, version: i64, path: &Path) -> Result<Self, StoreError> {
         let budget = Budget::on(&mut connection).map_err(|error| Cause::from(error).at(path))?;
-        Ok(Self { connection, path: path.to_owned(), owned: Vec::new(), has_index: has_index(version), budget })
+        Ok(Self { connection, path: path.to_owned(), owned: Vec::new(), has_index: version == SCHEMA, budget })
     }
 
     /// Where a user's results are kept: under `XDG_DATA_HOME`, or `.local/share` of `HOME`.
@@ -165,7 +165,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn tried(&self, run: RunId) -> Result<Vec<Tried>, StoreError> {
-        self.read(|connection| Ok(tried::select(connection, run)?))
+        self.read(|connection| tried::select(connection, run, self.budget.rows("trial")))
     }
 
     /// Takes back the last repeat of a cell together with the doubt about it.
@@ -311,8 +311,14 @@ impl Store {
     /// If they cannot be read.
     pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
         self.read(|connection| {
+            let mut order = self.budget.rows("run");
             let mut statement = connection.prepare("SELECT * FROM run ORDER BY id")?;
-            Ok(statement.query_map([], run::of_row)?.collect::<Result<_, _>>()?)
+            let (mut rows, mut runs) = (statement.query([])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                order.next(row.get("id")?, row)?;
+                runs.push(run::of_row(row)?);
+            }
+            Ok(runs)
         })
     }
 
@@ -342,7 +348,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub fn measured(&self, run: RunId) -> Result<Vec<Stored>, StoreError> {
-        self.read(|connection| measured::select(connection, run))
+        self.read(|connection| measured::select(connection, run, self.budget.rows("measurement")))
     }
 
     /// Step, cell and repeat of all that was measured or tried in a run.
@@ -367,12 +373,15 @@ impl Store {
     pub fn notes(&self, run: RunId) -> Result<Vec<Note>, StoreError> {
         let some = |text: String| (!text.is_empty()).then_some(text);
         self.read(|connection| {
-            let mut statement =
-                connection.prepare("SELECT step, cell, text FROM finding WHERE run = ?1 ORDER BY rowid")?;
-            let notes = statement.query_map([run.0], |row| {
-                Ok(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? })
-            })?;
-            Ok(notes.collect::<Result<_, _>>()?)
+            let mut order = self.budget.rows("finding");
+            let sql = "SELECT step, cell, text, rowid FROM finding WHERE run = ?1 ORDER BY rowid";
+            let mut statement = connection.prepare(sql)?;
+            let (mut rows, mut notes) = (statement.query([run.0])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                order.next(row.get(3)?, row)?;
+                notes.push(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? });
+            }
+            Ok(notes)
         })
     }
 }

@@ -83,6 +83,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// Rows of a table stand in an order in which SQLite never writes them.
+    #[error("the rows of {table} in {} are out of order: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
+    Disorder {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+    },
     /// Reading takes longer than what is in the file could.
     #[error("reading {} takes more steps than its length allows: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
     Endless {
@@ -172,6 +180,8 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
 pub(crate) enum Cause {
     /// SQLite refused.
     Sqlite(rusqlite::Error),
+    /// Rows of a table are out of order.
+    Disorder(&'static str),
     /// All is said.
     Said(StoreError),
 }
@@ -187,6 +197,7 @@ impl Cause {
                 StoreError::Endless { path: path.to_owned() }
             }
             Self::Sqlite(error) => StoreError::Unusable { path: path.to_owned(), error },
+            Self::Disorder(table) => StoreError::Disorder { path: path.to_owned(), table },
             Self::Said(error) => error,
         }
     }

@@ -23,6 +23,8 @@ use crate::schema::{self, APPLICATION, SCHEMA, number, version};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest value: the series of a year in seconds is shorter.
 const VALUE_MAX: i32 = 256 << 20;
+/// What SQLite may take of memory in this process.
+const HEAP_MAX: i64 = 1 << 30;
 
 /// A regular file that is there.
 struct Found {
@@ -268,6 +270,7 @@ fn guarded(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update_and_check(None, "hard_heap_limit", HEAP_MAX, |_| Ok(()))?;
     connection.busy_timeout(PATIENCE)
 }
 

@@ -92,8 +92,15 @@ impl Store {
         );
         self.read(|connection| {
             let mut statement = connection.prepare(&sql)?;
-            let rows = statement.query_map(rusqlite::params_from_iter(values), listed_of)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let (mut order, mut listed) = (self.budget.rows("run"), Vec::new());
+            let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let run = listed_of(row)?;
+                // The latest comes first.
+                order.next(run.id.0.saturating_neg(), row)?;
+                listed.push(run);
+            }
+            Ok(listed)
         })
     }
 

@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
+use crate::budget::Rows;
 use crate::error::{Cause, doubled};
 use crate::sealed::{seal, unseal};
 use crate::{RunId, StoreError, series};
@@ -105,11 +106,12 @@ pub fn delete(connection: &Connection, run: RunId, step: &str, cell: &str, repea
 }
 
 /// Reads all measurements of a run in the order in which they were written.
-pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, Cause> {
+pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<Stored>, Cause> {
     let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;
     let mut rows = statement.query([run.0])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
+        order.next(row.get("id")?, row)?;
         all.push(stored(row)?);
     }
     Ok(all)

@@ -87,7 +87,7 @@ pub(crate) fn stand_in(connection: &Connection, found: i64) -> Result<(), Cause>
             Made::Object { sql, .. } if sql.starts_with("CREATE TABLE") => {
                 connection.execute_batch(&sql.replacen("CREATE TABLE", "CREATE TEMP TABLE", 1))?;
             }
-            // Whoever asks goes by another way; see `has_index`.
+            // What stands before a table has no index, and `Listed` goes without.
             Made::Object { .. } => {}
         }
     }
@@ -95,11 +95,6 @@ pub(crate) fn stand_in(connection: &Connection, found: i64) -> Result<(), Cause>
         connection.execute_batch(&format!("CREATE TEMP VIEW {table} AS SELECT *{added} FROM main.{table}"))?;
     }
     Ok(())
-}
-
-/// Whether a store of this version has an index of the runs.
-pub(crate) const fn has_index(version: i64) -> bool {
-    version > 8
 }
 
 /// Makes sure that a store's tables are those that its version makes, each column as it is made, and nothing else.
@@ -118,7 +113,8 @@ pub(crate) fn check(connection: &Connection, version: i64, path: &Path) -> Resul
         }
         let is_as_made = is_plain && wanted.get(&*name).is_some_and(|wanted| definition(&sql).as_ref() == Some(wanted));
         if !is_as_made {
-            return Err(altered(format!("it holds a {kind} `{name}` that assay does not make")));
+            let a = if kind == "index" { "an" } else { "a" };
+            return Err(altered(format!("it holds {a} {kind} `{name}` that assay does not make")));
         }
         found.insert(name);
     }
