@@ -16,6 +16,7 @@ pub mod program;
 mod scratch;
 mod signature;
 mod text;
+mod within;
 
 pub use block_device::{BlockDevice, Partition};
 pub use guard::{contents, is_same, uses};
@@ -23,3 +24,4 @@ pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use program::Missing;
 pub use scratch::Scratch;
+pub use within::{Within, WithinError};

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::caller;
 
-pub use crate::text::{TextError, bytes, regular, regular_of, text};
+pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
 /// Identity of a file: device and inode.
 pub type Identity = (u64, u64);

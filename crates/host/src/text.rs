@@ -67,6 +67,18 @@ pub fn regular_of(handle: &File) -> Result<File, TextError> {
     }
 }
 
+/// Opens a regular file or a pipe to be read as it comes, of whatever length.
+///
+/// # Errors
+/// If it is something else, or cannot be read.
+pub fn stream(path: &Path) -> Result<File, TextError> {
+    let handle = handle(path)?;
+    match kind(&handle)? {
+        None | Some(PIPE) => Ok(again(&handle, false, OFlags::NOCTTY)?),
+        Some(kind) => Err(TextError::Kind(kind)),
+    }
+}
+
 /// The bytes of a regular file or of a pipe, at most `limit` of them. A shell makes pipes of `<(command)`; one is
 /// waited for, as its writer may need time.
 ///
@@ -74,11 +86,18 @@ pub fn regular_of(handle: &File) -> Result<File, TextError> {
 /// If it is something else, longer, or cannot be read.
 pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, TextError> {
     let handle = handle(path)?;
+    match kind(&handle)? {
+        None | Some(PIPE) => bytes_of(again(&handle, false, OFlags::NONBLOCK | OFlags::NOCTTY)?, limit),
+        Some(kind) => Err(TextError::Kind(kind)),
+    }
+}
+
+/// The bytes of an open file, at most `limit` of them.
+///
+/// # Errors
+/// If there are more, or they cannot be read.
+pub(crate) fn bytes_of(mut file: File, limit: u64) -> Result<Vec<u8>, TextError> {
     let mut bytes = Vec::new();
-    let mut file = match kind(&handle)? {
-        None | Some(PIPE) => again(&handle, false, OFlags::NONBLOCK | OFlags::NOCTTY)?,
-        Some(kind) => return Err(TextError::Kind(kind)),
-    };
     await_writer(&mut file, &mut bytes)?;
     file.take(limit.saturating_add(1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(TextError::Long(limit)) } else { Ok(bytes) }

@@ -155,7 +155,7 @@ type Printed = (String, Result<(), Failure>);
 fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
-    let mut traces = lab::Traces::within(Path::new(""));
+    let mut traces = lab::Traces::anywhere();
     let asked = arguments.asked(&mut traces)?;
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
@@ -253,10 +253,10 @@ impl Arguments {
 
     /// Refuses what only a job file has a use for, and a target that is named twice.
     fn name_one_target(&self) -> Result<(), Failure> {
-        let Reading { section, strict } = &self.reading;
-        if !section.is_empty() || *strict {
+        if self.reading.is_asked() {
             return Err(Failure::usage(
-                "--section and --strict are for job files; name one, as in `assay run JOB.fio`",
+                "--section, --strict, --variable, --allow-path and --log-dir are for job files; name one, as in `assay run \
+                 JOB.fio`",
             ));
         }
         match (&self.target, self.on.as_ref().or(self.filename.as_ref())) {
