@@ -20,7 +20,7 @@ pub struct Known {
 }
 
 /// What is consent to lose data is given each time, not once and for all.
-const CONSENT: [&str; 2] = ["overwrite", "destroy-data"];
+const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
 
 /// The longest file of settings.
 const LENGTH_MAX: u64 = 1 << 20;

@@ -37,10 +37,6 @@ pub struct Reading {
     /// Let the job file name files in this folder besides its own: includes, traces, targets; may be given several times
     #[arg(long, value_name = "DIR")]
     pub allow_path: Vec<PathBuf>,
-
-    /// Write what the job file asks to be kept (write_iolog) to this folder, by its name there without folders
-    #[arg(long, value_name = "DIR")]
-    pub log_dir: Option<PathBuf>,
 }
 
 impl Reading {
@@ -51,8 +47,8 @@ impl Reading {
 
     /// Whether anything is asked of a job file.
     pub fn is_asked(&self) -> bool {
-        let Self { section, strict, variable, allow_path, log_dir } = self;
-        !section.is_empty() || *strict || !variable.is_empty() || !allow_path.is_empty() || log_dir.is_some()
+        let Self { section, strict, variable, allow_path } = self;
+        !section.is_empty() || *strict || !variable.is_empty() || !allow_path.is_empty()
     }
 
     /// A variable that the command line gives.

@@ -116,7 +116,8 @@ fn refuse(refusal: &clap::Error) -> ! {
     };
     if refusal.use_stderr() && words.iter().any(|word| word == "run") && (asks_for("json") || asks_for("fio")) {
         let text = refusal.to_string();
-        println!("{}", serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() }));
+        let document = serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() });
+        terminal::say(&format!("{document}\n")).ok();
     }
     refusal.exit()
 }

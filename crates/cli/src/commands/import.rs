@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let asked = Reading { strict: false, ..arguments.reading.clone() };
         if asked.is_asked() || arguments.size.is_some() {
             return Err(Failure::usage(
-                "--section, --size, --variable, --allow-path and --log-dir are for fio's job files; leave them out",
+                "--section, --size, --variable and --allow-path are for fio's job files; leave them out",
             ));
         }
         let import = job_file::read_icf(&arguments.job, arguments.reading.strict)?;

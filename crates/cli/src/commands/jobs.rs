@@ -30,6 +30,8 @@ pub struct Asked<'a> {
     pub target: Option<&'a str>,
     /// How the job file is read.
     pub reading: &'a Reading,
+    /// Where what the job file wants kept is written, if it is.
+    pub log_dir: Option<&'a Path>,
     /// How a real target may be used.
     pub real: &'a RealOptions,
     /// How its power is metered.
@@ -153,7 +155,7 @@ fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
 /// not, which is told.
 fn logged(asked: &Asked, name: &str) -> Result<Option<PathBuf>, Failure> {
     let file = asked.file;
-    let Some(folder) = &asked.reading.log_dir else {
+    let Some(folder) = asked.log_dir else {
         notice(format_args!(
             "{file} asks for a record of what is submitted, `write_iolog={name}`, which is not written; name its folder with \
              --log-dir DIR, or the file with --record FILE"

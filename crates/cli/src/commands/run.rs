@@ -1,7 +1,7 @@
 //! `assay run`: one workload, with options that are named as fio's are, or a fio job file.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
@@ -42,6 +42,10 @@ pub struct Arguments {
 
     #[command(flatten)]
     reading: Reading,
+
+    /// Write what a job file asks to be kept (write_iolog) to this folder, by its name without folders
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
 
     /// The name of the job in the output [default: run]
     #[arg(long)]
@@ -200,6 +204,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         file,
         target: arguments.on.as_deref().or(arguments.filename.as_deref()),
         reading: &arguments.reading,
+        log_dir: arguments.log_dir.as_deref(),
         real: &arguments.real,
         power: &arguments.power,
         seed: Seed::new(arguments.seed),
@@ -253,7 +258,7 @@ impl Arguments {
 
     /// Refuses what only a job file has a use for, and a target that is named twice.
     fn name_one_target(&self) -> Result<(), Failure> {
-        if self.reading.is_asked() {
+        if self.reading.is_asked() || self.log_dir.is_some() {
             return Err(Failure::usage(
                 "--section, --strict, --variable, --allow-path and --log-dir are for job files; name one, as in `assay run \
                  JOB.fio`",
