@@ -6,6 +6,7 @@
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
+use crate::run::moment;
 use crate::{RunId, State, Store, StoreError};
 
 /// A run as a list shows it; see [`Run`](crate::Run) for what each means.
@@ -167,7 +168,7 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
         target: row.get(3)?,
         target_identity: row.get(4)?,
         state: State::named(&state),
-        started_ms: row.get(6)?,
-        finished_ms: row.get(7)?,
+        started_ms: moment(row, "started_ms")?.unwrap_or_default(),
+        finished_ms: moment(row, "finished_ms")?,
     })
 }

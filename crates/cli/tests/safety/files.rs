@@ -109,7 +109,9 @@ fn what_a_job_file_wants_kept_goes_to_the_folder_that_the_command_line_names_or_
     let said = run("/etc/../some/new.log", &["--log-dir=logs"]);
     assert!(said.code == Some(0) && said.stderr.contains("logs/new.log"), "{}", said.stderr);
     assert!(fs::read_to_string(place.path("logs/new.log")).unwrap().starts_with("fio version 3 iolog"));
-    for (named, words) in [("taken.log", "is there, and is not as assay wrote it"), ("a/.bashrc", "none for a file"), ("a/", "none")] {
+    for (named, words) in
+        [("taken.log", "is there, and is not as assay wrote it"), ("a/.bashrc", "none for a file"), ("a/", "none")]
+    {
         let said = run(named, &["--log-dir=logs"]);
         assert!(said.code == Some(2) && said.stderr.contains(words), "{named}: {}", said.stderr);
     }
@@ -120,9 +122,7 @@ fn what_a_job_file_wants_kept_goes_to_the_folder_that_the_command_line_names_or_
 #[test]
 fn a_plan_and_a_published_review_name_what_lies_beside_them_alone() {
     let place = place("");
-    let plan = |trace: &str| {
-        format!("name = \"p\"\ntitle = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"{trace}\"\n")
-    };
+    let plan = |trace: &str| format!("name = \"p\"\ntitle = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"{trace}\"\n");
     fs::write(place.path("trace.log"), "fio version 2 iolog\nf read 0 4096\n").unwrap();
     fs::copy(place.path("trace.log"), place.path("jobs/trace.log")).unwrap();
     symlink("../trace.log", place.path("jobs/link")).unwrap();
