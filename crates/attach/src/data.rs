@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use block::Bytes;
-use host::{file_uses, open};
+use host::{file_uses, mark, open};
 use rustix::fs::{FlockOperation, OFlags, XattrFlags, fgetxattr, flock, fsetxattr};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};

@@ -17,6 +17,7 @@ use workload::Pattern;
 
 use crate::command_line;
 use crate::settings::Settings;
+use crate::terminal::line;
 
 /// How many of the latest runs are offered.
 const RUNS: u64 = 30;
@@ -130,7 +131,7 @@ fn words<'a>(all: impl IntoIterator<Item = &'a (impl AsRef<str> + ?Sized + 'a)>)
 
 /// A name, and what it stands for.
 fn candidate(name: String, title: &str) -> CompletionCandidate {
-    CompletionCandidate::new(name).help(Some(title.to_owned().into()))
+    CompletionCandidate::new(name).help(Some(line(title).into()))
 }
 
 fn targets() -> Vec<CompletionCandidate> {

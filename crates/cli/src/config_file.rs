@@ -22,6 +22,9 @@ pub struct Known {
 /// What is consent to lose data is given each time, on the command line, not once and for all.
 pub const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
 
+/// The longest file of settings.
+const LENGTH_MAX: u64 = 1 << 20;
+
 /// The variable that names another file.
 const ELSEWHERE: &str = "ASSAY_CONFIG";
 
@@ -71,7 +74,7 @@ impl ConfigFile {
     }
 
     fn read(path: &Path, known: &Known, must_exist: bool) -> Result<Self, Failure> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match host::open::text(path, LENGTH_MAX) {
             // Of a home that is closed to who runs this, such as the one that `setpriv` leaves, nothing is known.
             Err(_) if !must_exist && path.metadata().is_err() => {
                 return Ok(Self { path: Some(path.to_owned()), ..Self::default() });

@@ -10,6 +10,7 @@ use lab::plan::{Diagnostic, render};
 use store::StoreError;
 
 use crate::exit::Exit;
+use crate::terminal::complain;
 
 /// Why a command did not do what was asked: the words, and how the program ends for it.
 #[derive(Debug)]
@@ -64,9 +65,9 @@ impl Failure {
     /// Prints the words to standard error.
     pub fn tell(&self, color: bool) -> ExitCode {
         match &self.kind {
-            Kind::Sentence(sentence) if color => eprintln!("\x1b[1;31merror\x1b[0m: {sentence}"),
-            Kind::Sentence(sentence) => eprintln!("error: {sentence}"),
-            Kind::Plan { .. } => eprintln!("{}", self.words(color).trim_end()),
+            Kind::Sentence(sentence) if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {sentence}")),
+            Kind::Sentence(sentence) => complain(format_args!("error: {sentence}")),
+            Kind::Plan { .. } => complain(self.words(color).trim_end()),
         }
         self.exit_code()
     }

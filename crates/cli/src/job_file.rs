@@ -2,12 +2,15 @@
 
 use std::io::{IsTerminal, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use block::Bytes;
+use host::Within;
+use host::open::{again, handle, regular_of, text};
 use lab::Environment;
 use lab::import::fio::{World, import};
 use lab::import::{Import, Notice, Source, icf, render};
+use rustix::fs::OFlags;
 
 use crate::color;
 use crate::failure::Failure;
@@ -26,6 +29,42 @@ pub struct Reading {
     /// Refuse a job file of which an option cannot be honoured
     #[arg(long)]
     pub strict: bool,
+
+    /// Give the job file a variable, ${NAME} in it: a value, or by the name alone that of the environment; may be given several times
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub variable: Vec<String>,
+
+    /// Let the job file name files in this folder besides its own: includes, traces, targets; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub allow_path: Vec<PathBuf>,
+}
+
+impl Reading {
+    /// Where the job file of this name may name others.
+    pub fn within(&self, name: &str) -> Within {
+        Within::folder_of(Path::new(name)).allowing(&self.allow_path)
+    }
+
+    /// Whether anything is asked of a job file.
+    pub fn is_asked(&self) -> bool {
+        let Self { section, strict, variable, allow_path } = self;
+        !section.is_empty() || *strict || !variable.is_empty() || !allow_path.is_empty()
+    }
+
+    /// A variable that the command line gives.
+    fn variable(&self, name: &str) -> Option<String> {
+        let given = |given: &String| match given.split_once('=') {
+            Some((known, value)) => (known == name).then(|| value.to_owned()),
+            None => {
+                if given == name {
+                    std::env::var(name).ok()
+                } else {
+                    None
+                }
+            }
+        };
+        self.variable.iter().find_map(given)
+    }
 }
 
 /// Whether this names a job file of fio's rather than something to run on.
@@ -34,19 +73,22 @@ pub fn is_one(name: &str) -> bool {
 }
 
 /// This machine, as a job file sees it.
-struct Machine {
+struct Machine<'r> {
     host: Environment,
+    reading: &'r Reading,
+    /// Where it may name files.
+    within: Within,
     /// How long the target is, where that is known whatever it is called.
     capacity: Option<Bytes>,
 }
 
-impl World for Machine {
+impl World for Machine<'_> {
     fn file(&self, path: &Path) -> Result<String, String> {
-        text(path)
+        self.within.text(path, LENGTH_MAX).map_err(|error| error.to_string())
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        self.reading.variable(name)
     }
 
     fn page_size(&self) -> u64 {
@@ -62,30 +104,19 @@ impl World for Machine {
     }
 
     fn capacity(&self, target: &str) -> Option<Bytes> {
-        self.capacity.or_else(|| length(Path::new(target)))
+        let own = || self.within.open(&self.within.path(Path::new(target))).ok()?.metadata().ok();
+        self.capacity.or_else(|| own().map(|found| Bytes::new(found.len())))
     }
-}
-
-/// The text of a file that is not too long to be a job file.
-fn text(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    if metadata.len() > LENGTH_MAX {
-        return Err(format!("it is longer than {}", Bytes::new(LENGTH_MAX)));
-    }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())
 }
 
 /// How long a file or a block device is. Nothing else is opened: that could wait for ever, or change something.
 pub fn length(path: &Path) -> Option<Bytes> {
-    let metadata = std::fs::metadata(path).ok()?;
-    if metadata.is_file() {
-        return Some(Bytes::new(metadata.len()));
-    }
-    let mut device = metadata.file_type().is_block_device().then(|| std::fs::File::open(path))?.ok()?;
+    let handle = handle(path).ok()?;
+    let kind = handle.metadata().ok()?.file_type();
+    let mut device = match kind.is_block_device() {
+        true => again(&handle, false, OFlags::NONBLOCK).ok()?,
+        false => regular_of(&handle).ok()?,
+    };
     device.seek(SeekFrom::End(0)).ok().map(Bytes::new)
 }
 
@@ -96,8 +127,8 @@ pub fn length(path: &Path) -> Option<Bytes> {
 /// If it cannot be read or run; with `strict` also if any of it is not honoured.
 pub fn read(name: &str, reading: &Reading, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
-    let text = text(path).map_err(|error| unreadable(name, &error))?;
-    let machine = Machine { host: Environment::of_host(), capacity };
+    let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
+    let machine = Machine { host: Environment::of_host(), reading, within: reading.within(name), capacity };
     let import = import(path, &text, &reading.section, &machine);
     judge(name, reading.strict, &import.notices, &import.sources, import.refused())?;
     Ok(import)
@@ -109,7 +140,7 @@ pub fn read(name: &str, reading: &Reading, capacity: Option<Bytes>) -> Result<Im
 /// As those of [`read`].
 pub fn read_icf(name: &str, strict: bool) -> Result<icf::Import, Failure> {
     let path = Path::new(name);
-    let text = text(path).map_err(|error| unreadable(name, &error))?;
+    let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
     let import = icf::import(path, &text);
     judge(name, strict, &import.notices, &import.sources, import.is_refused())?;
     Ok(import)

@@ -80,12 +80,12 @@ fn main() -> ExitCode {
         Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
-        Command::Runs => open(cli.store).and_then(|store| history::runs(&store)),
-        Command::Compare(arguments) => open(cli.store).and_then(|store| compare::run(&store, &arguments)),
-        Command::Health(arguments) => health::run(&arguments, || open(cli.store)),
-        Command::Show(arguments) => open(cli.store).and_then(|store| history::show(&store, &arguments)),
+        Command::Runs => read(cli.store).and_then(|store| history::runs(&store)),
+        Command::Compare(arguments) => read(cli.store).and_then(|store| compare::run(&store, &arguments)),
+        Command::Health(arguments) => health::run(&arguments, || read(cli.store)),
+        Command::Show(arguments) => read(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Serve(arguments) => place(cli.store).and_then(|store| serve::run(&store, &arguments)),
-        Command::Report(arguments) => open(cli.store).and_then(|store| history::report(&store, &arguments)),
+        Command::Report(arguments) => read(cli.store).and_then(|store| history::report(&store, &arguments)),
     })
 }
 
@@ -119,12 +119,18 @@ fn refuse(refusal: &clap::Error) -> ! {
     };
     if refusal.use_stderr() && words.iter().any(|word| word == "run") && (asks_for("json") || asks_for("fio")) {
         let text = refusal.to_string();
-        println!("{}", serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() }));
+        let document = serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() });
+        terminal::say(&format!("{document}\n")).ok();
     }
     refusal.exit()
 }
 
-/// Opens the store that was asked for, or the user's own.
+/// Opens the store that was asked for, or the user's own, to read it alone; one that is not there has no runs.
+fn read(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
+    Ok(Store::open_to_read(&place(asked_for)?)?)
+}
+
+/// Opens the store that was asked for, or the user's own, and makes it where there is none.
 fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
     Ok(Store::open(&place(asked_for)?)?)
 }

@@ -11,7 +11,7 @@ use engine::{Lately, Measurement};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Watch;
 
-use crate::terminal::{is_quiet, is_verbose, notice};
+use crate::terminal::{is_quiet, is_verbose, line, notice};
 
 /// A bar with the current step and the time left; silent where standard error is no terminal.
 pub struct Progress {
@@ -57,7 +57,7 @@ impl Watch for Progress {
             }
             title.clone_into(&mut last);
             self.bar.set_style(style(WHOLE));
-            self.bar.set_message(title.to_owned());
+            self.bar.set_message(line(title));
         }
     }
 

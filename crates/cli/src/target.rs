@@ -243,13 +243,16 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
     Ok(Surveyed { identity: opened.identity, place, subject: Some(opened.subject) })
 }
 
+/// The longest file of a drive.
+const DRIVE_MAX: u64 = 1 << 20;
+
 /// The simulated drive of this name, or of the file at this path, with changes after a `?`.
 pub fn preset(name: &str) -> Result<Preset, Failure> {
     let (path, changes) = name.split_once('?').unwrap_or((name, ""));
     if !path.contains('/') && !path.ends_with(".toml") {
         return Ok(Preset::find(name)?);
     }
-    let text = std::fs::read_to_string(path)
+    let text = host::open::text(Path::new(path), DRIVE_MAX)
         .map_err(|error| Failure::usage(format!("the drive's file {path} cannot be read: {error}")))?;
     Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
 }

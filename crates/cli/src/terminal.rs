@@ -1,5 +1,6 @@
 //! What the terminal, or whatever else is written to, takes.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -71,8 +72,19 @@ fn held() -> std::sync::MutexGuard<'static, Option<Vec<String>>> {
 fn tell(line: String) {
     match held().as_mut() {
         Some(lines) => lines.push(line),
-        None => eprintln!("{line}"),
+        None => to_stderr(&line),
     }
+}
+
+/// Tells why something failed, however much else is told.
+pub fn complain(words: impl Display) {
+    to_stderr(&words.to_string());
+}
+
+/// The one way to standard error.
+fn to_stderr(line: &str) {
+    // Nobody can be told that nobody can be told.
+    writeln!(io::stderr().lock(), "{}", plain(line, color(io::stderr().is_terminal()))).ok();
 }
 
 /// Holds back what is told from now on, because the terminal is drawn on.
@@ -82,7 +94,7 @@ pub fn hold() {
 
 /// Tells what was held back.
 pub fn release() {
-    held().take().unwrap_or_default().iter().for_each(|line| eprintln!("{line}"));
+    held().take().unwrap_or_default().iter().for_each(|line| to_stderr(line));
 }
 
 /// Whether to colour what goes to a terminal or to something else: never where `NO_COLOR` is set, always where
@@ -137,13 +149,75 @@ pub fn width() -> u16 {
     asked.or_else(|| Table::new().width().filter(|_| is_terminal)).unwrap_or(80).min(120)
 }
 
-/// Prints to standard output. A reader that has gone away is no error.
-pub fn say(text: &str) -> Result<(), Failure> {
-    print(text.as_bytes())
+/// A text as a terminal may be given it: whatever in it came from a file, a store, a drive or the network, nothing moves the
+/// cursor, changes the terminal, or has the text read otherwise than it is written. What would is spelled out, `\u001b`,
+/// which in JSON and TOML is the same letter. With `colored`, colours and weights pass, which assay itself uses.
+///
+/// Source: ECMA-48, §5.3 (C0, C1), §8.3.117 (SGR); Unicode 15, §23.2 "Layout Controls", Bidi_Control.
+pub fn plain(text: &str, colored: bool) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(is_control) {
+        clean.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let style = if colored { style(rest) } else { 0 };
+        // Spreadsheets and the network end lines with both.
+        let passed = if rest.starts_with("\r\n") { 2 } else { style };
+        let letter = rest.chars().next().expect("it was found");
+        match passed {
+            0 => clean.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            passed => clean.push_str(&rest[..passed]),
+        }
+        rest = &rest[passed.max(letter.len_utf8())..];
+    }
+    clean.push_str(rest);
+    Cow::Owned(clean)
 }
 
-/// The same for what may be no text.
+/// A name as a part of a line: its line ends and tabs are spelled out too.
+pub fn line(name: &str) -> String {
+    plain(name, false).replace('\n', "\\u000a").replace('\t', "\\u0009").replace('\r', "\\u000d")
+}
+
+fn is_control(letter: char) -> bool {
+    match letter {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        letter => letter.is_control(),
+    }
+}
+
+/// How long the colour or weight is that a text begins with; 0 if it begins with something else.
+fn style(text: &str) -> usize {
+    let Some(inner) = text.strip_prefix("\x1b[") else { return 0 };
+    let Some(end) = inner.find(|c: char| !c.is_ascii_digit() && c != ';').filter(|end| *end <= 16) else { return 0 };
+    // No blinking, no reversing, nothing hidden.
+    let is_ours =
+        |code: &str| matches!(code.parse(), Ok(0..=4 | 22..=24 | 30..=39 | 48..=49 | 90..=97)) || code.is_empty();
+    let of_palette = |codes: &str| codes.strip_prefix("38;5;").is_some_and(|color| color.parse::<u8>().is_ok());
+    let codes = &inner[..end];
+    let is_style = inner[end..].starts_with('m') && (codes.split(';').all(is_ours) || of_palette(codes));
+    if is_style { 2 + end + 1 } else { 0 }
+}
+
+/// Prints to standard output. A reader that has gone away is no error.
+pub fn say(text: &str) -> Result<(), Failure> {
+    write(plain(text, color(io::stdout().is_terminal())).as_bytes())
+}
+
+/// Prints a document that programs read, which may be no text. A terminal is given it as a text.
 pub fn print(document: &[u8]) -> Result<(), Failure> {
+    match io::stdout().is_terminal() {
+        true => say(&String::from_utf8_lossy(document)),
+        false => write(document),
+    }
+}
+
+/// The one way to standard output.
+fn write(document: &[u8]) -> Result<(), Failure> {
     match io::stdout().lock().write_all(document) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("standard output cannot be written: {error}")))
@@ -170,6 +244,25 @@ mod tests {
         assert!(has_unicode(None) && has_unicode(Some("en_GB.UTF-8")) && has_unicode(Some("C.utf8")));
         assert!(!has_unicode(Some("C")) && !has_unicode(Some("de_DE.ISO-8859-1")));
         assert_eq!(in_ascii("285 ±0 % · ▁▄█ 1 → 192 µs, 4 × 8…"), "285 +-0 % - _-# 1 -> 192 us, 4 x 8..");
+    }
+
+    #[test]
+    fn nothing_but_a_style_of_our_own_reaches_a_terminal() {
+        for (text, told) in [
+            ("285 µs\n\tof 3\r\n", "285 µs\n\tof 3\r\n"),
+            ("\x1b]0;title\x07", "\\u001b]0;title\\u0007"),
+            ("\x1b[2Jgone\x1b[1;1H", "\\u001b[2Jgone\\u001b[1;1H"),
+            ("over\rwritten\x08\x7f\0", "over\\u000dwritten\\u0008\\u007f\\u0000"),
+            ("\u{9b}31m\u{202e}txt\u{2066}\u{feff}", "\\u009b31m\\u202etxt\\u2066\\ufeff"),
+            ("\x1b[8mhidden\x1b[7m\x1b[5m", "\\u001b[8mhidden\\u001b[7m\\u001b[5m"),
+            ("\x1b[31", "\\u001b[31"),
+        ] {
+            assert_eq!(plain(text, true), told);
+            assert_eq!(plain(text, false), told);
+        }
+        let ours = "\x1b[1;31merror\x1b[0m\x1b[38;5;12m\x1b[m";
+        assert_eq!(plain(ours, true), ours);
+        assert!(!plain(ours, false).contains('\x1b'));
     }
 
     #[test]

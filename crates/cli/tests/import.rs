@@ -68,14 +68,15 @@ fn a_whole_device_is_used_once_where_the_job_does_not_say_how_much() {
 }
 
 #[test]
-fn the_environment_and_other_files_are_put_in_place() {
+fn variables_that_are_given_and_other_files_are_put_in_place() {
     let place = place("[a]\nsize=1m\nbs=${ASSAY_TEST_BS}\ninclude more.fio\n");
     std::fs::write(place.path("more.fio"), "rw=randwrite\n").unwrap();
-    let output = place.command(&["import", "job.fio"]).env("ASSAY_TEST_BS", "16k").output().unwrap();
+    let import = ["import", "job.fio", "--variable=ASSAY_TEST_BS"];
+    let output = place.command(&import).env("ASSAY_TEST_BS", "16k").output().unwrap();
     let plan = String::from_utf8(output.stdout).unwrap();
     assert!(plan.contains("bs = \"16k\"") && plan.contains("rw = \"randwrite\""), "{plan}");
     let said = place.refuses(&["import", "job.fio"]);
-    assert!(said.contains("the environment has no `ASSAY_TEST_BS`") && said.contains("--> job.fio:3:1"), "{said}");
+    assert!(said.contains("no `ASSAY_TEST_BS` is given") && said.contains("--> job.fio:3:1"), "{said}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ mod output;
 pub mod program;
 mod scratch;
 mod signature;
+mod text;
+mod within;
 
 pub use block_device::{BlockDevice, Partition};
 pub use confine::{Enforcement, Fence};
@@ -28,3 +30,4 @@ pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use program::Missing;
 pub use scratch::Scratch;
+pub use within::{Within, WithinError};

@@ -14,6 +14,8 @@ use rustix::io::Errno;
 
 use crate::{caller, confine};
 
+pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
+
 /// Identity of a file: device and inode.
 pub type Identity = (u64, u64);
 
@@ -61,6 +63,26 @@ pub fn handle_of_no_link(path: &Path) -> io::Result<File> {
     if file.metadata()?.file_type().is_symlink() { Err(Errno::LOOP.into()) } else { Ok(file) }
 }
 
+/// Where a handle's file is now, free of links.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn path_of(handle: &File) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+}
+
+/// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a library,
+/// has opened that very file.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn is_open_besides(handle: &File) -> io::Result<bool> {
+    let (wanted, own) = (identity(handle)?, handle.as_raw_fd().to_string());
+    let is_same = |path: PathBuf| fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == wanted);
+    let others = fs::read_dir("/proc/self/fd")?.flatten().filter(|entry| entry.file_name() != *own);
+    Ok(others.map(|entry| entry.path()).any(is_same))
+}
+
 /// Opens what `handle` refers to, which cannot have become something else since.
 ///
 /// # Errors
@@ -87,6 +109,18 @@ pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
 pub fn new_file_as_self(path: &Path, mode: u32) -> io::Result<File> {
     let flags = libc_flags(OFlags::NOFOLLOW);
     OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)
+}
+
+/// Gives a file of ours a name that nothing has; of several processes one alone succeeds.
+///
+/// # Errors
+/// If anything has that name, or the name cannot be given.
+pub fn name_new(draft: &Path, path: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(rustix::fs::CWD, draft, rustix::fs::CWD, path, rustix::fs::RenameFlags::NOREPLACE) {
+        // The file system has no such call: a second name is as good, and then the first goes.
+        Err(Errno::INVAL) => fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft)),
+        other => Ok(other?),
+    }
 }
 
 /// A regular file of this user's that is there, to be read and written; no link. Root also takes files of the caller of
@@ -321,7 +355,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// A name that nobody can foresee: `.assay-draft-5f0c…`.
-pub(crate) fn random_name(what: &str) -> PathBuf {
+pub fn random_name(what: &str) -> PathBuf {
     format!(".assay-{what}-{:016x}", random()).into()
 }
 

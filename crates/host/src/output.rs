@@ -155,19 +155,10 @@ impl Place {
         let _ = stamp(&file, bytes)
             .and_then(|stamp| Ok(rustix::fs::fsetxattr(&file, MARK, stamp.as_bytes(), XattrFlags::empty())?));
         match before {
-            None => self.name_new(draft).map_err(failed)?,
+            None => open::name_new(draft, &self.path).map_err(failed)?,
             Some(before) => self.exchange(draft, before)?,
         }
         open::identity(&file).map_err(failed)
-    }
-
-    /// Gives the draft its name if nothing has it.
-    fn name_new(&self, draft: &Path) -> io::Result<()> {
-        match rustix::fs::renameat_with(CWD, draft, CWD, &self.path, RenameFlags::NOREPLACE) {
-            // The file system has no such call: a second name is as good, and then the first goes.
-            Err(Errno::INVAL) => fs::hard_link(draft, &self.path).and_then(|()| fs::remove_file(draft)),
-            other => Ok(other?),
-        }
     }
 
     /// Puts the draft in the place of the file that was checked, and of no other that came there meanwhile.

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::{Within, WithinError};
 use thiserror::Error;
 use workload::{Trace, TraceDigest, TraceError, TraceReader, Workload};
 
@@ -35,6 +36,15 @@ pub enum TraceFileError {
         /// What the system says.
         #[source]
         error: io::Error,
+    },
+    /// The file is not one that a plan may name.
+    #[error("the trace {} is not read: {error}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: WithinError,
     },
     /// The file holds something else than text.
     #[error(
@@ -73,16 +83,21 @@ pub enum TraceFileError {
 /// The traces that were read, each once however many cells replay it.
 #[derive(Debug)]
 pub struct Traces {
-    /// The folder from which relative names are taken.
-    folder: PathBuf,
+    /// Where they may lie; none where the command line names them.
+    within: Option<Within>,
     /// By file and by what its places are divided by.
     read: BTreeMap<(PathBuf, u32), (Arc<Trace>, TraceDigest)>,
 }
 
 impl Traces {
-    /// None yet; relative names will be taken from `folder`.
-    pub fn within(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), read: BTreeMap::new() }
+    /// None yet; the command line names them, so that they may lie anywhere and come through pipes.
+    pub fn anywhere() -> Self {
+        Self { within: None, read: BTreeMap::new() }
+    }
+
+    /// None yet; a file names them, which has them beside it.
+    pub fn within(within: Within) -> Self {
+        Self { within: Some(within), read: BTreeMap::new() }
     }
 
     /// Gives every replay of `plan` its requests.
@@ -108,14 +123,18 @@ impl Traces {
         let Some(replay) = &workload.replay else { return Ok(()) };
         let (builtin, scale) = (replay.source.strip_prefix(BUILTIN), replay.scale);
         // A name that begins like this is none of a file in any folder.
-        let path = if builtin.is_some() { PathBuf::from(&replay.source) } else { self.folder.join(&replay.source) };
+        let source = Path::new(&replay.source);
+        let path = match &self.within {
+            Some(within) if builtin.is_none() => within.path(source),
+            _ => source.to_owned(),
+        };
         let key = (path, scale);
         let (trace, digest) = match self.read.get(&key) {
             Some(read) => read.clone(),
             None => {
                 let read = match builtin {
                     Some(name) => read_builtin(name, scale)?,
-                    None => read(&key.0, scale)?,
+                    None => read(&key.0, scale, self.within.as_ref())?,
                 };
                 self.read.entry(key).or_insert(read).clone()
             }
@@ -141,10 +160,10 @@ fn read_builtin(name: &str, scale: u32) -> Result<(Arc<Trace>, TraceDigest), Tra
 }
 
 /// The trace in the file at `path`, with its places divided by `scale`.
-fn read(path: &Path, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
+fn read(path: &Path, scale: u32, within: Option<&Within>) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
     let unreadable = |error| TraceFileError::Unreadable { path: path.to_owned(), error };
     let wrong = |error| TraceFileError::Trace { path: path.to_owned(), error };
-    let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(unreadable)?);
+    let mut file = BufReader::with_capacity(1 << 18, open(path, within)?);
     let (mut reader, mut text, mut line) = (TraceReader::new(), Vec::new(), 0);
     loop {
         text.clear();
@@ -160,6 +179,18 @@ fn read(path: &Path, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileE
         }
     }
     finished(reader, scale).map_err(wrong)
+}
+
+/// Opens the file at `path`, if it may be read.
+fn open(path: &Path, within: Option<&Within>) -> Result<File, TraceFileError> {
+    let unreadable = |error| TraceFileError::Unreadable { path: path.to_owned(), error };
+    match within {
+        None => host::open::stream(path).map_err(|error| unreadable(error.into())),
+        Some(within) => within.open(path).map_err(|error| match error {
+            WithinError::Text(error) => unreadable(error.into()),
+            error => TraceFileError::Refused { path: path.to_owned(), error },
+        }),
+    }
 }
 
 /// The trace that was read, with its places divided by `scale`.
@@ -183,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("t.log"), text).unwrap();
         let mut workload = Workload { replay: Some(Replay::of(name)), ..Workload::default() };
-        let mut traces = Traces::within(folder.path());
+        let mut traces = Traces::within(Within::folder(folder.path()));
         traces.give_to(&mut workload).map_err(|error| error.to_string())?;
         let again = &mut Workload { replay: Some(Replay::of(name)), ..Workload::default() };
         std::fs::remove_file(folder.path().join("t.log")).unwrap();
@@ -214,7 +245,7 @@ mod tests {
     fn what_is_no_trace_is_told_with_its_file_and_line() {
         for (name, text, words) in [
             ("gone.log", &b""[..], "gone.log cannot be read: No such file"),
-            ("", b"", "cannot be read: Is a directory"),
+            ("", b"", "cannot be read: it is a folder"),
             ("t.log", b"hello\n", "t.log: `hello` begins no trace"),
             ("t.log", b"fio version 2 iolog\nf read 0\n", "t.log: line 2"),
             ("t.log", b"fio version 2 iolog\nf read 0 \xff\n", "line 2"),

@@ -3,7 +3,10 @@
   "use strict";
 
   const field = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    const given = value === null || value === undefined ? "" : String(value);
+    // A text that a spreadsheet would take for a formula is none behind an apostrophe.
+    const formula = /^[=+\-@\t\r\n＝＋－＠]/.test(given) && Number.isNaN(Number(given));
+    const text = formula ? `'${given}` : given;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = (rows) => rows.map((row) => row.map(field).join(",") + "\n").join("");

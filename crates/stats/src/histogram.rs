@@ -123,7 +123,18 @@ impl Histogram {
         read.squares = f64::from_le_bytes(word(16));
         read.least = Nanos::from_nanos(u64::from_le_bytes(word(24)));
         read.most = Nanos::from_nanos(u64::from_le_bytes(word(32)));
-        Ok(read)
+        if read.agrees() { Ok(read) } else { Err(DecodeError) }
+    }
+
+    /// Whether total, squares and extremes can be those of so many latencies.
+    fn agrees(&self) -> bool {
+        let (count, total) = (u128::from(self.count()), self.total);
+        let [least, most] = [self.least, self.most].map(|latency| u128::from(latency.as_nanos()));
+        let squares = self.squares.is_finite() && self.squares >= 0.0;
+        match count {
+            0 => total == 0 && self.squares == 0.0 && (self.least, self.most) == (Nanos::MAX, Nanos::ZERO),
+            _ => squares && least <= most && (count * least..=count * most).contains(&total),
+        }
     }
 }
 
@@ -172,6 +183,15 @@ mod tests {
             assert_eq!(Histogram::from_bytes(&histogram.to_bytes()).as_ref(), Ok(&histogram));
         }
         assert!(Histogram::from_bytes(b"nonsense").is_err());
+        let bytes = of([3, 5]).to_bytes();
+        for (place, why) in
+            [(0, "a total below the least"), (23, "squares that are no number"), (31, "a least above the most")]
+        {
+            let mut changed = bytes.clone();
+            changed[place] = if place == 0 { 0 } else { 0xff };
+            changed[if place == 0 { 1 } else { place - 1 }] = if place == 0 { 0 } else { 0xff };
+            assert!(Histogram::from_bytes(&changed).is_err(), "{why}");
+        }
     }
 
     #[test]

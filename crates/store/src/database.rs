@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use engine::Measurement;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
+use crate::budget::Budget;
 use crate::error::Cause;
 use crate::health::{self, Moment};
 use crate::measured::{self, Stored};
 use crate::owner::{self, Owner, Teller};
+use crate::schema::SCHEMA;
 use crate::tried::{self, Tried};
 use crate::{NewRun, Run, RunId, State, StoreError, file, run};
 
@@ -21,6 +23,9 @@ pub struct Store {
     path: PathBuf,
     /// The runs that were begun or reopened here and have not ended.
     owned: Vec<Owner>,
+    /// Whether its runs have an index, which stores of earlier versions that are only read have not.
+    pub(crate) has_index: bool,
+    pub(crate) budget: Budget,
 }
 
 /// A doubt about a run or a part of it.
@@ -40,20 +45,23 @@ impl Store {
     /// # Errors
     /// If it cannot be made or written, is something else (which is left as it was), or is of a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| StoreError::Folder { path: path.to_owned(), error })?;
-        }
         let connection = file::connect(path).map_err(|cause| cause.at(path))?;
-        Ok(Self { connection, path: path.to_owned(), owned: Vec::new() })
+        Self::of(connection, SCHEMA, path)
     }
 
-    /// Opens a store that is there, to read it alone.
+    /// Opens a store of this version or an earlier one to read it alone: no byte of it is changed, and nothing is made.
+    /// Where there is none it is as if there was one without runs.
     ///
     /// # Errors
-    /// If it cannot be read, is something else, or is not of this program's version, to which [`Store::open`] brings it.
+    /// If it cannot be read, is something else, or is of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let connection = file::connect_to_read(path).map_err(|cause| cause.at(path))?;
-        Ok(Self { connection, path: path.to_owned(), owned: Vec::new() })
+        let (connection, version) = file::connect_to_read(path).map_err(|cause| cause.at(path))?;
+        Self::of(connection, version, path)
+    }
+
+    fn of(mut connection: Connection, version: i64, path: &Path) -> Result<Self, StoreError> {
+        let budget = Budget::on(&mut connection).map_err(|error| Cause::from(error).at(path))?;
+        Ok(Self { connection, path: path.to_owned(), owned: Vec::new(), has_index: version == SCHEMA, budget })
     }
 
     /// Where a user's results are kept: under `XDG_DATA_HOME`, or `.local/share` of `HOME`.
@@ -65,6 +73,7 @@ impl Store {
 
     /// Does all of `work` or none of it.
     fn write<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
+        self.budget.renew(&self.path);
         let done = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
@@ -75,6 +84,7 @@ impl Store {
     }
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
+        self.budget.renew(&self.path);
         work(&self.connection).map_err(|cause| cause.at(&self.path))
     }
 
@@ -155,7 +165,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn tried(&self, run: RunId) -> Result<Vec<Tried>, StoreError> {
-        self.read(|connection| Ok(tried::select(connection, run)?))
+        self.read(|connection| tried::select(connection, run, self.budget.rows("trial")))
     }
 
     /// Takes back the last repeat of a cell together with the doubt about it.
@@ -301,8 +311,14 @@ impl Store {
     /// If they cannot be read.
     pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
         self.read(|connection| {
+            let mut order = self.budget.rows("run");
             let mut statement = connection.prepare("SELECT * FROM run ORDER BY id")?;
-            Ok(statement.query_map([], run::of_row)?.collect::<Result<_, _>>()?)
+            let (mut rows, mut runs) = (statement.query([])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                order.next(row.get("id")?, row)?;
+                runs.push(run::of_row(row)?);
+            }
+            Ok(runs)
         })
     }
 
@@ -332,7 +348,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub fn measured(&self, run: RunId) -> Result<Vec<Stored>, StoreError> {
-        self.read(|connection| measured::select(connection, run))
+        self.read(|connection| measured::select(connection, run, self.budget.rows("measurement")))
     }
 
     /// Step, cell and repeat of all that was measured or tried in a run.
@@ -357,12 +373,15 @@ impl Store {
     pub fn notes(&self, run: RunId) -> Result<Vec<Note>, StoreError> {
         let some = |text: String| (!text.is_empty()).then_some(text);
         self.read(|connection| {
-            let mut statement =
-                connection.prepare("SELECT step, cell, text FROM finding WHERE run = ?1 ORDER BY rowid")?;
-            let notes = statement.query_map([run.0], |row| {
-                Ok(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? })
-            })?;
-            Ok(notes.collect::<Result<_, _>>()?)
+            let mut order = self.budget.rows("finding");
+            let sql = "SELECT step, cell, text, rowid FROM finding WHERE run = ?1 ORDER BY rowid";
+            let mut statement = connection.prepare(sql)?;
+            let (mut rows, mut notes) = (statement.query([run.0])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                order.next(row.get(3)?, row)?;
+                notes.push(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? });
+            }
+            Ok(notes)
         })
     }
 }

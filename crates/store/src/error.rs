@@ -43,15 +43,59 @@ pub enum StoreError {
         /// The newest that is known.
         known: i64,
     },
-    /// The file was written by an earlier version and may not be changed now.
-    #[error("{} was written by an earlier assay (schema {found}, this one reads {known}); `assay runs` brings it up to date", path.display())]
-    Older {
+    /// What was named is no file.
+    #[error("{} is {kind}, where results cannot be kept; name a file with --store FILE", path.display())]
+    Kind {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A link that leads nowhere.
+    #[error("{} is a link to {}, where nothing is; a store is made only under its own name: name that with --store FILE", path.display(), target.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// What is in the file is not what assay makes.
+    #[error("{} is not as assay makes a store: {what}; restore it from a backup or name another file with --store FILE", path.display())]
+    Altered {
         /// The file.
         path: PathBuf,
-        /// Its schema's version.
-        found: i64,
-        /// The one that is read.
-        known: i64,
+        /// What is otherwise.
+        what: String,
+    },
+    /// Something stands where SQLite would write.
+    #[error("{} beside the store {} is {what}, which SQLite would follow; see who made it, and take it away", file.display(), path.display())]
+    Beside {
+        /// The store.
+        path: PathBuf,
+        /// What is beside it.
+        file: PathBuf,
+        /// What that is.
+        what: &'static str,
+    },
+    /// The file was exchanged as it was opened.
+    #[error("{} became another file while it was opened; try again, and see who writes to its folder", path.display())]
+    Swapped {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Rows of a table stand in an order in which SQLite never writes them.
+    #[error("the rows of {table} in {} are out of order: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
+    Disorder {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: &'static str,
+    },
+    /// Reading takes longer than what is in the file could.
+    #[error("reading {} takes more steps than its length allows: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
+    Endless {
+        /// The file.
+        path: PathBuf,
     },
     /// The file cannot be opened, read or written.
     #[error("the store {} cannot be used: {error}; {} or name another file with --store FILE", path.display(), remedy(error))]
@@ -136,6 +180,8 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
 pub(crate) enum Cause {
     /// SQLite refused.
     Sqlite(rusqlite::Error),
+    /// Rows of a table are out of order.
+    Disorder(&'static str),
     /// All is said.
     Said(StoreError),
 }
@@ -147,7 +193,11 @@ impl Cause {
             Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
                 StoreError::NotAStore { path: path.to_owned() }
             }
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                StoreError::Endless { path: path.to_owned() }
+            }
             Self::Sqlite(error) => StoreError::Unusable { path: path.to_owned(), error },
+            Self::Disorder(table) => StoreError::Disorder { path: path.to_owned(), table },
             Self::Said(error) => error,
         }
     }

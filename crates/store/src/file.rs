@@ -1,140 +1,309 @@
-//! The file of a store: known by what it says of itself, made where there is none, and brought up to date.
+//! The file of a store: found, known by what it says of itself, made where there is none.
+//!
+//! SQLite opens files by name, and writes before it knows what they are. So the name is looked up once by a handle, what
+//! it refers to is known to be a store before SQLite may write, and afterwards SQLite is known to have opened that very
+//! file.
 
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use host::open;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::StoreError;
 use crate::error::Cause;
+use crate::schema::{self, APPLICATION, SCHEMA, number, version};
 
-/// Marks the file as this program's ("assa" in ASCII).
-const APPLICATION: i64 = 0x6173_7361;
-/// The version of `schema.sql`.
-const SCHEMA: i64 = 10;
-/// What a store of the first version lacks: flushes were not counted.
-const FROM_FIRST: &str = "ALTER TABLE measurement ADD COLUMN flush_requests INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE measurement ADD COLUMN flush_latency BLOB;";
-/// What a store of the second version lacks: it did not know a target from another of its name.
-const FROM_SECOND: &str = "ALTER TABLE run ADD COLUMN direct INTEGER NOT NULL DEFAULT 1;
-    ALTER TABLE run ADD COLUMN target_fingerprint TEXT;";
-/// What a store of the third version lacks: latencies had one start, no request failed, and no data was checked.
-const FROM_THIRD: &str = "ALTER TABLE measurement ADD COLUMN read_service BLOB;
-    ALTER TABLE measurement ADD COLUMN write_service BLOB;
-    ALTER TABLE measurement ADD COLUMN trim_service BLOB;
-    ALTER TABLE measurement ADD COLUMN failures TEXT;
-    ALTER TABLE measurement ADD COLUMN verified TEXT;";
-/// What a store of the fourth version lacks: plans had no lengths of their own for simulated drives.
-const FROM_FOURTH: &str = "ALTER TABLE run ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;";
-/// What a store of the fifth version lacks: only simulated drives said what they consumed.
-const FROM_FIFTH: &str = "ALTER TABLE measurement ADD COLUMN energy TEXT;";
-/// What a store of the sixth version lacks: nobody looked at the health of drives.
-const FROM_SIXTH: &str = "CREATE TABLE health (
-    run INTEGER NOT NULL REFERENCES run (id), moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),
-    reading TEXT NOT NULL, UNIQUE (run, moment));";
-/// What a store of the seventh version lacks: nothing above the drive was tried.
-const FROM_SEVENTH: &str = "CREATE TABLE trial (
-    run INTEGER NOT NULL REFERENCES run (id), step TEXT NOT NULL, cell TEXT NOT NULL, repeat INTEGER NOT NULL,
-    result TEXT NOT NULL, UNIQUE (run, step, cell, repeat));";
-/// What a store of the eighth version lacks: to list some of its runs, all had to be read.
-const FROM_EIGHTH: &str =
-    "CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);";
-/// What a store of the ninth version lacks: nobody noted when how much of a run was done.
-const FROM_NINTH: &str = "ALTER TABLE run ADD COLUMN course TEXT;";
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest value: the series of a year in seconds is shorter.
+const VALUE_MAX: i32 = 256 << 20;
+/// What SQLite may take of memory in this process.
+const HEAP_MAX: i64 = 1 << 30;
 
-/// A connection by which a finished cell survives the end of this process and a loss of power.
+/// A regular file that is there.
+struct Found {
+    /// As it was named.
+    named: PathBuf,
+    /// Where it is, free of links.
+    path: PathBuf,
+    handle: File,
+    is_empty: bool,
+}
+
+/// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process and
+/// a loss of power.
 pub(crate) fn connect(path: &Path) -> Result<Connection, Cause> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let found = match Found::at(path)? {
+        Some(found) => found,
+        None => {
+            make(path)?;
+            Found::at(path)?.ok_or_else(|| StoreError::Swapped { path: path.to_owned() })?
+        }
+    };
+    open::protect(&found.handle);
+    if found.is_empty {
+        found.may_be_filled()?;
+        fill(&found.path)?;
+    } else {
+        found.is_store()?;
+    }
+    let mut connection = found.open(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Until it is known what this is, not even what others left to be done is done.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    found.check(&connection)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // One transaction, so that another process that fills the file is seen before or after, not between.
-    let transaction = connection.transaction()?;
-    let is_empty = is_empty(&transaction, path)?;
-    transaction.finish()?;
-    if is_empty {
-        fill(&mut connection, path)?;
-    } else {
-        bring_up_to_date(&mut connection)?;
-    }
+    schema::bring_up_to_date(&mut connection)?;
     Ok(connection)
 }
 
-/// Gives a store of an earlier version what it lacks, unless another process was faster.
-fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause> {
-    let version = |connection: &Connection| number(connection, "PRAGMA user_version");
-    if version(connection)? == SCHEMA {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let steps = [
-        FROM_FIRST,
-        FROM_SECOND,
-        FROM_THIRD,
-        FROM_FOURTH,
-        FROM_FIFTH,
-        FROM_SIXTH,
-        FROM_SEVENTH,
-        FROM_EIGHTH,
-        FROM_NINTH,
-    ];
-    for (earlier, lacks) in (1..).zip(steps) {
-        if version(&transaction)? == earlier {
-            transaction.execute_batch(lacks)?;
-            transaction.pragma_update(None, "user_version", earlier + 1)?;
+/// Opens the store to be read, of whatever version, and what version that is. Nothing is changed and nothing made: where
+/// there is no store, there is one without runs in memory.
+pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, i64), Cause> {
+    let Some(found) = Found::at(path)?.filter(|found| !found.is_empty) else {
+        let connection = Connection::open_in_memory()?;
+        schema::make(&connection)?;
+        return Ok((connection, SCHEMA));
+    };
+    open::protect(&found.handle);
+    found.is_store()?;
+    let opened = found.open_to_read().and_then(|connection| Ok((found.check(&connection)?, connection)));
+    let (version, connection) = match opened {
+        // Where nothing can be made beside it nobody else can write either, unless that left something beside it.
+        Err(Cause::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !found.has_log() => {
+            let connection = found.open_alone()?;
+            (found.check(&connection)?, connection)
         }
-    }
-    Ok(transaction.commit()?)
+        other => other?,
+    };
+    schema::stand_in(&connection, version)?;
+    Ok((connection, version))
 }
 
-/// Whether the file is new. One that holds anything but a store of a known version is an error.
-fn is_empty(transaction: &Transaction, path: &Path) -> Result<bool, Cause> {
-    let version = number(transaction, "PRAGMA user_version")?;
-    let path = || path.to_owned();
-    match number(transaction, "PRAGMA application_id")? {
-        APPLICATION if version > SCHEMA => {
-            Err(StoreError::Newer { path: path(), found: version, known: SCHEMA }.into())
+impl Found {
+    /// Looks a path up. None where there is nothing.
+    fn at(path: &Path) -> Result<Option<Self>, Cause> {
+        let unusable = |error| StoreError::Folder { path: path.to_owned(), error };
+        let handle = match open::handle(path) {
+            Ok(handle) => handle,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match std::fs::read_link(path) {
+                    Ok(target) => Err(StoreError::Link { path: path.to_owned(), target }.into()),
+                    Err(_) => Ok(None),
+                };
+            }
+            Err(error) => return Err(unusable(error).into()),
+        };
+        let found = handle.metadata().map_err(unusable)?;
+        if !found.is_file() {
+            return Err(StoreError::Kind { path: path.to_owned(), kind: kind(&found) }.into());
         }
-        APPLICATION => Ok(false),
-        0 if version == 0 && number(transaction, "SELECT count(*) FROM sqlite_schema")? == 0 => Ok(true),
-        _ => Err(StoreError::Foreign { path: path() }.into()),
+        let place = open::path_of(&handle).map_err(unusable)?;
+        Ok(Some(Self { named: path.to_owned(), path: place, handle, is_empty: found.len() == 0 }))
+    }
+
+    /// An empty file is made a store only where it was named without a link and is the user's own.
+    fn may_be_filled(&self) -> Result<(), Cause> {
+        let is_ours = open::is_own(&self.handle).unwrap_or(false);
+        if is_ours && open::handle_of_no_link(&self.named).is_ok() { Ok(()) } else { Err(self.foreign()) }
+    }
+
+    /// Makes sure that this is a store of a version that is known, by its first page alone: nothing beside it is read, and
+    /// nothing is locked.
+    fn is_store(&self) -> Result<(), Cause> {
+        let connection = self.open_alone()?;
+        let (application, version) = (number(&connection, "PRAGMA application_id")?, version(&connection)?);
+        match (application, version) {
+            (APPLICATION, version) => self.known(version),
+            // A store of an earlier program that was killed as it made it: all of it is beside the file.
+            (0, 0) if number(&connection, "SELECT count(*) FROM sqlite_schema")? == 0 && self.has_log() => Ok(()),
+            _ => Err(self.foreign()),
+        }
+    }
+
+    fn known(&self, version: i64) -> Result<(), Cause> {
+        let path = || self.named.clone();
+        match version {
+            1..=SCHEMA => Ok(()),
+            found if found > SCHEMA => Err(StoreError::Newer { path: path(), found, known: SCHEMA }.into()),
+            found => Err(StoreError::Altered { path: path(), what: format!("its version is {found}") }.into()),
+        }
+    }
+
+    /// Makes sure, of what SQLite reads together with what is beside the file, that this is a store and as assay makes it,
+    /// and that the file is the one that was found; which version it is.
+    fn check(&self, connection: &Connection) -> Result<i64, Cause> {
+        let transaction = connection.unchecked_transaction()?;
+        let version = version(&transaction)?;
+        if number(&transaction, "PRAGMA application_id")? != APPLICATION {
+            return Err(self.foreign());
+        }
+        self.known(version)?;
+        schema::check(&transaction, version, &self.named)?;
+        transaction.finish()?;
+        self.is_clean_beside()?;
+        let place = open::handle_of_no_link(&self.path).and_then(|place| open::identity(&place));
+        let is_same = place.is_ok_and(|place| open::identity(&self.handle).is_ok_and(|found| found == place));
+        let is_open = open::is_open_besides(&self.handle).unwrap_or(false);
+        if is_same && is_open { Ok(version) } else { Err(StoreError::Swapped { path: self.named.clone() }.into()) }
+    }
+
+    /// Opens the file as it is found now, and what is beside it.
+    fn open(&self, flags: OpenFlags) -> Result<Connection, Cause> {
+        self.is_clean_beside()?;
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        guarded(&connection)?;
+        Ok(connection)
+    }
+
+    fn open_to_read(&self) -> Result<Connection, Cause> {
+        self.open(OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    /// Opens the file as if nobody else could write to it.
+    fn open_alone(&self) -> Result<Connection, Cause> {
+        let escaped = |byte: &u8| match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(*byte).to_string(),
+            other => format!("%{other:02x}"),
+        };
+        let path: String = self.path.as_os_str().as_encoded_bytes().iter().map(escaped).collect();
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let uri = format!("file://{path}?immutable=1");
+        let connection = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?;
+        guarded(&connection)?;
+        Ok(connection)
+    }
+
+    /// Whether a log of changes is beside it that are not yet in it.
+    fn has_log(&self) -> bool {
+        std::fs::symlink_metadata(beside(&self.path, "-wal")).is_ok_and(|log| log.len() > 0)
+    }
+
+    /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and a
+    /// journal may name any file to be removed.
+    fn is_clean_beside(&self) -> Result<(), Cause> {
+        let owner = self.handle.metadata().map(|found| found.uid()).ok();
+        for end in ["-wal", "-shm", "-journal"] {
+            let file = beside(&self.path, end);
+            let found = match open::handle_of_no_link(&file) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if error.raw_os_error() == Some(ELOOP) => Err("a link"),
+                Err(_) => Err("not to be looked at"),
+                Ok(handle) => match handle.metadata() {
+                    Ok(found) if !found.is_file() => Err(kind(&found)),
+                    Ok(found) if Some(found.uid()) != owner && !open::is_own(&handle).unwrap_or(false) => {
+                        Err("a file of another user")
+                    }
+                    Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
+                    Ok(_) => Ok(()),
+                    Err(_) => Err("not to be looked at"),
+                },
+            };
+            if let Err(what) = found {
+                return Err(StoreError::Beside { path: self.named.clone(), file, what }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn foreign(&self) -> Cause {
+        StoreError::Foreign { path: self.named.clone() }.into()
     }
 }
 
-/// Makes the tables, unless another process was faster.
-fn fill(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
+/// Source: Linux, include/uapi/asm-generic/errno.h.
+const ELOOP: i32 = 40;
+
+/// A file that SQLite keeps beside a store.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Whether a journal ends with the name of a second one, which SQLite would remove. assay's own never do.
+///
+/// Source: SQLite, src/pager.c, `readSuperJournal`, `aJournalMagic`.
+fn names_another(journal: &Path) -> bool {
+    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let end = || {
+        let (mut file, mut end) = (open::regular(journal).map_err(io::Error::from)?, [0; 8]);
+        file.seek(SeekFrom::End(-8))?;
+        file.read_exact(&mut end).map(|()| end)
+    };
+    end().is_ok_and(|end| end == MAGIC)
+}
+
+fn kind(found: &Metadata) -> &'static str {
+    match found.file_type() {
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_block_device() => "a block device",
+        kind if kind.is_char_device() => "a character device",
+        kind if kind.is_fifo() => "a FIFO",
+        _ => "a socket",
+    }
+}
+
+/// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema says
+/// so, no value is longer than makes sense, and a page that contradicts itself is an error.
+fn guarded(connection: &Connection) -> rusqlite::Result<()> {
+    for (option, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        // Those that the connection makes for itself are there all the same.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(option, on)?;
+    }
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update_and_check(None, "hard_heap_limit", HEAP_MAX, |_| Ok(()))?;
+    connection.busy_timeout(PATIENCE)
+}
+
+/// Makes a store under a name of its own, and gives it its name when it is whole: whoever opens it finds a store.
+fn make(path: &Path) -> Result<(), Cause> {
+    let failed = |error| StoreError::Folder { path: path.to_owned(), error };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    open::make_folder(folder).map_err(failed)?;
+    let draft = folder.join(open::random_name("store"));
+    drop(open::new_file(&draft, 0o666).map_err(failed)?);
+    let named = fill(&draft).and_then(|()| match open::name_new(&draft, path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        named => Ok(named.map_err(failed)?),
+    });
+    // It has its name by now, or nobody needs it.
+    let _ = std::fs::remove_file(&draft);
+    named
+}
+
+/// Makes an empty file a store, unless another process was faster.
+fn fill(path: &Path) -> Result<(), Cause> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(path.canonicalize().unwrap_or_else(|_| path.to_owned()), flags)?;
+    guarded(&connection)?;
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+    if number(&transaction, "SELECT count(*) FROM sqlite_schema")? == 0 {
+        schema::make(&transaction)?;
+    }
+    transaction.commit()?;
     match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
         // Another process opens the new file too and sets the same; the mode stays with the file.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
-        other => other?,
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        other => Ok(other?),
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if is_empty(&transaction, path)? {
-        transaction.execute_batch(include_str!("schema.sql"))?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", SCHEMA)?;
-    }
-    Ok(transaction.commit()?)
-}
-
-/// A connection by which nothing can be changed, to a store of this version alone.
-pub(crate) fn connect_to_read(path: &Path) -> Result<Connection, Cause> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
-    let path = || path.to_owned();
-    match (number(&connection, "PRAGMA application_id")?, number(&connection, "PRAGMA user_version")?) {
-        (APPLICATION, SCHEMA) => Ok(connection),
-        (APPLICATION, found @ ..SCHEMA) => Err(StoreError::Older { path: path(), found, known: SCHEMA }.into()),
-        (APPLICATION, found) => Err(StoreError::Newer { path: path(), found, known: SCHEMA }.into()),
-        _ => Err(StoreError::Foreign { path: path() }.into()),
-    }
-}
-
-/// The number that a question is answered by.
-fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
-    connection.query_row(sql, [], |row| row.get(0))
 }

@@ -8,6 +8,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod budget;
 mod database;
 mod error;
 mod file;
@@ -16,6 +17,7 @@ mod listing;
 mod measured;
 mod owner;
 mod run;
+mod schema;
 mod sealed;
 mod series;
 mod tried;

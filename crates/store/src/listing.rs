@@ -6,6 +6,7 @@
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
+use crate::run::moment;
 use crate::{RunId, State, Store, StoreError};
 
 /// A run as a list shows it; see [`Run`](crate::Run) for what each means.
@@ -72,6 +73,11 @@ impl Filter {
 }
 
 impl Store {
+    /// The runs by their index, where there is one.
+    const fn listed_runs(&self) -> &'static str {
+        if self.has_index { "run INDEXED BY run_listed" } else { "run" }
+    }
+
     /// The wanted runs, the latest first: `most` of them after the first `skip`.
     ///
     /// # Errors
@@ -82,12 +88,20 @@ impl Store {
         values.push(Box::new(skip as i64));
         let sql = format!(
             "SELECT id, plan, quick, target, target_identity, state, started_ms, finished_ms \
-             FROM run INDEXED BY run_listed WHERE {condition} ORDER BY id DESC LIMIT ? OFFSET ?"
+             FROM {} WHERE {condition} ORDER BY id DESC LIMIT ? OFFSET ?",
+            self.listed_runs()
         );
         self.read(|connection| {
             let mut statement = connection.prepare(&sql)?;
-            let rows = statement.query_map(rusqlite::params_from_iter(values), listed_of)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let (mut order, mut listed) = (self.budget.rows("run"), Vec::new());
+            let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let run = listed_of(row)?;
+                // The latest comes first.
+                order.next(run.id.0.saturating_neg(), row)?;
+                listed.push(run);
+            }
+            Ok(listed)
         })
     }
 
@@ -97,7 +111,7 @@ impl Store {
     /// If they cannot be read.
     pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
         let (condition, values) = filter.sql();
-        let sql = format!("SELECT count(*) FROM run INDEXED BY run_listed WHERE {condition}");
+        let sql = format!("SELECT count(*) FROM {} WHERE {condition}", self.listed_runs());
         self.read(|connection| {
             let count: i64 = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(0))?;
             Ok(count as u64)
@@ -109,7 +123,7 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn targets(&self, most: u64) -> Result<Vec<Counted>, StoreError> {
-        self.read(|connection| counted(connection, "target", most))
+        self.read(|connection| counted(connection, self.listed_runs(), "target", most))
     }
 
     /// The plans that were followed, that of the latest run first: `most` of them.
@@ -117,7 +131,7 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn plans(&self, most: u64) -> Result<Vec<Counted>, StoreError> {
-        self.read(|connection| counted(connection, "plan", most))
+        self.read(|connection| counted(connection, self.listed_runs(), "plan", most))
     }
 
     /// How many repeats are kept of each step of a run that has any, whether they were measured or tried.
@@ -137,10 +151,8 @@ impl Store {
 }
 
 /// The values of a column, that of the latest run first, with how many runs have each.
-fn counted(connection: &rusqlite::Connection, column: &str, most: u64) -> Result<Vec<Counted>, Cause> {
-    let sql = format!(
-        "SELECT {column}, count(*) FROM run INDEXED BY run_listed GROUP BY {column} ORDER BY max(id) DESC LIMIT ?1"
-    );
+fn counted(connection: &rusqlite::Connection, runs: &str, column: &str, most: u64) -> Result<Vec<Counted>, Cause> {
+    let sql = format!("SELECT {column}, count(*) FROM {runs} GROUP BY {column} ORDER BY max(id) DESC LIMIT ?1");
     let mut statement = connection.prepare(&sql)?;
     let rows = statement
         .query_map([most as i64], |row| Ok(Counted { name: row.get(0)?, runs: row.get::<_, i64>(1)? as u64 }))?;
@@ -156,7 +168,7 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
         target: row.get(3)?,
         target_identity: row.get(4)?,
         state: State::named(&state),
-        started_ms: row.get(6)?,
-        finished_ms: row.get(7)?,
+        started_ms: moment(row, "started_ms")?.unwrap_or_default(),
+        finished_ms: moment(row, "finished_ms")?,
     })
 }

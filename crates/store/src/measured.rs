@@ -6,7 +6,9 @@ use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
+use crate::budget::Rows;
 use crate::error::{Cause, doubled};
+use crate::run::figure;
 use crate::sealed::{seal, unseal};
 use crate::{RunId, StoreError, series};
 
@@ -105,11 +107,12 @@ pub fn delete(connection: &Connection, run: RunId, step: &str, cell: &str, repea
 }
 
 /// Reads all measurements of a run in the order in which they were written.
-pub fn select(connection: &Connection, run: RunId) -> Result<Vec<Stored>, Cause> {
+pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<Stored>, Cause> {
     let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;
     let mut rows = statement.query([run.0])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
+        order.next(row.get("id")?, row)?;
         all.push(stored(row)?);
     }
     Ok(all)
@@ -119,18 +122,18 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
     let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
     let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
     let flow = |requests, bytes, latency, service, what| -> Result<Flow, Cause> {
-        let requests = row.get::<_, i64>(requests)? as u64;
+        let requests = figure(row, requests)?;
         let latency = histogram(&row.get::<_, Vec<u8>>(latency)?, Some(requests)).ok_or_else(|| damaged(what))?;
         let service = row.get::<_, Option<Vec<u8>>>(service)?;
         let service = service.map(|sealed| histogram(&sealed, None).ok_or_else(|| damaged(what)));
         let service = service.transpose()?.map(Box::new);
-        Ok(Flow { requests, bytes: Bytes::new(row.get::<_, i64>(bytes)? as u64), latency, service })
+        Ok(Flow { requests, bytes: Bytes::new(figure(row, bytes)?), latency, service })
     };
     // Measurements without flushes, and those from before flushes were counted, have no histogram of them.
-    let flush = match row.get::<_, i64>("flush_requests")? {
+    let flush = match figure(row, "flush_requests")? {
         0 => Flow::default(),
-        flushes => {
-            let (sealed, requests): (Option<Vec<u8>>, _) = (row.get("flush_latency")?, flushes as u64);
+        requests => {
+            let sealed: Option<Vec<u8>> = row.get("flush_latency")?;
             let latency = histogram(&sealed.unwrap_or_default(), Some(requests));
             Flow { requests, latency: latency.ok_or_else(|| damaged("latency of flushes"))?, ..Flow::default() }
         }
@@ -140,7 +143,7 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         workload: parsed(&row.get::<_, String>("workload")?).ok_or_else(|| damaged("workload"))?,
         seed: row.get::<_, String>("seed")?.parse().map(Seed::new).map_err(|_| damaged("seed"))?,
         clock: if row.get::<_, String>("clock")? == "real" { Clock::Real } else { Clock::Virtual },
-        elapsed: Nanos::from_nanos(row.get::<_, i64>("elapsed_ns")? as u64),
+        elapsed: Nanos::from_nanos(figure(row, "elapsed_ns")?),
         read: flow("read_requests", "read_bytes", "read_latency", "read_service", "latency of reads")?,
         write: flow("write_requests", "write_bytes", "write_latency", "write_service", "latency of writes")?,
         trim: flow("trim_requests", "trim_bytes", "trim_latency", "trim_service", "latency of trims")?,

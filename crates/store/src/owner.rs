@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use host::open;
+
 use crate::{RunId, StoreError};
 
 /// A run of which this process is the owner, until it is dropped.
@@ -63,7 +65,8 @@ impl Owner {
 /// What the owner of a run told last; none if it has none.
 pub(crate) fn told(run: RunId, store: &Path) -> Option<String> {
     let path = lock_path(run, store);
-    let file = File::open(&path).ok()?;
+    let handle = open::handle_of_no_link(&path).ok()?;
+    let file = open::regular_of(&handle).ok()?;
     // A lock that can be had, and be it shared, is nobody's. It is given back at once.
     if file.try_lock_shared().is_ok() {
         return None;
@@ -91,7 +94,11 @@ fn lock_path(run: RunId, store: &Path) -> PathBuf {
 fn locked(path: &Path) -> io::Result<Option<File>> {
     let mut tries = 0;
     loop {
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let file = match open::own_or_new_file(path, 0o600) {
+            // Another process has made it since, or has removed it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            other => other?,
+        };
         match file.try_lock() {
             // Whoever only looks whether there is an owner has the lock for a moment.
             Err(TryLockError::WouldBlock) if tries < 5 => {

@@ -155,17 +155,38 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         target_identity: row.get("target_identity")?,
         target_fingerprint: row.get("target_fingerprint")?,
         direct: row.get("direct")?,
-        size: row.get::<_, Option<i64>>("size_bytes")?.map(|size| Bytes::new(size as u64)),
+        size: row.get::<_, Option<i64>>("size_bytes")?.map(|_| figure(row, "size_bytes")).transpose()?.map(Bytes::new),
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
         state: State::named(&state),
         error: row.get("error")?,
-        started_ms: row.get("started_ms")?,
-        finished_ms: row.get("finished_ms")?,
+        started_ms: moment(row, "started_ms")?.unwrap_or_default(),
+        finished_ms: moment(row, "finished_ms")?,
         version: row.get("version")?,
         commit: row.get("git_commit")?,
         environment: row.get("environment")?,
     })
+}
+
+/// The most that any count of requests or bytes can be: 2 EiB, of which a few can be added up.
+const FIGURE_MAX: i64 = 1 << 61;
+/// The last millisecond of the year 9999, since 1970.
+const MOMENT_MAX: i64 = 253_402_300_799_999;
+
+/// A count of a row.
+pub(crate) fn figure(row: &Row, column: &str) -> rusqlite::Result<u64> {
+    let (at, number) = (row.as_ref().column_index(column)?, row.get::<_, i64>(column)?);
+    let in_range = u64::try_from(number).ok().filter(|_| number <= FIGURE_MAX);
+    in_range.ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number))
+}
+
+/// When something was, in milliseconds since 1970-01-01 UTC.
+pub(crate) fn moment(row: &Row, column: &str) -> rusqlite::Result<Option<i64>> {
+    let (at, number) = (row.as_ref().column_index(column)?, row.get::<_, Option<i64>>(column)?);
+    match number.filter(|number| !(0..=MOMENT_MAX).contains(number)) {
+        Some(wrong) => Err(rusqlite::Error::IntegralValueOutOfRange(at, wrong)),
+        None => Ok(number),
+    }
 }
 
 /// Seeds are kept as text; SQLite's integers have a sign.

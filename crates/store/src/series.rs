@@ -12,6 +12,11 @@ const VERSION: u8 = 2;
 /// Ticks had no bins, so that no percentile of theirs is known.
 const WITHOUT_BINS: u8 = 1;
 
+/// The most seconds: those of four months.
+const TICKS_MAX: usize = 10_000_000;
+/// The most that all ticks can add up to, of which a few can be added up in turn.
+const SUM_MAX: u64 = 1 << 61;
+
 /// The bytes of a series.
 pub fn encode(series: &[Tick]) -> Vec<u8> {
     let mut bytes = vec![VERSION];
@@ -38,8 +43,11 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Tick>> {
     if !matches!(version, WITHOUT_BINS | VERSION) {
         return None;
     }
-    let mut series = Vec::new();
+    let (mut series, mut sums) = (Vec::new(), [0_u64; 5]);
     while !rest.is_empty() {
+        if series.len() == TICKS_MAX {
+            return None;
+        }
         let mut number = || varint::take(&mut rest);
         let mut tick = Tick {
             reads: number()?,
@@ -50,6 +58,10 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Tick>> {
             latency_max: Nanos::from_nanos(number()?),
             latencies: Bins::default(),
         };
+        let summed = [tick.reads, tick.writes, tick.trims, tick.bytes.get(), tick.latency_total.as_nanos()];
+        for (sum, number) in sums.iter_mut().zip(summed) {
+            *sum = sum.checked_add(number).filter(|sum| *sum <= SUM_MAX)?;
+        }
         if version == VERSION {
             let length = usize::try_from(number()?).ok()?;
             let (bins, tail) = rest.split_at_checked(length)?;

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::RunId;
+use crate::budget::Rows;
 use crate::error::{Cause, doubled};
 
 /// What came of a trial, with its place in the plan.
@@ -31,11 +32,13 @@ pub(crate) fn insert(
     inserted.map(drop).map_err(|error| doubled(error, run, step, cell, repeat))
 }
 
-pub(crate) fn select(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<Tried>> {
-    let sql = "SELECT step, cell, repeat, result FROM trial WHERE run = ?1 ORDER BY rowid";
+pub(crate) fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<Tried>, Cause> {
+    let sql = "SELECT step, cell, repeat, result, rowid FROM trial WHERE run = ?1 ORDER BY rowid";
     let mut statement = connection.prepare(sql)?;
-    let rows = statement.query_map([run.0], |row| {
-        Ok(Tried { step: row.get(0)?, key: row.get(1)?, repeat: row.get(2)?, result: row.get(3)? })
-    })?;
-    rows.collect()
+    let (mut rows, mut tried) = (statement.query([run.0])?, Vec::new());
+    while let Some(row) = rows.next()? {
+        order.next(row.get(4)?, row)?;
+        tried.push(Tried { step: row.get(0)?, key: row.get(1)?, repeat: row.get(2)?, result: row.get(3)? });
+    }
+    Ok(tried)
 }

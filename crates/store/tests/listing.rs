@@ -83,20 +83,6 @@ fn a_store_that_is_opened_to_be_read_takes_nothing_and_sees_what_others_keep() {
 }
 
 #[test]
-fn a_store_of_an_earlier_version_is_not_read_until_it_is_brought_up_to_date() {
-    let (_folder, path, store) = place();
-    drop(store);
-    let connection = Connection::open(&path).unwrap();
-    connection
-        .execute_batch("DROP INDEX run_listed; ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 8")
-        .unwrap();
-    let said = Store::open_to_read(&path).unwrap_err().to_string();
-    assert!(said.contains("schema 8, this one reads 10") && said.contains("`assay runs`"), "{said}");
-    Store::open(&path).unwrap();
-    assert_eq!(Store::open_to_read(&path).unwrap().count(&Filter::default()).unwrap(), 0);
-}
-
-#[test]
 fn the_owner_of_a_run_is_heard_until_it_ends() {
     let (_folder, path, mut store) = place();
     let reader = Store::open_to_read(&path).unwrap();

@@ -78,7 +78,7 @@ fn measurements_come_back_equal_and_in_order() {
     let run = store.begin(&new_run()).unwrap();
     let empty = Measurement::new(Workload::default(), Seed::new(0), Clock::Virtual);
     let mut endless = measurement(u64::MAX, 2);
-    (endless.elapsed, endless.cpu, endless.drive) = (Nanos::MAX, None, None);
+    (endless.elapsed, endless.cpu, endless.drive) = (Nanos::from_nanos(1 << 61), None, None);
     store.record_cell(run, "write", "bs=4k", &[(1, measurement(i64::MAX as u64 + 1, 3)), (0, empty)]).unwrap();
     store.record_cell(run, "read", "", &[(0, endless)]).unwrap();
 
@@ -86,7 +86,7 @@ fn measurements_come_back_equal_and_in_order() {
     let expected =
         |step: &str, key: &str, repeat, measurement| Stored { step: step.into(), key: key.into(), repeat, measurement };
     let mut endless = measurement(u64::MAX, 2);
-    (endless.elapsed, endless.cpu, endless.drive) = (Nanos::MAX, None, None);
+    (endless.elapsed, endless.cpu, endless.drive) = (Nanos::from_nanos(1 << 61), None, None);
     let empty = Measurement::new(Workload::default(), Seed::new(0), Clock::Virtual);
     assert!(
         stored
@@ -395,7 +395,7 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
     assert!(refusal(&path("other.db")).contains("SQLite database of another program"));
     assert_eq!(std::fs::read(path("other.db")).unwrap(), before);
 
-    assert!(refusal(folder.path()).contains("make it a file that can be written"));
+    assert!(refusal(folder.path()).contains("is a folder, where results cannot be kept"));
     assert!(refusal(&path("letter.txt").join("results.sqlite")).contains("results cannot be kept in"));
 }
 

@@ -1,6 +1,5 @@
 //! `assay doctor`: what this machine can do, and the command that installs what is missing.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +8,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::format::Format;
+use crate::terminal::say;
 
 /// The longest line for people, in characters.
 const LINE: usize = 80;
@@ -34,12 +34,9 @@ pub fn run(arguments: Arguments, color: bool) -> ExitCode {
         Format::Text => text(&checks, color),
         Format::Json => json(&checks),
     };
-    match io::stdout().lock().write_all(document.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("error: the findings could not be written: {error}");
-            Exit::Failed.into()
-        }
-        _ => Exit::Done.into(),
+    match say(&document) {
+        Err(failure) => failure.tell(color),
+        Ok(()) => Exit::Done.into(),
     }
 }
 

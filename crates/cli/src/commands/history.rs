@@ -13,7 +13,7 @@ use store::{Run, RunId, State, Store};
 use super::page;
 use crate::failure::Failure;
 use crate::outputs;
-use crate::terminal::{color, print, say, spelled, width};
+use crate::terminal::{color, line, print, say, spelled, width};
 
 /// Which run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,8 @@ pub fn runs(store: &Store) -> Result<(), Failure> {
             State::Complete => "complete",
             State::Failed => "failed",
         };
-        table.add_row([run.id.to_string(), report::date(run.started_ms), plan, run.target.clone(), state.to_owned()]);
+        let [plan, target] = [&plan, &run.target].map(|name| line(name));
+        table.add_row([run.id.to_string(), report::date(run.started_ms), plan, target, state.to_owned()]);
     }
     say(&format!("{}\n", table.trim_fmt()))
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use block::{Bytes, parse_bytes};
+use host::Output;
 use lab::import::fio::plan_text;
 use lab::import::icf;
 
@@ -22,6 +23,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "PLAN")]
     output: Option<PathBuf>,
 
+    /// Write the plan over a file that assay did not write
+    #[arg(long)]
+    force: bool,
+
     #[command(flatten)]
     reading: Reading,
 
@@ -34,8 +39,11 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = Path::new(&arguments.job);
     let text = if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("icf")) {
-        if !arguments.reading.section.is_empty() || arguments.size.is_some() {
-            return Err(Failure::usage("--section and --size are for fio's job files; leave them out"));
+        let asked = Reading { strict: false, ..arguments.reading.clone() };
+        if asked.is_asked() || arguments.size.is_some() {
+            return Err(Failure::usage(
+                "--section, --size, --variable and --allow-path are for fio's job files; leave them out",
+            ));
         }
         let import = job_file::read_icf(&arguments.job, arguments.reading.strict)?;
         icf::plan_text(&import, path, import.layout())
@@ -45,7 +53,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     match &arguments.output {
         None => say(&text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| Failure::failed(format!("the plan cannot be written to {}: {error}", path.display()))),
+        Some(path) => {
+            let mut output = Output::at(path, arguments.force).map_err(Failure::usage)?;
+            output.write(text.as_bytes()).map_err(Failure::failed)
+        }
     }
 }

@@ -4,6 +4,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use block::{Bytes, Seed};
+use host::open::TextError;
+use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::plan_text;
 use lab::recall;
@@ -28,6 +30,8 @@ pub struct Asked<'a> {
     pub target: Option<&'a str>,
     /// How the job file is read.
     pub reading: &'a Reading,
+    /// Where what the job file wants kept is written, if it is.
+    pub log_dir: Option<&'a Path>,
     /// How a real target may be used.
     pub real: &'a RealOptions,
     /// How its power is metered.
@@ -59,15 +63,10 @@ pub fn measure(
     let capacity = asked.real.size.map_or_else(|| capacity(asked.target), |size| Ok(Some(size)))?;
     let import = job_file::read(asked.file, asked.reading, capacity)?;
     suits(&import)?;
-    let name = asked.target.or(import.target.as_deref()).ok_or_else(|| {
-        Failure::usage(format!(
-            "the jobs of {file} are on several files, which become parts of one target: name it, as in \
-             `assay run {file} TARGET`",
-            file = asked.file
-        ))
-    })?;
+    let own = if asked.target.is_none() { own_target(asked, &import)? } else { String::new() };
+    let name = asked.target.unwrap_or(&own);
     let record = record(asked, &import)?;
-    let mut traces = lab::Traces::within(Path::new(""));
+    let mut traces = lab::Traces::within(asked.reading.within(asked.file));
     let text = |layout| plan_text(&import, Path::new(asked.file), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
     parsed(&text(import.uses_data))?;
@@ -93,7 +92,39 @@ pub fn measure(
     Ok(Done { import, run, direct, store })
 }
 
-/// Where to write what is submitted: as the command line says, or else the job. Only what runs at one time is one trace.
+/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job
+/// file may name one. All else is named by the command line alone.
+fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
+    let file = asked.file;
+    let own = import.target.as_deref().ok_or_else(|| {
+        Failure::usage(format!(
+            "the jobs of {file} are on several files, which become parts of one target: name it, as in `assay run {file} \
+             TARGET`"
+        ))
+    })?;
+    let refuse = |what: &str| {
+        let words = "a job file chooses no device and no file outside its own folder; name the target, as in";
+        Err(Failure::usage(format!("the jobs of {file} are on {own}, {what}; {words} `assay run {file} TARGET`")))
+    };
+    if let Some(drive) = own.strip_prefix("sim:") {
+        let drive = drive.split('?').next().unwrap_or(drive);
+        return if drive.contains('/') || drive.ends_with(".toml") {
+            refuse("a drive's file")
+        } else {
+            Ok(own.to_owned())
+        };
+    }
+    let within = asked.reading.within(file);
+    let path = within.path(Path::new(own));
+    match within.open(&path) {
+        _ if !within.holds(&path) => refuse("which is outside its folder"),
+        Err(WithinError::Text(TextError::Kind(kind))) => refuse(&format!("which is a {kind}")),
+        _ => Ok(path.display().to_string()),
+    }
+}
+
+/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for it,
+/// as the job says. Only what runs at one time is one trace.
 fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
     let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
     by_jobs.dedup();
@@ -103,14 +134,45 @@ fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
             asked.file
         )));
     }
-    let Some(path) = asked.record.or(by_jobs.first().map(Path::new)) else { return Ok(None) };
+    let path = match (asked.record, by_jobs.first()) {
+        (Some(path), _) => path.to_owned(),
+        (None, None) => return Ok(None),
+        (None, Some(by_job)) => match logged(asked, by_job)? {
+            Some(path) => path,
+            None => return Ok(None),
+        },
+    };
     match import.groups.len() {
-        1 => Ok(Some(path.to_owned())),
+        1 => Ok(Some(path)),
         groups => Err(Failure::usage(format!(
             "{} has {groups} parts that run one after another, and a record is of one; pick it with --section NAME",
             asked.file
         ))),
     }
+}
+
+/// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it is
+/// not, which is told.
+fn logged(asked: &Asked, name: &str) -> Result<Option<PathBuf>, Failure> {
+    let file = asked.file;
+    let Some(folder) = asked.log_dir else {
+        notice(format_args!(
+            "{file} asks for a record of what is submitted, `write_iolog={name}`, which is not written; name its folder with \
+             --log-dir DIR, or the file with --record FILE"
+        ));
+        return Ok(None);
+    };
+    let base = name.rsplit('/').next().unwrap_or_default();
+    if base.is_empty() || base.starts_with('.') || base.chars().any(char::is_control) {
+        return Err(Failure::usage(format!(
+            "{file} asks for a record with the name `{base}`, which is none for a file of figures; name it with --record FILE"
+        )));
+    }
+    let path = folder.join(base);
+    // What is there is replaced only where assay wrote it.
+    Output::at(&path, false).map_err(Failure::usage)?;
+    notice(format_args!("{file} asks for a record of what is submitted: it is written to {}.", path.display()));
+    Ok(Some(path))
 }
 
 /// How long the target is that was named, so that the shares of it which jobs use are known.

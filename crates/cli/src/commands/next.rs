@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use store::{Run, State, Store, StoreError};
+use store::{Run, State, Store};
 
 use crate::failure::Failure;
 use crate::terminal::say;
@@ -16,7 +16,7 @@ type Hint = (String, &'static str);
 /// Says what could be done next.
 pub fn run(path: &Path) -> Result<(), Failure> {
     // Who only asks leaves nothing behind.
-    let (situation, hints) = if path.exists() { hints(&mut Store::open(path)?)? } else { first() };
+    let (situation, hints) = hints(&Store::open_to_read(path)?)?;
     let lines: String = hints.iter().map(|(typed, does)| line(typed, does)).collect();
     say(&format!(
         "assay {} puts a storage drive to the proof.\n\n{situation} Next:\n\n{lines}{}{}",
@@ -44,13 +44,13 @@ fn first() -> (String, Vec<Hint>) {
 }
 
 /// What the runs in the store suggest.
-fn hints(store: &mut Store) -> Result<(String, Vec<Hint>), Failure> {
+fn hints(store: &Store) -> Result<(String, Vec<Hint>), Failure> {
     let runs = store.runs()?;
     let Some(latest) = runs.last() else { return Ok(first()) };
     let mut hints = Vec::new();
     let situation = match latest.state {
         State::Complete => format!("Run {} is the latest: {} on {}.", latest.id, latest.plan, short(&latest.target)),
-        _ if goes_on(store, latest)? => format!("Run {} goes on in another process.", latest.id),
+        _ if store.told(latest.id).is_some() => format!("Run {} goes on in another process.", latest.id),
         _ if latest.plan == super::review::SINGLE => format!("Run {} was cut off.", latest.id),
         _ => {
             hints.push((format!("assay review --resume {}", latest.id), "go on where it was cut off"));
@@ -66,15 +66,6 @@ fn hints(store: &mut Store) -> Result<(String, Vec<Hint>), Failure> {
     hints.push(("assay runs".to_owned(), "all runs"));
     hints.push(("assay review TARGET".to_owned(), "another drive, file or sim:DRIVE"));
     Ok((situation, hints))
-}
-
-/// Whether a process carries the run out.
-fn goes_on(store: &mut Store, run: &Run) -> Result<bool, Failure> {
-    match store.own(run.id) {
-        Ok(()) => Ok(false),
-        Err(StoreError::Owned { .. }) => Ok(true),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// The end of a target's name, which is what tells it from others, in so many letters as leave room for the rest.

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use block::{Endurance, Seed, parse_endurance};
+use host::Within;
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
 use lab::{PurgeMethod, plan_of, recall};
@@ -96,6 +97,10 @@ pub struct Arguments {
     #[arg(long)]
     live: bool,
 
+    /// Let the plan name traces in this folder besides its own; may be given several times
+    #[arg(long, value_name = "DIR")]
+    allow_path: Vec<PathBuf>,
+
     /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
@@ -120,8 +125,8 @@ impl Arguments {
             plan.purge_by(method);
         }
         // What a plan names stands beside it.
-        let folder = Path::new(&source.file_name).parent().unwrap_or(Path::new(""));
-        lab::Traces::within(folder).give(&mut plan)?;
+        let within = Within::folder_of(Path::new(&source.file_name)).allowing(&self.allow_path);
+        lab::Traces::within(within).give(&mut plan)?;
         Ok(plan)
     }
 }
@@ -225,7 +230,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     if let Some(method) = arguments.purge {
         plan.purge_by(method);
     }
-    lab::Traces::within(Path::new("")).give(&mut plan)?;
+    lab::Traces::within(Within::folder(Path::new("")).allowing(&arguments.allow_path)).give(&mut plan)?;
     if !run.target.starts_with("sim:") {
         check_same(&run)?;
     }

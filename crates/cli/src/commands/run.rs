@@ -1,7 +1,7 @@
 //! `assay run`: one workload, with options that are named as fio's are, or a fio job file.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
@@ -42,6 +42,10 @@ pub struct Arguments {
 
     #[command(flatten)]
     reading: Reading,
+
+    /// Write what a job file asks to be kept (write_iolog) to this folder, by its name without folders
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
 
     /// The name of the job in the output [default: run]
     #[arg(long)]
@@ -155,7 +159,7 @@ type Printed = (String, Result<(), Failure>);
 fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
-    let mut traces = lab::Traces::within(Path::new(""));
+    let mut traces = lab::Traces::anywhere();
     let asked = arguments.asked(&mut traces)?;
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
@@ -200,6 +204,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         file,
         target: arguments.on.as_deref().or(arguments.filename.as_deref()),
         reading: &arguments.reading,
+        log_dir: arguments.log_dir.as_deref(),
         real: &arguments.real,
         power: &arguments.power,
         seed: Seed::new(arguments.seed),
@@ -253,10 +258,10 @@ impl Arguments {
 
     /// Refuses what only a job file has a use for, and a target that is named twice.
     fn name_one_target(&self) -> Result<(), Failure> {
-        let Reading { section, strict } = &self.reading;
-        if !section.is_empty() || *strict {
+        if self.reading.is_asked() || self.log_dir.is_some() {
             return Err(Failure::usage(
-                "--section and --strict are for job files; name one, as in `assay run JOB.fio`",
+                "--section, --strict, --variable, --allow-path and --log-dir are for job files; name one, as in `assay run \
+                 JOB.fio`",
             ));
         }
         match (&self.target, self.on.as_ref().or(self.filename.as_ref())) {

@@ -1,9 +1,10 @@
 //! Where plans come from: those that are built in, and files.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
+use host::open::{TextError, text};
+use host::{Within, WithinError};
 use thiserror::Error;
 
 use super::diagnostic::suggestion;
@@ -63,6 +64,15 @@ pub enum CatalogError {
         #[source]
         error: io::Error,
     },
+    /// The file is not one that another may name.
+    #[error("{} is not read: {error}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: WithinError,
+    },
     /// The file is not a plan at all.
     #[error("{} is not a plan: {found}; a plan is a text of at most 1 MiB", path.display())]
     NotText {
@@ -98,15 +108,25 @@ fn names() -> Vec<&'static str> {
 
 /// The text of a file that is small enough to have been written by hand.
 pub(crate) fn read_file(path: PathBuf) -> Result<Source, CatalogError> {
-    let mut bytes = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes));
+    let read = text(&path, FILE_MAX);
+    source(path, read)
+}
+
+/// The same of a file that another names, which must be within.
+pub(crate) fn read_within(path: PathBuf, within: &Within) -> Result<Source, CatalogError> {
+    match within.text(&path, FILE_MAX) {
+        Err(WithinError::Text(error)) => source(path, Err(error)),
+        Err(error) => Err(CatalogError::Refused { path, error }),
+        Ok(text) => source(path, Ok(text)),
+    }
+}
+
+fn source(path: PathBuf, read: Result<String, TextError>) -> Result<Source, CatalogError> {
     match read {
-        Err(error) => Err(CatalogError::Unreadable { path, error }),
-        Ok(_) if bytes.len() as u64 > FILE_MAX => Err(CatalogError::NotText { path, found: "more than 1 MiB" }),
-        Ok(_) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Source { file_name: path.display().to_string(), text }),
-            Err(_) => Err(CatalogError::NotText { path, found: "bytes that are not UTF-8" }),
-        },
+        Ok(text) => Ok(Source { file_name: path.display().to_string(), text }),
+        Err(TextError::Long(_)) => Err(CatalogError::NotText { path, found: "more than 1 MiB" }),
+        Err(TextError::NotText) => Err(CatalogError::NotText { path, found: "bytes that are not UTF-8" }),
+        Err(error) => Err(CatalogError::Unreadable { path, error: error.into() }),
     }
 }
 

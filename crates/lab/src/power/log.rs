@@ -1,6 +1,5 @@
 //! A log of power that another program writes.
 
-use std::fs;
 use std::path::Path;
 
 use block::Nanos;
@@ -10,6 +9,8 @@ use super::PowerError;
 use super::samples::{Samples, Unit};
 use super::source::{Csv, Logged};
 
+/// The longest log: ten readings each second for a month are shorter.
+const LENGTH_MAX: u64 = 1 << 30;
 /// The latest time that is taken for one in seconds, which is in the year 2286; what is more is in smaller units.
 const SECONDS_MAX: f64 = 1e10;
 
@@ -22,8 +23,8 @@ const LATER: &str = "later than the entry before";
 /// # Errors
 /// If the file cannot be read, lacks a column, or an entry cannot be understood.
 pub(super) fn read(log: &Csv) -> Result<Samples, PowerError> {
-    let text =
-        fs::read_to_string(&log.path).map_err(|error| PowerError::Unreadable { path: log.path.clone(), error })?;
+    let text = host::open::text(&log.path, LENGTH_MAX)
+        .map_err(|error| PowerError::Unreadable { path: log.path.clone(), error: error.into() })?;
     // Whoever writes it may be in the middle of a line.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let delimiter = delimiter(whole);
@@ -108,7 +109,7 @@ mod tests {
     /// What comes of a log with this text that is read with these settings.
     fn logged(text: &str, settings: &str) -> Result<Samples, PowerError> {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), text).unwrap();
+        std::fs::write(file.path(), text).unwrap();
         let source: super::super::Source = format!("csv:{}?{settings}", file.path().display()).parse()?;
         let Kind::Csv(log) = &source.kind else { panic!("{source:?}") };
         read(log)

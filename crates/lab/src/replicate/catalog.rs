@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use host::Within;
 use thiserror::Error;
 
 use super::published::{Published, parse};
-use crate::plan::catalog::{CatalogError, Source, read_file};
+use crate::plan::catalog::{CatalogError, Source, read_file, read_within};
 use crate::plan::{Diagnostic, Method, Part, parse_method, suggestion};
 
 /// A published review and how it is repeated.
@@ -160,7 +161,10 @@ pub fn find(name_or_path: &str) -> Result<Review, ReviewError> {
         Err(mistakes) => return Err(ReviewError::Mistakes { file: figures, mistakes }),
     };
     let method = match &published.method {
-        Some(method) => read_file(Path::new(name_or_path).parent().unwrap_or(Path::new(".")).join(method))?,
+        Some(method) => {
+            let within = Within::folder_of(Path::new(name_or_path));
+            read_within(within.path(Path::new(method)), &within)?
+        }
         None => return Err(ReviewError::NoMethod { file_name: figures.file_name }),
     };
     Review::new(figures, method)

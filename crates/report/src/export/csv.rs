@@ -72,8 +72,13 @@ fn given<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A field as RFC 4180 has it: in quotes where it holds a comma, a quote or a line's end, quotes doubled.
+/// A field as RFC 4180 has it: in quotes where it holds a comma, a quote or a line's end, quotes doubled. A text that a
+/// spreadsheet would take for a formula begins with an apostrophe, by which it is one no more; numbers stay numbers.
+///
+/// Source: OWASP, "CSV Injection", owasp.org/www-community/attacks/CSV_Injection.
 fn quoted(field: &str) -> String {
+    let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let field = if is_formula && field.parse::<f64>().is_err() { &format!("'{field}") } else { field };
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -102,6 +107,25 @@ mod tests {
              {conditions},write,2000,8192000,1000,4096000,250000,250000,250000,250000,250000,250000,250000,250000,{rest}\n"
         );
         assert_eq!(csv(&single(&mixed())), expected);
+    }
+
+    #[test]
+    fn no_text_is_a_formula_and_numbers_stay_numbers() {
+        for (field, written) in [
+            ("=1+1", "'=1+1"),
+            ("=HYPERLINK(\"x\",1)", "\"'=HYPERLINK(\"\"x\"\",1)\""),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("-5", "-5"),
+            ("+1.5e3", "+1.5e3"),
+            ("sim:x25-m", "sim:x25-m"),
+            ("", ""),
+        ] {
+            assert_eq!(quoted(field), written);
+        }
     }
 
     #[test]

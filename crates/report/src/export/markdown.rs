@@ -22,11 +22,11 @@ pub fn review_markdown(outcome: &Outcome) -> String {
     let (parts, run) = (parts(outcome), &outcome.run);
     let scorecard = Scorecard::of(&parts);
     let mut page = format!("# {}\n\n", escaped(&run.target_identity));
-    let mut facts = vec![format!("`{}`", run.target.replace('`', "'")), format!("plan `{}`", run.plan)];
+    let mut facts = vec![code(&run.target), format!("plan {}", code(&run.plan))];
     facts.extend([format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()]);
     facts.extend(run.quick.then(|| "quick".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));
-    facts.push(format!("assay {}", run.version));
+    facts.push(format!("assay {}", escaped(&run.version)));
     page += &format!("{}\n", facts.join(" · "));
     let verdict = prose::verdict(&scorecard, &parts).join(" ");
     for text in prose::shortfall(outcome).into_iter().chain(Some(verdict).filter(|text| !text.is_empty())) {
@@ -105,6 +105,12 @@ fn figure(figure: &Figure) -> String {
     }
 }
 
+/// A name as code, of which nothing is taken for markup and which ends where it does.
+fn code(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("`{}`", plain.replace('`', "'"))
+}
+
 /// A text that Markdown takes for no more than it is.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
@@ -127,6 +133,7 @@ mod tests {
         let rows = [vec!["a|b".to_owned(), "1".to_owned()]];
         let page = table(&["Cell".to_owned(), "IOPS".to_owned()], |column| column == 1, rows.into_iter());
         assert_eq!(page, "\n| Cell | IOPS |\n| --- | ---: |\n| a\\|b | 1 |\n");
+        assert_eq!(code("a`b\n\n# c"), "`a'b  # c`");
         assert_eq!(escaped("<script> *x*\n# y"), "\\<script\\> \\*x\\* \\# y");
     }
 }

@@ -6,7 +6,7 @@ use attach::registry::{Entry, Registry};
 use attach::{AttachError, Fault};
 
 use crate::failure::Failure;
-use crate::terminal::say;
+use crate::terminal::{complain, say};
 
 /// What to detach.
 #[derive(Clone, Debug, clap::Args)]
@@ -50,7 +50,7 @@ pub fn attached() -> Result<(), Failure> {
     say(&entries.iter().map(row).fold(head, |text, row| text + &row))?;
     for entry in entries.iter().filter(|entry| trouble(entry).is_none()) {
         if let Some(finding) = entry.live.finding() {
-            eprintln!("warning: {}: {finding}", entry.device.display());
+            complain(format_args!("warning: {}: {finding}", entry.device.display()));
         }
     }
     Ok(())

@@ -57,8 +57,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Serves the store in this file until somebody asks for the end.
 pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
-    // Makes the store if there is none, and brings it up to date, which readers cannot.
-    drop(Store::open(store)?);
+    // A file that is no store is told at once, not to whoever asks for a page.
+    drop(Store::open_to_read(store)?);
     let listener = TcpListener::bind(arguments.listen).map_err(|error| {
         Failure::usage(format!(
             "cannot listen on {}: {error}; give another address or port with --listen, such as 127.0.0.1:0 for a free port",

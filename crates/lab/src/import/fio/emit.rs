@@ -42,7 +42,7 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
 /// What is to be known before the plan is run.
 fn heading(import: &Import, file: &str) -> String {
     let mut lines = vec![format!("Imported from fio's job file {file}."), String::new(), "To run it:".to_owned()];
-    let target = import.target.as_deref().unwrap_or("TARGET");
+    let target = import.target.as_deref().map_or_else(|| "TARGET".to_owned(), typed);
     let size = import.size.map(|size| format!(" --size={}", amount(size))).unwrap_or_default();
     lines.push(format!("  assay review --plan THIS-FILE {target}{size} --direct={}", u8::from(import.direct)));
     let at = |source: usize, line: usize| match source {
@@ -66,7 +66,7 @@ fn heading(import: &Import, file: &str) -> String {
         );
     }
     for record in import.jobs().filter_map(|job| job.record.as_deref()) {
-        let words = format!("`assay run {file}` writes the record {record}, as write_iolog asks; a plan writes none.");
+        let words = format!("`assay run {file} --log-dir DIR` writes the record {record} there; a plan writes none.");
         lines.extend([String::new(), words]);
     }
     let draws = |job: &Job| job.workload.pattern.is_random() && !job.workload.no_repeat;
@@ -80,6 +80,13 @@ fn heading(import: &Import, file: &str) -> String {
         ]);
     }
     words::comment(&lines)
+}
+
+/// A file's name as a shell takes it for one word, and assay for no option.
+fn typed(name: &str) -> String {
+    let word = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
+    let is_plain = |c: char| c.is_alphanumeric() || "./:=_-+,@%".contains(c);
+    if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A job by itself: a step that measures.

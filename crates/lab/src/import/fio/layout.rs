@@ -84,7 +84,8 @@ pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Im
     }
     let target = place(&mut jobs, &mut notices);
     let direct = cache(&jobs, &mut notices);
-    let ends: Option<Vec<Bytes>> = jobs.iter().map(|job| Some(job.workload.offset + job.workload.size?)).collect();
+    let end = |job: &Job| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
+    let ends: Option<Vec<Bytes>> = jobs.iter().map(end).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
     let reads = |job: &Job| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
     let uses_data = jobs.iter().any(|job| reads(job) || job.overwrites);

@@ -120,7 +120,7 @@ impl Reader<'_> {
         };
     }
 
-    /// Reads a file in place of the line that names it: beside the file that includes it, or else as it is named.
+    /// Reads a file in place of the line that names it, from the folder of the file that includes it.
     fn include(&mut self, path: &Path, file: &str, place: Place, depth: usize) {
         if matches!(self.now, At::Passed) || self.size > TEXT_MAX {
             return;
@@ -131,10 +131,8 @@ impl Reader<'_> {
             return self.mistake("fio::include", "include", message, help, place);
         }
         let beside = path.parent().map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
-        let found = self.world.file(&beside).map(|text| (beside.clone(), text));
-        match found.or_else(|error| self.world.file(Path::new(file)).map(|text| (file.into(), text)).map_err(|_| error))
-        {
-            Ok((path, text)) => self.file(&path, text, depth),
+        match self.world.file(&beside) {
+            Ok(text) => self.file(&beside, text, depth),
             Err(error) => {
                 let message = format!("{} cannot be included: {error}", beside.display());
                 self.mistake("fio::include", "include", message, None, place);
@@ -161,8 +159,10 @@ impl Reader<'_> {
             None => None,
             Some(Some(expanded)) => {
                 for variable in expanded.unset {
-                    let message = format!("the environment has no `{variable}`, so that nothing takes its place");
-                    let help = Some(format!("set it: `{variable}=… assay …`"));
+                    let message = format!("no `{variable}` is given, so that nothing takes its place");
+                    let help = Some(format!(
+                        "give it: `--variable {variable}=VALUE`, or `--variable {variable}` for the environment's own"
+                    ));
                     self.tell(Severity::Warning, "fio::unset", name, message, help, place.clone());
                 }
                 Some(expanded.text)
@@ -226,7 +226,7 @@ mod tests {
             Bench::default().file("jobs/more.fio", "bs=4k\ninclude sub/deep.fio").file("jobs/sub/deep.fio", "rw=write");
         assert_eq!(told("[global]\ninclude more.fio\n[a]\nbs=8k\n", &bench), ["a: rw=write bs=8k"]);
         let bench = Bench::default().file("here.fio", "bs=4k");
-        assert_eq!(told("[a]\ninclude here.fio\n", &bench), ["a: bs=4k"], "else as it is named");
+        assert_eq!(told("[a]\ninclude here.fio\n", &bench), ["a: "], "not where assay was started");
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         for (text, line, words) in [
             ("bs=4k\n[a]\n", 1, "stands in no section"),
             ("[a]\niodeph=4\n", 2, "did you mean `iodepth`?"),
-            ("[a]\nbs=${GONE}\n", 2, "the environment has no `GONE`"),
+            ("[a]\nbs=${GONE}\n", 2, "no `GONE` is given"),
             ("[a]\ninclude loop.fio\n", 1, "more than 16 deep"),
             ("[a]\ninclude section.fio\n", 1, "begins in an included file"),
             ("[a]\n\ninclude gone.fio\n", 3, "jobs/gone.fio cannot be included: no such file"),

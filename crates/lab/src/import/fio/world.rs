@@ -6,13 +6,13 @@ use block::Bytes;
 
 /// What a job file asks of the world around it: files that it includes, variables, and the machine.
 pub trait World {
-    /// The text of an included file.
+    /// The text of an included file, which lies where a job file may name others.
     ///
     /// # Errors
     /// Says why there is none.
     fn file(&self, path: &Path) -> Result<String, String>;
 
-    /// An environment variable \[`${NAME}`\].
+    /// A variable that the command line gives \[`${NAME}`\]. The environment is not a job file's to read.
     fn variable(&self, name: &str) -> Option<String>;
 
     /// The size of a page of memory, in bytes \[`$pagesize`\].
@@ -24,6 +24,6 @@ pub trait World {
     /// How many processors are online \[`$ncpus`\].
     fn processors(&self) -> u64;
 
-    /// How long a file or device is, where that can be told.
+    /// How long a job's own file is, where that can be told.
     fn capacity(&self, target: &str) -> Option<Bytes>;
 }
