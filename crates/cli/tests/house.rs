@@ -20,10 +20,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("trial", &["block", "stats", "workload", "drive", "host", "engine", "attach"]),
     ("lab", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial"]),
     ("report", &["block", "stats", "workload", "drive", "engine", "store", "trial", "lab"]),
-    (
-        "cli",
-        &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial", "lab", "report"],
-    ),
+    ("cli", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial", "lab", "report"]),
 ];
 
 /// Where `unsafe` may be: the rings, and calls to the kernel that have no safe wrapper.

@@ -139,9 +139,8 @@ impl Output {
         }
         file.write_all(bytes).map_err(failed)?;
         // Where there are no extended attributes the file is written all the same, and replaced only by force.
-        let _ = stamp(&file, bytes).and_then(|stamp| {
-            Ok(rustix::fs::fsetxattr(&file, MARK, stamp.as_bytes(), XattrFlags::empty())?)
-        });
+        let _ = stamp(&file, bytes)
+            .and_then(|stamp| Ok(rustix::fs::fsetxattr(&file, MARK, stamp.as_bytes(), XattrFlags::empty())?));
         match before {
             None => self.name_new(draft).map_err(failed)?,
             Some(before) => self.exchange(draft, before)?,
@@ -199,7 +198,8 @@ impl Output {
 
     /// What the path means where it is a stream.
     fn find_stream(&self) -> Result<Option<File>, OutputError> {
-        let own = |fd: io::Result<std::os::fd::OwnedFd>| fd.map(|fd| Some(fd.into())).map_err(|error| self.failed(error));
+        let own =
+            |fd: io::Result<std::os::fd::OwnedFd>| fd.map(|fd| Some(fd.into())).map_err(|error| self.failed(error));
         match self.path.to_str() {
             Some("-" | "/dev/stdout") => return own(rustix::io::dup(io::stdout()).map_err(Into::into)),
             Some("/dev/stderr") => return own(rustix::io::dup(io::stderr()).map_err(Into::into)),
@@ -318,7 +318,8 @@ mod tests {
         fs::write(path("target"), "kept").unwrap();
         open::protect(&File::open(path("target")).unwrap());
         symlink(path("elsewhere"), path("link")).unwrap();
-        for (named, word) in [("target", "measured"), ("link", "link"), (".", "folder"), ("none/file", "No such file")] {
+        for (named, word) in [("target", "measured"), ("link", "link"), (".", "folder"), ("none/file", "No such file")]
+        {
             let said = written(&path(named), true, "lost").unwrap_err();
             assert!(said.contains(word), "{named}: {said}");
         }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use block::Bytes;
 pub use device::BlockDevice;
-use host::Mount;
 pub use file_system::FileSystem;
+use host::Mount;
 use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};
 
