@@ -26,6 +26,19 @@ pub struct Trials {
     pub repeats: u32,
 }
 
+impl Trials {
+    /// The commands of other programs that its points start for what they are told, each once, in order.
+    pub fn commands(&self) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for command in self.points.iter().flat_map(|point| self.experiment.commands(&point.choices)) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+}
+
 impl PartialEq for Trials {
     fn eq(&self, other: &Self) -> bool {
         let of = |trials: &Self| (trials.experiment.name(), trials.axes.clone(), trials.repeats);
