@@ -173,6 +173,16 @@ pub(crate) fn list(of: &str, rules: &[&'static [Rule]], start: usize, text: &str
     Ok(given)
 }
 
+/// The names in a table and in the lists that it holds, for documentation.
+pub(crate) fn names(rules: &'static [Rule]) -> Vec<&'static str> {
+    let inner = |value: Value| match value {
+        Value::List(rules) => names(rules),
+        Value::Features(words) => words.to_vec(),
+        _ => Vec::new(),
+    };
+    rules.iter().flat_map(|rule| [vec![rule.name], inner(rule.value)].concat()).collect()
+}
+
 impl Value {
     /// Whether `text`, which begins at `at`, is such a value of what is called `of`.
     pub(crate) fn check(self, of: &str, at: usize, text: &str) -> Result<(), Refused> {

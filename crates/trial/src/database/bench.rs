@@ -52,6 +52,11 @@ impl BenchOptions {
         Ok(Self { given })
     }
 
+    /// The options that a plan may give.
+    pub fn permitted() -> Vec<&'static str> {
+        permitted::names(RULES)
+    }
+
     /// The words of the command line.
     pub fn words(&self) -> Vec<String> {
         self.given.iter().flat_map(|given| [Some(given.name.to_owned()), given.value.clone()]).flatten().collect()

@@ -136,6 +136,11 @@ impl Settings {
         Self::parse(SQLITE, "SQLite", text)
     }
 
+    /// The settings that a plan may give, those of SQLite behind those of PostgreSQL.
+    pub fn permitted() -> Vec<&'static str> {
+        POSTGRESQL.iter().chain(SQLITE).flat_map(|group| group.names.split(' ')).collect()
+    }
+
     /// The same of either.
     pub(super) fn of(engine: Engine, text: &str) -> Result<Self, Refused> {
         if engine == Engine::PostgreSql { Self::postgresql(text) } else { Self::sqlite(text) }

@@ -25,6 +25,11 @@ impl MakeOptions {
         Ok(Self { fs, given: permitted::options(&format!("mkfs.{fs}"), rules(fs), text)? })
     }
 
+    /// The options, and keys of their lists, that a plan may give for such a file system.
+    pub fn permitted(fs: &str) -> Vec<&'static str> {
+        permitted::names(rules(fs))
+    }
+
     /// The same with blocks of this size.
     #[must_use]
     pub(crate) fn with_block(mut self, block: Bytes) -> Self {

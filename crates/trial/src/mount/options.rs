@@ -59,6 +59,11 @@ impl MountOptions {
         Ok(Self { given })
     }
 
+    /// The options that a plan may give for a mount of such a file system.
+    pub fn permitted(fs: &str) -> Vec<&'static str> {
+        [permitted::names(MOUNT), permitted::names(rules(fs))].concat()
+    }
+
     /// The same with one more, unless it says something of that already.
     #[must_use]
     pub(super) fn or(mut self, name: &'static str, about: &str) -> Self {
