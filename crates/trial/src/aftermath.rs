@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -150,8 +151,13 @@ impl Aftermath {
     /// left.
     ///
     /// # Errors
-    /// If some could not be kept.
+    /// If some could not be kept, or it is no file that promises are written to.
     pub fn guard(path: &Path) -> Result<(), TrialError> {
+        if path.parent() != Some(Path::new(FOLDER)) || owner(path).is_none() {
+            let words =
+                format!("{}: promises stand in {FOLDER} alone, and assay starts this by itself", path.display());
+            return Err(TrialError::Lacks(words));
+        }
         let owner = owner(path);
         let (other_end, closed) = mpsc::channel::<()>();
         thread::spawn(move || {
@@ -287,11 +293,11 @@ fn draft(path: &Path) -> PathBuf {
     path.with_extension("new")
 }
 
-/// The promises in a file, the earliest first; none if it holds none.
+/// The promises in a file, the earliest first; none if it holds none, or others could have written it.
 fn read(path: &Path) -> Vec<Undo> {
-    open::to_read(path)
-        .and_then(io::read_to_string)
-        .ok()
+    let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    let file = open::to_read(path).ok().filter(|file| file.metadata().is_ok_and(is_ours));
+    file.and_then(|file| io::read_to_string(file).ok())
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default()
 }
@@ -483,6 +489,14 @@ mod tests {
         assert!(Aftermath::within(&place).unwrap_err().to_string().contains("others can change"));
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
         Aftermath::within(&folder.path().join("link")).unwrap_err();
+        let (book, kept) = (folder.path().join("1-2-0.json"), folder.path().join("kept"));
+        fs::write(&kept, "kept").unwrap();
+        fs::write(&book, serde_json::to_string(&[Undo::Remove(kept.clone())]).unwrap()).unwrap();
+        // Wherever else it lies, it is nobody's promise to keep.
+        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("in /run/assay/aftermath alone"));
+        fs::set_permissions(&book, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+        settle(&book).unwrap();
+        assert!(kept.exists());
     }
 
     #[test]

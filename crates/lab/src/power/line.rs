@@ -6,7 +6,8 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
+use host::open;
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::termios::{ControlModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
 use super::PowerError;
@@ -133,8 +134,7 @@ fn connect(host: &str, patience: Duration) -> io::Result<TcpStream> {
 /// A serial device that passes bytes as they are, eight bits without parity, and whose reads wait for a moment.
 fn serial(path: &Path, baud: u32) -> io::Result<File> {
     // Without NONBLOCK the kernel would wait for a modem's carrier.
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let device = open(path, flags | OFlags::NONBLOCK, Mode::empty())?;
+    let device = open::character_device(path, OFlags::NOCTTY | OFlags::NONBLOCK)?;
     let mut settings = tcgetattr(&device)?;
     settings.make_raw();
     settings.control_modes |= ControlModes::CLOCAL | ControlModes::CREAD;
@@ -144,5 +144,5 @@ fn serial(path: &Path, baud: u32) -> io::Result<File> {
     settings.special_codes[SpecialCodeIndex::VTIME] = (GLANCE.as_millis() / 100) as u8;
     tcsetattr(&device, OptionalActions::Flush, &settings)?;
     fcntl_setfl(&device, OFlags::empty())?;
-    Ok(File::from(device))
+    Ok(device)
 }
