@@ -171,7 +171,7 @@ impl Registry {
     pub fn enter(&self, entry: &Entry) -> Result<(), AttachError> {
         let path = self.path(&entry.device);
         let text = serde_json::to_string_pretty(entry).expect("numbers and names always serialise");
-        open::replace_as_self(&path, text.as_bytes()).map_err(|cause| AttachError::Content { path, cause })
+        open::replace_private(&path, text.as_bytes()).map_err(|cause| AttachError::Content { path, cause })
     }
 
     /// Every entry, by device or socket.

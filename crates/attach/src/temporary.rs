@@ -20,7 +20,7 @@ impl Temporary {
     /// # Errors
     /// If it cannot be made.
     pub fn new(path: PathBuf) -> io::Result<Self> {
-        let file = open::new_file_as_self(&path, 0o600)?;
+        let file = open::new_private(&path, 0o600)?;
         Ok(Self { identity: open::identity(&file)?, path })
     }
 

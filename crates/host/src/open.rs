@@ -5,7 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -97,16 +97,17 @@ pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
 /// # Errors
 /// If anything has that name, be it a link that leads nowhere, or it cannot be made.
 pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
-    let file = new_file_as_self(path, mode)?;
+    let file = new_private(path, mode)?;
     caller::give(&file);
     Ok(file)
 }
 
-/// The same, which stays this user's: what root acts upon must not be the caller's to change.
+/// A file that was not there before, for the program's own use: it is not given to the caller of sudo, who could change
+/// what root relies on.
 ///
 /// # Errors
-/// As [`new_file`].
-pub fn new_file_as_self(path: &Path, mode: u32) -> io::Result<File> {
+/// As those of [`new_file`].
+pub fn new_private(path: &Path, mode: u32) -> io::Result<File> {
     let flags = libc_flags(OFlags::NOFOLLOW);
     OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)
 }
@@ -121,6 +122,88 @@ pub fn name_new(draft: &Path, path: &Path) -> io::Result<()> {
         Err(Errno::INVAL) => fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft)),
         other => Ok(other?),
     }
+}
+
+/// Copies a file into a folder of ours, as one that was not there before.
+///
+/// # Errors
+/// As those of [`new_private`], and if it cannot be read or written.
+pub fn copy_private(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
+    let (mut from, mut to) = (File::open(from)?, new_private(to, mode)?);
+    // The mode that was asked for, whatever the umask.
+    to.set_permissions(fs::Permissions::from_mode(mode))?;
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+/// A regular file to be read; no link, and nothing that would make the reader wait.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn to_read(path: &Path) -> io::Result<File> {
+    let handle = handle_of_no_link(path)?;
+    if !handle.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    again(&handle, false, OFlags::empty())
+}
+
+/// A folder that is no link, by which its owner and mode can be changed.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Makes sure that `path` is a folder which nobody but this user and root can change, and makes it if there is none; the
+/// folder that it is in must be there.
+///
+/// # Errors
+/// If it is a link, another user's, or open to others to write.
+pub fn own_folder(path: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o755).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = folder(path)?.metadata()?;
+    let own = rustix::process::geteuid();
+    if ![0, own.as_raw()].contains(&found.uid()) || found.mode() & 0o022 != 0 {
+        let (user, mode) = (found.uid(), found.mode() & 0o7777);
+        let words = format!(
+            "others can change what is in it (user {user}, mode {mode:o}); make it root's with mode 755, or remove it"
+        );
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    Ok(())
+}
+
+/// Whether nobody but this user and root can change what this path leads to: each folder on the way is theirs, and open to
+/// others at most as /tmp is. What is not there yet is nobody's.
+pub fn is_out_of_reach(path: &Path) -> bool {
+    let own = rustix::process::geteuid();
+    let is_closed = |folder: &Path| match fs::symlink_metadata(folder) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(found) => {
+            let is_sticky = found.mode() & 0o1000 != 0;
+            found.is_dir() && [0, own.as_raw()].contains(&found.uid()) && (found.mode() & 0o022 == 0 || is_sticky)
+        }
+    };
+    path.is_absolute() && path.ancestors().all(is_closed)
+}
+
+/// A block device, to be written: the one that was chosen and checked, by its number.
+///
+/// # Errors
+/// If the path leads to something else, or it cannot be opened.
+pub fn chosen_block_device(path: &Path, number: u64, flags: OFlags) -> io::Result<File> {
+    let handle = handle(path)?;
+    let found = handle.metadata()?;
+    if !found.file_type().is_block_device() || found.rdev() != number {
+        let words = "it is not the block device any more that was chosen";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+    }
+    again(&handle, true, flags)
 }
 
 /// A regular file of this user's that is there, to be read and written; no link. Root also takes files of the caller of
@@ -198,7 +281,7 @@ pub fn nameless(folder: &Path) -> io::Result<File> {
 }
 
 /// Writes a file of ours into a folder of ours, in place of an earlier one of that name: whoever reads it finds all of
-/// the one or all of the other.
+/// the one or all of the other. It is not given to the caller of sudo.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -210,8 +293,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`replace`].
-pub fn replace_as_self(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(path, new_file_as_self, |file| file.write_all(bytes))
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_private, |file| file.write_all(bytes))
 }
 
 /// The same as [`replace`], and a loss of power leaves the one or the other.
@@ -237,12 +320,12 @@ fn put(
     })
 }
 
-/// Writes a file that was not there into a folder of ours.
+/// Writes a file that was not there into a folder of ours. It is not given to the caller of sudo.
 ///
 /// # Errors
-/// As those of [`new_file`], and if it cannot be written.
+/// As those of [`new_private`], and if it cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = new_file(path, mode)?;
+    let mut file = new_private(path, mode)?;
     // The mode that was asked for, whatever the umask.
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(bytes)
@@ -399,6 +482,40 @@ mod tests {
         for wrong in [path("link"), folder.path().to_owned(), "/dev/null".into()] {
             own_file(&wrong).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_folder_of_ours_is_no_link_and_closed_to_others() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        own_folder(&path("new")).unwrap();
+        own_folder(&path("new")).unwrap();
+        assert!(is_out_of_reach(&path("new/later")));
+        symlink(path("new"), path("link")).unwrap();
+        own_folder(&path("link")).unwrap_err();
+        folder(&path("link")).unwrap_err();
+        assert!(!is_out_of_reach(&path("link/later")));
+        fs::set_permissions(path("new"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(own_folder(&path("new")).unwrap_err().to_string().contains("mode 777"));
+        assert!(!is_out_of_reach(&path("new/later")));
+        fs::write(path("file"), "").unwrap();
+        own_folder(&path("file")).unwrap_err();
+    }
+
+    #[test]
+    fn what_is_read_is_a_regular_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        fs::write(path("file"), "text").unwrap();
+        symlink(path("file"), path("link")).unwrap();
+        assert_eq!(io::read_to_string(to_read(&path("file")).unwrap()).unwrap(), "text");
+        for wrong in [path("link"), home.path().to_owned(), "/dev/zero".into()] {
+            to_read(&wrong).unwrap_err();
+        }
+        copy_private(&path("file"), &path("copy"), 0o640).unwrap();
+        assert_eq!(fs::metadata(path("copy")).unwrap().mode() & 0o777, 0o640);
+        copy_private(&path("file"), &path("link"), 0o640).unwrap_err();
+        chosen_block_device(Path::new("/dev/null"), 0x103, OFlags::empty()).unwrap_err();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use trial::{Choice, Choices, Experiment};
+use trial::{Choice, Choices, ChoicesError, Experiment};
 
 use super::Repetition;
 use super::body::unknown_key;
@@ -24,6 +24,19 @@ pub struct Trials {
     pub axes: Vec<&'static Choice>,
     /// How often each point is tried.
     pub repeats: u32,
+}
+
+impl Trials {
+    /// The commands of other programs that its points start for what they are told, each once, in order.
+    pub fn commands(&self) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for command in self.points.iter().flat_map(|point| self.experiment.commands(&point.choices)) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
 }
 
 impl PartialEq for Trials {
@@ -115,8 +128,9 @@ impl TrialDraft {
             axes.push(choice);
             points = points.iter().flat_map(|point| values.iter().map(|(text, _)| point.with(choice, text))).collect();
         }
-        if let Some(Err(words)) = points.iter().map(|point| experiment.check(&point.choices)).find(Result::is_err) {
-            mistakes.push(Diagnostic::new("plan::trial", draft.place.clone(), words).label("in this step"));
+        let wrong = points.iter().find_map(|point| Some((point, experiment.check(&point.choices).err()?)));
+        if let Some((point, error)) = wrong {
+            mistakes.push(self.mistake(point, error, &parts, draft));
             return None;
         }
         let frames =
@@ -129,6 +143,27 @@ impl TrialDraft {
             .or(own.repeats)
             .unwrap_or(frame.repeats);
         Some(Trials { experiment: *experiment, points, axes, repeats: repeats.least() })
+    }
+}
+
+impl TrialDraft {
+    /// That a point makes no sense, or tells a program what a plan may not: at the word, where it is one.
+    fn mistake(&self, point: &Point, error: ChoicesError, parts: &[&Part], draft: &Draft) -> Diagnostic {
+        let ChoicesError::Text { choice, refused } = error else {
+            return Diagnostic::new("plan::trial", draft.place.clone(), error.to_string()).label("in this step");
+        };
+        let text = point.choices.text(choice);
+        let fixed = parts.iter().rev().flat_map(|part| part.told.iter().filter(|(told, _)| told.name == choice));
+        let swept = parts.iter().rev().flat_map(|part| part.sweep.iter().filter(|(swept, _)| swept.name == choice));
+        let places = fixed.map(|(_, told)| told).chain(swept.flat_map(|(_, values)| values));
+        let place = places.filter(|(told, _)| told == text).map(|(_, span)| span.clone()).next();
+        // Between two quotation marks each letter stands for itself, unless there are more bytes than letters.
+        let within = |span: Range<usize>| match span.len() == text.len() + 2 {
+            true => span.start + 1 + refused.at.start..span.start + 1 + refused.at.end,
+            false => span,
+        };
+        let place = place.map_or_else(|| draft.place.clone(), within);
+        Diagnostic::new("plan::not-permitted", place, refused.found).label("refused").help(refused.help)
     }
 }
 
