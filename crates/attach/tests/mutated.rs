@@ -64,10 +64,11 @@ fn said(bytes: &[u8]) {
 fn goes_on() {
     let mut stream = connected();
     stream.write_all(&[&hello()[..], &request(0, 0, 0, 512, &[])].concat()).unwrap();
-    let mut told = [0; 18 + 10 + 16 + 512];
+    let mut told = [0; 18 + 10 + 16];
     stream.read_exact(&mut told).unwrap();
     assert_eq!(told[18..26], SIZE.to_be_bytes());
     assert_eq!(told[28..36], [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0], "it is answered without an error");
+    stream.read_exact(&mut [0; 512]).unwrap();
     assert_eq!(PANICS.load(Ordering::Relaxed), 0);
     assert!(SERVED.1.is_served() && !SERVED.1.live().is_broken);
 }
@@ -135,7 +136,8 @@ fn conversation() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    // All cases share one drive: after one that failed, smaller ones prove nothing.
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 0, ..ProptestConfig::default() })]
 
     #[test]
     fn a_client_is_answered_or_hung_up_on_and_the_next_is_served(bytes in conversation()) {
