@@ -142,6 +142,9 @@ fn what_a_plan_may_not_tell_a_program_is_underlined_to_the_word() {
         ("mkfs = '-m 0 -E strid=16'\n", "strid=16", "did you mean `stride`?"),
         ("mount = \"noatime, journal_path=/dev/x\"\n", "journal_path=/dev/x", "permitted are noatime"),
         ("sweep = { mount = [\"\", \"noatime,data=all\"] }\n", "all", "one of journal, ordered, writeback"),
+        ("quick = { mkfs = \"-J device=/dev/x\" }\n", "device=/dev/x", "permitted are size"),
+        ("simulated = { mount = \"data=x\" }\n", "x", "one of journal"),
+        ("sweep = { fs = [\"ext4\"] }\nquick = { sweep = { fs = [\"xfs\"] } }\nmkfs = \"-j\"\n", "-j", "permitted are"),
         ("sweep = { fs = [\"xfs\", \"ext4\"], mkfs = [\"-d su=64k,sw=4\"] }\n", "-d", "permitted are -b"),
     ];
     for (text, word, help) in cases {

@@ -114,25 +114,14 @@ impl TrialDraft {
         let quick = frame.length.is_quick().then_some(quick);
         // The nearest word wins: the later part.
         let parts: Vec<&Part> = [Some(own), simulated, quick].into_iter().flatten().collect();
-        let sweep = own.sweep.iter().map(|(choice, values)| {
-            let shorter = parts.iter().rev().find_map(|part| part.sweep.iter().find(|(other, _)| other == choice));
-            (*choice, shorter.map_or(values, |(_, values)| values))
-        });
-        let mut fixed = Choices::of(experiment.choices());
-        for (choice, (text, _)) in parts.iter().flat_map(|part| &part.told) {
-            fixed.tell(choice.name, text).expect("it was checked when it was read");
-        }
-        let mut points = vec![Point { values: Vec::new(), choices: fixed }];
-        let mut axes = Vec::new();
-        for (choice, values) in sweep {
-            axes.push(choice);
-            points = points.iter().flat_map(|point| values.iter().map(|(text, _)| point.with(choice, text))).collect();
-        }
+        let points = self.points(&parts);
         let wrong = points.iter().find_map(|point| Some((point, experiment.check(&point.choices).err()?)));
         if let Some((point, error)) = wrong {
             mistakes.push(self.mistake(point, error, &parts, draft));
             return None;
         }
+        self.check_other_lengths(draft, mistakes);
+        let axes = own.sweep.iter().map(|(choice, _)| *choice).collect();
         let frames =
             [frame.quick.repeats.filter(|_| quick.is_some()), frame.simulated.repeats.filter(|_| simulated.is_some())];
         let repeats = quick
@@ -147,6 +136,34 @@ impl TrialDraft {
 }
 
 impl TrialDraft {
+    /// The points of the sweep where these parts count, the later ones more.
+    fn points(&self, parts: &[&Part]) -> Vec<Point> {
+        let mut fixed = Choices::of(self.experiment.choices());
+        for (choice, (text, _)) in parts.iter().flat_map(|part| &part.told) {
+            fixed.tell(choice.name, text).expect("it was checked when it was read");
+        }
+        let mut points = vec![Point { values: Vec::new(), choices: fixed }];
+        for (choice, values) in &self.own.sweep {
+            let shorter = parts.iter().rev().find_map(|part| part.sweep.iter().find(|(other, _)| other == choice));
+            let values = shorter.map_or(values, |(_, values)| values);
+            points = points.iter().flat_map(|point| values.iter().map(|(text, _)| point.with(choice, text))).collect();
+        }
+        points
+    }
+
+    /// What a plan may not tell a program it may not tell it at any length: who reads a plan reads all of it.
+    fn check_other_lengths(&self, draft: &Draft, mistakes: &mut Mistakes) {
+        let Self { experiment, own, quick, simulated } = self;
+        for parts in [&[own][..], &[own, simulated], &[own, quick], &[own, simulated, quick]] {
+            for point in self.points(parts) {
+                if let Err(error @ ChoicesError::Text { .. }) = experiment.check(&point.choices) {
+                    mistakes.push(self.mistake(&point, error, parts, draft));
+                    return;
+                }
+            }
+        }
+    }
+
     /// That a point makes no sense, or tells a program what a plan may not: at the word, where it is one.
     fn mistake(&self, point: &Point, error: ChoicesError, parts: &[&Part], draft: &Draft) -> Diagnostic {
         let ChoicesError::Text { choice, refused } = error else {
