@@ -6,7 +6,7 @@
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
-use crate::run::moment;
+use crate::run::{moment, plan_name};
 use crate::{RunId, State, Store, StoreError};
 
 /// A run as a list shows it; see [`Run`](crate::Run) for what each means.
@@ -163,7 +163,7 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
     let state: String = row.get(5)?;
     Ok(Listed {
         id: RunId(row.get(0)?),
-        plan: row.get(1)?,
+        plan: plan_name(row)?,
         quick: row.get(2)?,
         target: row.get(3)?,
         target_identity: row.get(4)?,

@@ -147,7 +147,7 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
     let state: String = row.get("state")?;
     Ok(Run {
         id: RunId(row.get("id")?),
-        plan: row.get("plan")?,
+        plan: plan_name(row)?,
         plan_text: row.get("plan_text")?,
         quick: row.get("quick")?,
         simulated: row.get("simulated")?,
@@ -166,6 +166,18 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         commit: row.get("git_commit")?,
         environment: row.get("environment")?,
     })
+}
+
+/// The name of a run's plan, which becomes a part of files' names.
+pub(crate) fn plan_name(row: &Row) -> rusqlite::Result<String> {
+    // A plan's own rule is 64 letters, digits and hyphens; a few more may have been meant once.
+    const LONGEST: usize = 128;
+    let (column, name) = (row.as_ref().column_index("plan")?, row.get::<_, String>("plan")?);
+    if name.len() > LONGEST || name.contains(|c: char| c == '/' || c.is_control()) {
+        let words = "the name of a plan is short and holds no `/`".into();
+        return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, words));
+    }
+    Ok(name)
 }
 
 /// The most that any count of requests or bytes can be: 2 EiB, of which a few can be added up.

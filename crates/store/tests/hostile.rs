@@ -116,6 +116,22 @@ fn what_no_schema_of_ours_makes_is_refused_before_it_is_read() {
     }
 }
 
+/// Found: a run whose plan was named `/tmp/x` had its report written there.
+#[test]
+fn no_plan_is_named_as_a_path() {
+    for name in ["'/tmp/x/trav'", "'../../x'", "'a' || char(10)", "printf('%.*c', 5000, 'x')"] {
+        let (_folder, path) = place();
+        tamper(&path, &format!("UPDATE run SET plan = {name}"));
+        let store = Store::open_to_read(&path).unwrap();
+        let said = [
+            store.run(RunId(1)).unwrap_err().to_string(),
+            store.runs().unwrap_err().to_string(),
+            store.listed(&Filter::default(), 0, 9).unwrap_err().to_string(),
+        ];
+        assert!(said.iter().all(|said| said.contains("holds no `/`")), "{said:?}");
+    }
+}
+
 /// A page of a table that leads to itself holds rows without end, and each of them is sound.
 #[test]
 fn a_table_that_leads_back_to_itself_ends() {
