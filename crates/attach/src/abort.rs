@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{Mount, open};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use host::{Mount, mounting, open};
 use rustix::process::Signal;
 
 use crate::registry::{Entry, Registry};
@@ -82,7 +81,7 @@ impl Control {
         let folder = PathBuf::from(CONTROL);
         let is_own = !Mount::all()?.iter().any(|mount| mount.point == folder);
         if is_own {
-            mount("fusectl", &folder, "fusectl", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
+            mounting::fuse_control(&folder)?;
         }
         Ok(Self { folder, is_own })
     }
@@ -91,7 +90,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         if self.is_own {
-            unmount(&self.folder, UnmountFlags::DETACH).ok();
+            mounting::unmount(&self.folder, true).ok();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::mount::{UnmountFlags, unmount};
+use host::mounting;
 use rustix::process::Signal;
 
 use crate::listing::door;
@@ -106,7 +106,7 @@ fn clear_place(place: &Path) -> Result<(), AttachError> {
         }
         loop_device::detach(&device)?;
     }
-    while unmount(place, UnmountFlags::DETACH).is_ok() {}
+    while mounting::unmount(place, true).is_ok() {}
     fs::remove_file(place).ok();
     fs::remove_file(door(place)).ok();
     Ok(())

@@ -146,7 +146,7 @@ fn swap_paths() -> Vec<PathBuf> {
 /// What `blkid` finds; nothing where it is not installed or cannot read the device.
 fn second_opinion(node: &Path) -> Vec<String> {
     let Ok(mut blkid) = program::command("blkid") else { return Vec::new() };
-    let said = blkid.args(["-p", "-o", "export", "--"]).arg(node).output();
+    let said = program::output(blkid.args(["-p", "-o", "export", "--"]).arg(node));
     said.map_or(Vec::new(), |output| opinion(output.status.code(), &String::from_utf8_lossy(&output.stdout)))
 }
 

@@ -17,7 +17,7 @@ mod mounts;
 pub mod open;
 mod output;
 pub mod program;
-mod scratch;
+pub mod scratch;
 mod signature;
 mod text;
 mod within;

@@ -16,9 +16,10 @@ use crate::confine::outside;
 /// # Errors
 /// If the kernel refuses.
 pub fn fuse(path: &Path, device: &File) -> Result<(), Errno> {
-    let (path, options) =
-        (path.to_owned(), format!("fd={},rootmode=100600,user_id=0,group_id=0,allow_other", device.as_raw_fd()));
+    // The kernel holds whoever opens it against its mode, which it leaves to the server otherwise.
+    let options = format!("fd={},rootmode=100600,user_id=0,group_id=0,default_permissions", device.as_raw_fd());
     let options = CString::new(options).expect("there is no zero in it");
+    let path = path.to_owned();
     outside(move || {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount::mount("assay", &path, "fuse.assay", flags, Some(options.as_c_str()))

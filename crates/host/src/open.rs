@@ -267,6 +267,11 @@ pub fn own_or_new_file(path: &Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// If it cannot be made; where the file system has no nameless files, one with a random name is made and removed.
 pub fn nameless(folder: &Path) -> io::Result<File> {
+    let folder = folder.to_owned();
+    confine::outside(move || nameless_here(&folder))
+}
+
+fn nameless_here(folder: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
         Ok(file) => Ok(file.into()),

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Output, Stdio};
 
 use thiserror::Error;
 
@@ -45,40 +45,65 @@ pub fn at(path: &Path) -> Command {
     Command::new(path)
 }
 
-/// What a program may write to, where the run that starts it is fenced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// What the run may write to.
-    Fenced,
-    /// These devices and folders, and nothing else: what the run has made since it was fenced.
-    To(Vec<PathBuf>),
-    /// Whatever its words make it write to: it makes devices, loads modules or installs a system. Its words must all be of
-    /// types that cannot name anything else.
-    Free,
-}
+/// Programs that are started outside the fence of a run, for they make devices, load modules, command drives or install a
+/// system. Each gets words of types that cannot name anything else: docs/safety.md lists them.
+const FREE: [&str; 9] =
+    ["losetup", "partx", "modprobe", "nvme", "hdparm", "sg_sanitize", "mmdebstrap", "apt-get", "blkdiscard"];
 
-/// Starts a program.
+/// Starts a program. Where a run is fenced it may write to what the run may, but for those that make devices and the like.
 ///
 /// # Errors
 /// If the system refuses.
-pub fn start(command: &mut Command, reach: Reach) -> io::Result<Child> {
-    if reach == Reach::Fenced {
+pub fn start(command: &mut Command) -> io::Result<Child> {
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
+    if !FREE.iter().any(|free| *free == name) {
         return command.spawn();
     }
-    let mut taken = std::mem::replace(command, Command::new("/"));
-    let work = move || {
-        let child = taken.spawn();
-        (taken, child)
-    };
-    let (taken, child) = match reach {
-        Reach::To(paths) => {
-            let add = |fence: Fence, path: &PathBuf| if path.is_dir() { fence.folder(path) } else { fence.file(path) };
-            confine::apart(paths.iter().fold(Fence::new(), add), work)
-        }
-        _ => confine::outside(work),
-    };
+    start_guard(command)
+}
+
+/// Starts a program that may write to these devices and folders alone: what the run has made since it was fenced.
+///
+/// # Errors
+/// If the system refuses.
+pub fn start_on(command: &mut Command, paths: &[&Path]) -> io::Result<Child> {
+    let add = |fence: Fence, path: &&Path| if path.is_dir() { fence.folder(path) } else { fence.file(path) };
+    let fence = paths.iter().fold(Fence::new(), add);
+    moved(command, |mut taken| {
+        confine::apart(fence, move || {
+            let child = taken.spawn();
+            (taken, child)
+        })
+    })
+}
+
+/// Starts a program of assay's own outside the fence: it undoes what the run has done, should that be killed.
+///
+/// # Errors
+/// If the system refuses.
+pub fn start_guard(command: &mut Command) -> io::Result<Child> {
+    moved(command, |mut taken| {
+        confine::outside(move || {
+            let child = taken.spawn();
+            (taken, child)
+        })
+    })
+}
+
+/// Runs a program to its end.
+///
+/// # Errors
+/// If the system refuses.
+pub fn output(command: &mut Command) -> io::Result<Output> {
+    start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?.wait_with_output()
+}
+
+/// Has `work` use the command itself, which is back in its place afterwards.
+fn moved<T>(command: &mut Command, work: impl FnOnce(Command) -> (Command, T)) -> T {
+    let taken = std::mem::replace(command, Command::new("/"));
+    let (taken, done) = work(taken);
     *command = taken;
-    child
+    done
 }
 
 #[cfg(test)]

@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 
 use attach::registry::Registry;
 use attach::{Mark, Process};
-use host::{Mount, open, program};
-use rustix::mount::{UnmountFlags, unmount};
+use host::{Mount, Scratch, mounting, open, program};
 use serde::{Deserialize, Serialize};
 
 use crate::TrialError;
@@ -25,7 +24,7 @@ use crate::TrialError;
 /// Where promises stand. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay/aftermath";
 /// What that is in.
-const PLACE: &str = "/run/assay";
+pub(crate) const PLACE: &str = "/run/assay";
 /// How long a killed process has until it is gone, a mount to be let go of, and a group to be left.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a guard looks whether the process it watches over is ending and cannot.
@@ -103,8 +102,15 @@ impl Aftermath {
         if let Some(book) = known.upgrade() {
             return Ok(Self { book });
         }
-        open::own_folder(Path::new(PLACE)).map_err(TrialError::at(PLACE))?;
+        place()?;
         let begun = Self::within(Path::new(FOLDER))?;
+        if let Some(gathered) = Scratch::gathered() {
+            // Whoever gathers removes it; so nobody holds this promise, which is for one that is killed.
+            let mut book = begun.book();
+            let number = book.next;
+            book.promises.push((number, Undo::Remove(gathered)));
+            book.next += 1;
+        }
         if let Some((program, words)) = GUARD.get() {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             begun.guard_by(program, &words)?;
@@ -143,7 +149,7 @@ impl Aftermath {
         command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Ctrl-C is for those who have something to end, not for who cleans up behind them.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        book.guard = Some(command.spawn().map_err(TrialError::at(program))?);
+        book.guard = Some(host::program::start_guard(&mut command).map_err(TrialError::at(program))?);
         Ok(())
     }
 
@@ -302,6 +308,11 @@ fn read(path: &Path) -> Vec<Undo> {
         .unwrap_or_default()
 }
 
+/// Makes sure that the folder of mounts and promises is there, and that nobody else can change it.
+pub(crate) fn place() -> Result<(), TrialError> {
+    open::own_folder(Path::new(PLACE)).map_err(TrialError::at(PLACE))
+}
+
 /// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.
 fn settle(path: &Path) -> Result<(), TrialError> {
     let kept: Vec<Result<(), TrialError>> = read(path).iter().rev().map(Undo::carry_out).collect();
@@ -358,11 +369,11 @@ fn is_mounted_within(mounts: &[Mount], path: &Path) -> bool {
 fn let_go(point: &Path) -> Result<(), TrialError> {
     let began = Instant::now();
     loop {
-        match unmount(point, UnmountFlags::empty()) {
+        match mounting::unmount(point, false) {
             Ok(()) => {}
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => return Ok(()),
             Err(rustix::io::Errno::BUSY) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
-            Err(_) => return unmount(point, UnmountFlags::DETACH).map_err(|error| TrialError::at(point)(error.into())),
+            Err(_) => return mounting::unmount(point, true).map_err(|error| TrialError::at(point)(error.into())),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Kinds of trials.
 
+use std::path::PathBuf;
+
 use block::{Nanos, Seed};
 
+use crate::aftermath;
 use crate::boot::Boot;
 use crate::database::Database;
 use crate::{Choice, Choices, ChoicesError, Stage, Trial, TrialError, files};
@@ -42,6 +45,16 @@ pub trait Experiment: std::fmt::Debug + Sync {
     /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if it
     /// can be done here.
     fn lacks(&self, choices: &Choices) -> Option<String>;
+
+    /// The folders that it writes to beside the stage and what is mounted from it: those of all trials, and its own.
+    ///
+    /// # Errors
+    /// If one of assay's own is not there and cannot be made.
+    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        aftermath::place()?;
+        // In control groups memory is limited; they are the kernel's.
+        Ok(vec![aftermath::PLACE.into(), "/sys/fs/cgroup".into()])
+    }
 
     /// About how long one go takes, for the progress bar and `--dry-run`.
     fn cost(&self, choices: &Choices) -> Nanos;

@@ -2,13 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use host::open;
+use host::{mounting, open};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use super::abi::{HEADER, LONGEST, Unique, header};
 use crate::AttachError;
@@ -28,10 +27,7 @@ impl Channel {
     /// If FUSE is not to be had, or mounting is not allowed.
     pub fn mount(path: &Path) -> Result<Self, AttachError> {
         let device = open::character_device(Path::new("/dev/fuse"), OFlags::NONBLOCK).map_err(AttachError::NoFuse)?;
-        // The kernel holds whoever opens it against its mode, which it leaves to the server otherwise.
-        let options = format!("fd={},rootmode=100600,user_id=0,group_id=0,default_permissions", device.as_raw_fd());
-        let options = std::ffi::CString::new(options).expect("there is no zero in it");
-        mount("assay", path, "fuse.assay", MountFlags::NOSUID | MountFlags::NODEV, Some(options.as_c_str()))
+        mounting::fuse(path, &device)
             .map_err(|errno| AttachError::Mount { path: path.to_owned(), cause: errno.into() })?;
         Ok(Self { device, path: path.to_owned(), buffer: vec![0; HEADER + 4096 + LONGEST] })
     }
@@ -79,6 +75,6 @@ impl AsFd for Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         // Whoever still has it open gets an error from now on, and no hang.
-        unmount(&self.path, UnmountFlags::DETACH).ok();
+        mounting::unmount(&self.path, true).ok();
     }
 }

@@ -306,7 +306,7 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     let words = std::env::args_os().skip(1).filter(|word| word != "--daemon");
     let mut command = program::command("setsid").map_err(Failure::failed)?;
     command.arg(program).args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = program::start(&mut command).map_err(failed)?;
     let mut device = String::new();
     BufReader::new(child.stdout.take().expect("it was piped")).read_line(&mut device).map_err(failed)?;
     let mut told = BufReader::new(child.stderr.take().expect("it was piped"));

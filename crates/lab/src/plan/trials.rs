@@ -1,9 +1,10 @@
 //! Steps that try what stands above the drive: what they are told, and what they sweep.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
-use trial::{Choice, Choices, ChoicesError, Experiment};
+use trial::{Choice, Choices, ChoicesError, Experiment, TrialError};
 
 use super::Repetition;
 use super::body::unknown_key;
@@ -27,6 +28,14 @@ pub struct Trials {
 }
 
 impl Trials {
+    /// The folders that they write to beside the stage.
+    ///
+    /// # Errors
+    /// If one of assay's own is not there and cannot be made.
+    pub fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        self.experiment.folders()
+    }
+
     /// The commands of other programs that its points start for what they are told, each once, in order.
     pub fn commands(&self) -> Vec<String> {
         let mut commands: Vec<String> = Vec::new();

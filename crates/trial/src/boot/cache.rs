@@ -72,6 +72,13 @@ fn make_home(home: &Path) -> Result<(), TrialError> {
     inside.iter().try_for_each(|folder| open::own_folder(folder).map_err(TrialError::at(*folder)))
 }
 
+/// Where images are kept, made if it is not there.
+pub(super) fn ready_home() -> Result<PathBuf, TrialError> {
+    let home = home();
+    make_home(&home)?;
+    Ok(home)
+}
+
 /// The folder of a system: its name and a key of its recipe.
 fn folder(system: &str) -> PathBuf {
     let recipe = if system == "micro" { micro::recipe() } else { debian::recipe() };

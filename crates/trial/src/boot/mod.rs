@@ -13,6 +13,8 @@ mod machine;
 mod micro;
 mod work;
 
+use std::path::PathBuf;
+
 use block::{Bytes, Nanos};
 use workload::to_timed;
 
@@ -20,6 +22,7 @@ use self::accelerator::Accelerator;
 use self::cache::System;
 use self::machine::Machine;
 use self::work::Work;
+use crate::aftermath;
 use crate::meters::{Meters, Usage};
 use crate::{
     Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
@@ -121,6 +124,11 @@ impl Experiment for Boot {
         let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| !Tools::of_system().has(program));
         missing
             .map(|(program, package)| format!("`{program}` is not installed; Debian has it in the package {package}"))
+    }
+
+    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        aftermath::place()?;
+        Ok(vec![aftermath::PLACE.into(), cache::ready_home()?])
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {

@@ -297,7 +297,7 @@ pub fn commands(terms: &Terms) -> Vec<String> {
 /// Whether this version's `initdb` has an option.
 fn knows(programs: &Programs, option: &str) -> Result<bool, TrialError> {
     let mut command = programs.command("initdb")?;
-    let said = command.arg("--help").output().map_err(TrialError::at(task::line(&command)))?;
+    let said = host::program::output(command.arg("--help")).map_err(TrialError::at(task::line(&command)))?;
     Ok(String::from_utf8_lossy(&said.stdout).contains(option))
 }
 

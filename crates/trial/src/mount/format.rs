@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::make::MakeOptions;
+use crate::task::Task;
 use crate::{Aftermath, Ended, Stage, Tools, TrialError};
 
 /// How long a file system may take to be made: on a slow drive that is large much is discarded and written.
@@ -34,7 +35,10 @@ pub(super) fn program(fs: &str) -> (String, &'static str) {
 /// If its program refuses: with the option that it refuses, where leaving that out would help.
 pub(super) fn make(options: &MakeOptions, stage: &Stage, aftermath: &Aftermath) -> Result<Made, TrialError> {
     let (tools, program, device) = (Tools::of_system(), options.program(), stage.path());
-    let run = |words: &[String]| tools.run_on(stage, aftermath, (&program, words), None, LIMIT);
+    let run = |words: &[String]| {
+        let mut command = tools.command(&program)?;
+        Task::start_on(stage, aftermath, command.args(words))?.end(stage, LIMIT)
+    };
     let ended = run(&words(options, None, device))?;
     if ended.code == Some(0) {
         return Ok(Made { command: line(options, device), version: version(&tools, &program)? });

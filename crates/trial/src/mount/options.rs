@@ -5,8 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
-    fsmount, fsopen, move_mount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen,
 };
 
 use super::tables::{MOUNT, MOUNT_BTRFS, MOUNT_EXT, MOUNT_XFS};
@@ -105,7 +104,7 @@ pub(super) fn line(fs: &str, options: &MountOptions, device: &Path, folder: &Pat
 /// If the kernel refuses: with the option that it refuses, where leaving that out would help.
 pub(super) fn mount(device: &Path, fs: &str, options: &MountOptions, folder: &Path) -> Result<(), TrialError> {
     let all = &options.given;
-    let Err(refusal) = attempt(device, fs, all).and_then(|mount| place(&mount, folder)) else { return Ok(()) };
+    let Err(refusal) = attempt(device, fs, all).and_then(|mount| place(mount, folder)) else { return Ok(()) };
     let without = |left_out: usize| {
         let kept = (0..all.len()).filter(|&at| at != left_out).map(|at| all[at].clone());
         attempt(device, fs, &kept.collect::<Vec<Given>>()).is_ok()
@@ -141,9 +140,8 @@ fn attempt(device: &Path, fs: &str, options: &[Given]) -> Result<OwnedFd, Refusa
     fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags).map_err(refused)
 }
 
-fn place(mount: &OwnedFd, folder: &Path) -> Result<(), Refusal> {
-    let moved = move_mount(mount, "", rustix::fs::CWD, folder, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
-    moved.map_err(|errno| Refusal { errno, said: String::new() })
+fn place(mount: OwnedFd, folder: &Path) -> Result<(), Refusal> {
+    host::mounting::place(mount, folder).map_err(|errno| Refusal { errno, said: String::new() })
 }
 
 /// What the kernel has noted about a mount that it refused: each note is a letter for its weight and a text.

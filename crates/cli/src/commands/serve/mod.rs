@@ -82,7 +82,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
 fn open(link: &str) {
     let start = || -> Result<(), Box<dyn std::error::Error>> {
         let mut command = program::command("xdg-open")?;
-        command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        program::start(command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))?;
         Ok(())
     };
     if let Err(error) = start() {
