@@ -229,6 +229,17 @@ impl DataFile {
     }
 }
 
+impl Drop for DataFile {
+    /// A file that was made for a drive which was then refused goes again.
+    fn drop(&mut self) {
+        let is_empty = || self.now().is_ok_and(|now| now.length == Bytes::ZERO);
+        let is_it = || open::handle_of_no_link(&self.path).and_then(|found| open::identity(&found)).ok();
+        if self.origin == Origin::New && is_empty() && is_it() == open::identity(&self.file).ok() {
+            std::fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
 /// Opens a regular file that nothing uses, to be read and written.
 fn open_to_write(path: &Path) -> Result<File, DataError> {
     let handle = match open::handle_of_no_link(path) {
@@ -320,6 +331,15 @@ mod tests {
         fs::write(folder.path("letter"), "somebody's").unwrap();
         assert!(folder.backing("letter", false).unwrap_err().contains("--overwrite"));
         assert_eq!(fs::read_to_string(folder.path("letter")).unwrap(), "somebody's");
+    }
+
+    #[test]
+    fn a_file_for_a_drive_that_is_refused_goes_again() {
+        let folder = Folder::new();
+        drop(DataFile::backing(&folder.path("data"), false).unwrap());
+        assert!(!folder.path("data").exists());
+        folder.backing("data", false).unwrap();
+        assert!(folder.path("data").exists());
     }
 
     #[test]

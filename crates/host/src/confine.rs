@@ -28,7 +28,7 @@ const WRITING: ABI = ABI::V3;
 /// The part of it that there is to a file.
 const OF_FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{WriteFile | Truncate});
 /// Devices that hold nothing, which any program may write to.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 8] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -37,7 +37,6 @@ const HARMLESS: [&str; 9] = [
     "/dev/kvm",
     "/dev/fuse",
     "/dev/loop-control",
-    "/dev/shm",
 ];
 /// Room for what a plan needs, as a program's first thread has.
 const STACK: usize = 8 << 20;

@@ -20,6 +20,9 @@ use crate::{confine, mark, open};
 /// The extended attribute that binds a file to what assay wrote to it.
 const MARK: &str = "user.assay.output";
 
+/// How the files end that SQLite keeps beside a database.
+const BESIDE_STORES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// How long a reader of a FIFO is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -193,11 +196,19 @@ impl Place {
             return Err(OutputError::Kind { path: path(), kind: kind(&found), to: "outputs to" });
         }
         let identity = (found.dev(), found.ino());
-        if open::is_protected(identity) {
+        if open::is_protected(identity) || self.is_of_a_store(&handle) {
             return Err(OutputError::Protected { path: path() });
         }
         let ours = self.force || self.written == Some(identity) || is_as_written(&handle);
         if ours { Ok(Some(found)) } else { Err(OutputError::Foreign { path: path() }) }
+    }
+
+    /// Whether it is a store of results, or one of the files that SQLite keeps beside it.
+    fn is_of_a_store(&self, handle: &File) -> bool {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let store = BESIDE_STORES.iter().find_map(|ending| name.strip_suffix(ending));
+        let beside = store.and_then(|store| open::handle_of_no_link(&self.path.with_file_name(store)).ok());
+        is_store(handle) || beside.is_some_and(|handle| is_store(&handle))
     }
 
     /// What the path means where it is a stream.
@@ -242,6 +253,16 @@ impl Place {
 /// What binds a file to its content: what tells it from all others, its length and a checksum.
 fn stamp(file: &File, content: &[u8]) -> io::Result<String> {
     Ok(format!("{} {} {:08x}", mark::identity(file)?, content.len(), crc32c::crc32c(content)))
+}
+
+/// Whether a file is a store of results: a database of SQLite's with assay's application id.
+///
+/// Source: SQLite's documentation, "Database File Format", §1.3: magic string at 0, application id at 68.
+fn is_store(handle: &File) -> bool {
+    use std::os::unix::fs::FileExt;
+    let mut header = [0; 72];
+    let read = open::again(handle, false, OFlags::empty()).and_then(|file| file.read_exact_at(&mut header, 0));
+    read.is_ok() && header.starts_with(b"SQLite format 3\0") && header[68..72] == *b"assa"
 }
 
 /// Whether a file holds what assay wrote to it, by its mark.

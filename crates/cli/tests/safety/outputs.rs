@@ -28,7 +28,8 @@ fn bystanders(place: &Place) -> Vec<&'static str> {
     symlink(place.path("not-there"), place.path("dangling")).unwrap();
     fs::create_dir(place.path("folder")).unwrap();
     fs::write(place.path("folder/inside"), "kept").unwrap();
-    vec!["theirs.txt", "link", "dangling", "folder", "results.sqlite", "/dev/zero", "/dev/urandom"]
+    fs::write(place.path("results.sqlite-wal"), "").unwrap();
+    vec!["theirs.txt", "link", "dangling", "folder", "results.sqlite", "results.sqlite-wal", "/dev/zero", "/dev/urandom"]
 }
 
 /// What must be the same before and after.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -124,26 +125,32 @@ fn is_underlined(said: &str, word: &str) {
     assert!(found == word || found.starts_with('"') && found.contains(word), "{word}: {said}");
 }
 
-/// Programs that note what they are told, and fail, in a folder that is looked in first.
+/// Programs that tell how they were called, try to write to a file of somebody's, and fail, in a folder that is looked in
+/// first. They tell it by TCP: they can write to no file.
 struct Noted<'p> {
     place: &'p Place,
+    listener: TcpListener,
 }
 
 impl<'p> Noted<'p> {
     fn new(place: &'p Place, programs: &[&str]) -> Self {
         let folder = place.path("programs");
         fs::create_dir(&folder).unwrap();
+        fs::write(place.path("theirs"), "kept").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (port, theirs) = (listener.local_addr().unwrap().port(), place.path("theirs").display().to_string());
         for name in programs {
             let path = folder.join(name);
-            let note = folder.join("told").display().to_string();
             let text = format!(
-                "#!/bin/sh\necho {name} \"$@\" >>{note}\nstat -c 'promises %u %a' /run/assay/aftermath/$PPID-*.json >>{note}\n\
+                "#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/{port}\necho {name} \"$@\" >&3\n\
+                 stat -c 'promises %u %a' /run/assay/aftermath/$PPID-*.json >&3\necho lost >{theirs}\n\
                  echo no >&2\nexit 1\n"
             );
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        Self { place }
+        Self { place, listener }
     }
 
     fn assay(&self, arguments: &[&str]) -> Said {
@@ -154,12 +161,20 @@ impl<'p> Noted<'p> {
         Said { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code() }
     }
 
-    /// Each line that was noted since it was asked last.
+    /// Each line that was told since it was asked last; those who told it have ended.
     fn told(&self) -> Vec<String> {
-        let path = self.place.path("programs/told");
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        fs::remove_file(path).ok();
-        text.lines().map(str::to_owned).collect()
+        let mut lines = Vec::new();
+        while let Ok((stream, _)) = self.listener.accept() {
+            stream.set_nonblocking(false).unwrap();
+            lines.extend(std::io::read_to_string(stream).unwrap().lines().map(str::to_owned));
+        }
+        lines
+    }
+
+    /// Whether the file of somebody's is as it was, where the kernel keeps a fence.
+    fn is_kept(&self) -> bool {
+        host::confine::enforcement() == host::Enforcement::None
+            || fs::read_to_string(self.place.path("theirs")).unwrap() == "kept"
     }
 }
 
@@ -183,6 +198,7 @@ fn an_option_that_a_program_refuses_is_looked_for_without_formatting_again() {
         let is_dry = |line: &&&String| dry.is_some_and(|dry| line.contains(&format!(" {force} {dry} ")));
         assert!(formats[1..].iter().all(|line| is_dry(&line)), "{fs}: {formats:?}");
         assert_eq!(formats.len() > 1, dry.is_some(), "{fs}: {formats:?}");
+        assert!(noted.is_kept(), "{fs}: what makes a file system wrote elsewhere");
     }
 }
 

@@ -18,6 +18,7 @@ use super::routes::answer;
 use crate::connections::{Connections, Limits};
 use crate::http::{Request, Response};
 
+/// For one connection too many a slow one makes room, or else it is told to come back.
 const LIMITS: Limits = Limits { most: 64, arrival: Duration::from_secs(10), departure: Duration::from_secs(60) };
 /// How long answers may take to be sent after somebody asked for the end.
 const GRACE: Duration = Duration::from_secs(2);
