@@ -166,7 +166,9 @@ fn a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept() {
     victim.args(["--exact", "a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept"]);
     let mut victim = victim.env(VICTIM, device.path()).spawn().unwrap();
     let pid = victim.id();
-    wait_for("console", || Path::new(&format!("/run/assay/boot-{pid}-0/console")).exists());
+    let own = || fs::read_dir("/run/assay").into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let is_victims = |path: &Path| path.display().to_string().starts_with(&format!("/run/assay/boot-{pid}-"));
+    wait_for("console", || own().any(|path| is_victims(&path) && path.join("console").exists()));
     victim.kill().unwrap();
     victim.wait().unwrap();
     assert!(runs(&[&format!("/run/assay/boot-{pid}-")]), "QEMU outlives whoever started it");

@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::support::Place;
 
 /// Options of other programs that pages name.
-const OF_OTHERS: [(&str, &[&str]); 9] = [
+const OF_OTHERS: [(&str, &[&str]); 11] = [
     ("blockdev", &["--flushbufs"]),
     ("cargo", &["--release", "--path", "--test", "--features", "--workspace", "--locked", "--bench", "--all-targets"]),
     ("a test", &["--nocapture", "--ignored"]),
@@ -14,6 +14,48 @@ const OF_OTHERS: [(&str, &[&str]); 9] = [
     ("fio", &["--uri", "--replay_redirect", "--write_iolog"]),
     ("hdparm and nvme", &["--user-master", "--security-set-pass", "--security-erase", "--sanact", "--force"]),
     ("losetup and truncate", &["--show", "--find", "--detach", "--size"]),
+    (
+        "mkfs.btrfs",
+        &[
+            "--byte-count",
+            "--checksum",
+            "--csum",
+            "--data",
+            "--features",
+            "--force",
+            "--label",
+            "--leafsize",
+            "--metadata",
+            "--mixed",
+            "--nodesize",
+            "--nodiscard",
+            "--quiet",
+            "--rootdir",
+            "--runtime-features",
+            "--sectorsize",
+            "--uuid",
+            "--verbose",
+        ],
+    ),
+    (
+        "pgbench",
+        &[
+            "--connect",
+            "--exit-on-abort",
+            "--failures-detailed",
+            "--latency-limit",
+            "--max-tries",
+            "--no-vacuum",
+            "--progress",
+            "--progress-timestamp",
+            "--protocol",
+            "--rate",
+            "--report-latencies",
+            "--report-per-command",
+            "--vacuum-all",
+            "--verbose-errors",
+        ],
+    ),
     ("smartctl", &["--json"]),
     ("wc", &["--lines"]),
 ];

@@ -275,3 +275,16 @@ fn a_database_that_a_plan_sets_up_starts_nothing_else() {
     let plan = plan(&place, "database", told);
     place.succeeds(&["review", &device.0, "--plan", &plan]);
 }
+
+#[test]
+fn promises_that_stand_in_a_strangers_file_are_not_kept() {
+    let place = Place::new();
+    let (kept, book) = (place.path("kept"), place.path("1-2-0.json"));
+    fs::write(&kept, "kept").unwrap();
+    fs::write(&book, format!("[{{\"remove\": \"{}\"}}]", kept.display())).unwrap();
+    let mut command = place.command(&["aftermath", &book.display().to_string()]);
+    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(!output.status.success(), "it took the promises");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("assay starts this by itself"), "{output:?}");
+    assert!(kept.exists(), "a stranger's file had a file removed");
+}

@@ -60,6 +60,11 @@ impl System {
 fn home() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    below(cache)
+}
+
+/// Where they are kept if this is the user's cache.
+fn below(cache: Option<PathBuf>) -> PathBuf {
     let home = cache.map(|cache| cache.join("assay/boot")).filter(|home| open::is_out_of_reach(home));
     home.unwrap_or_else(|| PathBuf::from("/var/cache/assay/boot"))
 }
@@ -147,6 +152,20 @@ pub fn built(about: String, root: Option<String>) -> System {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_are_not_kept_where_others_can_change_them() {
+        let cache = tempfile::tempdir().unwrap();
+        let is_below = || below(Some(cache.path().to_owned())).starts_with(cache.path());
+        assert!(is_below());
+        make_home(&below(Some(cache.path().to_owned()))).unwrap();
+        assert!(is_below());
+        std::os::unix::fs::symlink("/tmp", cache.path().join("link")).unwrap();
+        assert_eq!(below(Some(cache.path().join("link"))), below(None));
+        fs::set_permissions(cache.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(below(Some(cache.path().to_owned())), below(None));
+        assert_eq!(below(Some("relative".into())), below(None));
+    }
 
     #[test]
     fn another_recipe_has_another_key() {

@@ -50,8 +50,8 @@ impl MountOptions {
             let option = part.trim();
             let place = at + part.len() - part.trim_start().len();
             at += part.len() + 1;
-            // These go without saying.
-            if !matches!(option, "" | "defaults" | "rw") {
+            // The others go without saying.
+            if !matches!(option, "" | "defaults" | "rw" | "async" | "dev" | "exec" | "suid") {
                 given.extend(permitted::list(&of, &[MOUNT, rules(fs)], place, option)?);
             }
         }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn options_are_told_apart_and_what_goes_without_saying_is_left_out() {
-        assert_eq!(read("xfs", "defaults, noatime,,logbufs=8").unwrap(), ["noatime", "logbufs=8"]);
+        assert_eq!(read("xfs", "defaults, noatime,async,,logbufs=8").unwrap(), ["noatime", "logbufs=8"]);
         let table = [
             ("ext4", "data=writeback,commit=60,barrier=0,nobarrier,discard,init_itable=10,noload"),
             ("xfs", "noatime,nodiratime,logbufs=8,logbsize=256k,nobarrier,inode64,allocsize=1g,largeio,swalloc"),
