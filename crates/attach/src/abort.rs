@@ -1,13 +1,11 @@
 //! Ending a server that does not answer.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::Mount;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use host::{Mount, mounting, open};
 use rustix::process::Signal;
 
 use crate::registry::{Entry, Registry};
@@ -30,7 +28,7 @@ pub fn abort(entry: &Entry) -> Result<(), AttachError> {
     let connection = connection(&entry.place);
     if let Some(number) = &connection {
         let control = Control::open().map_err(AttachError::Abort)?;
-        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+        open::set(&control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     if entry.held {
         return if connection.is_none() { Err(AttachError::held(entry)) } else { Ok(()) };
@@ -60,7 +58,7 @@ pub fn release(registry: &Registry, process: Process) -> Result<(), AttachError>
     }
     let control = Control::open().map_err(AttachError::Abort)?;
     for number in connections {
-        fs::write(control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
+        open::set(&control.folder.join(number).join("abort"), "1").map_err(AttachError::Abort)?;
     }
     Ok(())
 }
@@ -83,7 +81,7 @@ impl Control {
         let folder = PathBuf::from(CONTROL);
         let is_own = !Mount::all()?.iter().any(|mount| mount.point == folder);
         if is_own {
-            mount("fusectl", &folder, "fusectl", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
+            mounting::fuse_control(&folder)?;
         }
         Ok(Self { folder, is_own })
     }
@@ -92,7 +90,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         if self.is_own {
-            unmount(&self.folder, UnmountFlags::DETACH).ok();
+            mounting::unmount(&self.folder, true).ok();
         }
     }
 }

@@ -14,12 +14,13 @@ use drive::Device;
 
 use self::answering::Served;
 use self::waiting::Opened;
+use crate::data::DataFile;
 use crate::faults::Fault;
 use crate::fuse::{Channel, Mounted};
 use crate::heard::Heard;
 use crate::listing::Listing;
 use crate::live::{Live, Shared};
-use crate::loop_device::LoopDevice;
+use crate::loop_device::{self, LoopDevice};
 use crate::nbd::{Client, Export, Listening};
 use crate::pace::Floor;
 use crate::power::Switch;
@@ -28,12 +29,12 @@ use crate::temporary::Temporary;
 use crate::{AttachError, detach, floor, partitions, socket};
 
 /// How a drive is attached.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Terms {
     /// The file that holds the data, which is kept; without it, one that goes with the drive.
-    pub content: Option<PathBuf>,
+    pub content: Option<DataFile>,
     /// An image that is read where nothing was written, and stays as it is; none for an empty drive.
-    pub image: Option<PathBuf>,
+    pub image: Option<DataFile>,
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// Whether to look for requests instead of sleeping.
@@ -81,8 +82,8 @@ pub struct Attachment {
     server: Option<JoinHandle<Option<Served>>>,
     shared: Arc<Shared>,
     floor: Option<Floor>,
-    /// Where it is mounted, or its socket, and data that nobody asked to keep; they go last.
-    _files: [Option<Temporary>; 2],
+    /// Where it is mounted, or its socket; it goes last.
+    _door: Option<Temporary>,
 }
 
 /// What programs find it as, where that is no socket.
@@ -137,7 +138,7 @@ impl Attachment {
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let (device, floor) = waiting.while_it_echoes(|| {
             let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
-            let floor = floor::measure(device.path())?;
+            let floor = floor::measure(device.path(), |open| Ok(loop_device::is_over(open, &place)))?;
             Ok((device, floor))
         })?;
         waiting.begin(Some(BlockDevice::Loop(device)), Some(floor))?.with_partitions(terms)
@@ -156,7 +157,7 @@ impl Attachment {
         let mut waiting = opened.behind(crate::ublk::Queue::of(device)?, None)?;
         let (disk, floor) = waiting.while_it_echoes(|| {
             let disk = crate::ublk::Disk::start(number)?;
-            let floor = floor::measure(disk.path())?;
+            let floor = floor::measure(disk.path(), |open| Ok(disk.is_open_as(open)))?;
             Ok((disk, floor))
         })?;
         waiting.begin(Some(BlockDevice::Ublk(disk)), Some(floor))?.with_partitions(terms)
@@ -287,5 +288,7 @@ fn listen(registry: &Registry, terms: &Terms, socket: &Path) -> Result<(UnixList
     let entries = registry.entries().map_err(failed)?;
     let left = entries.iter().find(|entry| entry.device == path && !entry.is_alive());
     left.map_or(Ok(()), |entry| detach(registry, entry))?;
-    Ok((socket::bind(&path)?, Temporary::of(path)))
+    let listener = socket::bind(&path)?;
+    let door = Temporary::of(path).map_err(failed)?;
+    Ok((listener, door))
 }

@@ -1,15 +1,14 @@
 //! What was written to an attached drive.
 
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use block::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::AttachError;
+use crate::data::{DataError, DataFile};
 use crate::overlay::Image;
 
 /// The data of a drive: a sparse file, in which what was never written takes no room.
@@ -21,19 +20,22 @@ pub struct Content {
 }
 
 impl Content {
-    /// The data in the file at `path`, which is made if it is not there; of this length.
+    /// The data in this file, which is to be of this length.
     ///
     /// # Errors
-    /// If the file cannot be opened, made longer, or is longer than the drive.
-    pub fn open(path: &Path, length: Bytes) -> Result<Self, AttachError> {
-        let failed = |cause| AttachError::Content { path: path.to_owned(), cause };
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-        let found = file.metadata().map_err(failed)?.len();
-        if found > length.get() {
-            let words = format!("holds {}, more than the drive's {length}", Bytes::new(found));
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, words)));
-        }
-        file.set_len(length.get()).map_err(failed)?;
+    /// If the file may not be written, or has another length.
+    pub fn kept(data: &DataFile, length: Bytes) -> Result<Self, DataError> {
+        data.fit(length)?;
+        let file = data.file().try_clone().map_err(|cause| DataError::File { path: data.path().to_owned(), cause })?;
+        Ok(Self { file, image: None })
+    }
+
+    /// The data in a new file, which nobody else has and which ends with this.
+    ///
+    /// # Errors
+    /// If it cannot be made so long.
+    pub fn scratch(file: File, length: Bytes) -> io::Result<Self> {
+        file.set_len(length.get())?;
         Ok(Self { file, image: None })
     }
 
@@ -41,8 +43,8 @@ impl Content {
     ///
     /// # Errors
     /// If the image cannot be read.
-    pub fn over(self, path: &Path) -> Result<Self, AttachError> {
-        let image = Image::open(path).map_err(|cause| AttachError::Content { path: path.to_owned(), cause })?;
+    pub fn over(self, image: &DataFile) -> io::Result<Self> {
+        let image = Image::new(image.file().try_clone()?, image.length());
         Ok(Self { image: Some(RefCell::new(image)), ..self })
     }
 
@@ -89,16 +91,15 @@ mod tests {
     fn what_was_written_is_there_when_it_is_opened_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
-        Content::open(&path, Bytes::from_mib(1)).unwrap().write(4096, b"kept").unwrap();
-        let again = Content::open(&path, Bytes::from_mib(2)).unwrap();
+        let open = || Content::kept(&DataFile::backing(&path, true).unwrap(), Bytes::from_mib(1)).unwrap();
+        open().write(4096, b"kept").unwrap();
+        let again = open();
         let mut data = [0; 4];
         again.read(4096, &mut data).unwrap();
         assert_eq!(&data, b"kept");
         again.forget(4096, 4096).unwrap();
         again.read(4096, &mut data).unwrap();
         assert_eq!(data, [0; 4]);
-        let said = Content::open(&path, Bytes::from_mib(1)).unwrap_err().to_string();
-        assert!(said.contains("holds 2 MiB, more than the drive's 1 MiB"), "{said}");
     }
 
     #[test]
@@ -108,7 +109,12 @@ mod tests {
         let mut expected: Vec<u8> = (0..40_960 + 512).map(|byte: u32| (byte % 251) as u8).collect();
         std::fs::write(&image, &expected).unwrap();
         let original = expected.clone();
-        let content = Content::open(&path, Bytes::new(expected.len() as u64)).unwrap().over(&image).unwrap();
+        let content = Content::scratch(
+            File::options().read(true).write(true).create_new(true).open(&path).unwrap(),
+            Bytes::new(expected.len() as u64),
+        )
+        .unwrap();
+        let content = content.over(&DataFile::image_to_read(&image).unwrap()).unwrap();
         let end = expected.len();
         for (from, until) in [(512, 1024), (4096, 12_288), (13_824, 21_504), (end - 512, end)] {
             expected[from..until].fill(7);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::mount::{UnmountFlags, unmount};
+use host::mounting;
 use rustix::process::Signal;
 
 use crate::listing::door;
@@ -51,10 +51,6 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
     }
     clear(entry)?;
     registry.forget(entry);
-    // Data that nobody asked to keep.
-    if entry.scratch {
-        fs::remove_file(&entry.content).ok();
-    }
     Ok(())
 }
 
@@ -70,7 +66,6 @@ pub fn clear_up(registry: &Registry, process: Process) -> Result<(), AttachError
     }
     for place in registry.places(process)? {
         clear_place(&place)?;
-        registry.scratches(&place).iter().for_each(|file| fs::remove_file(file).unwrap_or_default());
     }
     Ok(())
 }
@@ -99,9 +94,7 @@ fn clear(entry: &Entry) -> Result<(), AttachError> {
     #[cfg(feature = "ublk")]
     crate::ublk::clear(entry)?;
     // One that somebody listens at is another drive's by now.
-    if socket::is_left_over(device) {
-        fs::remove_file(device).ok();
-    }
+    socket::remove_left_over(device).ok();
     Ok(())
 }
 
@@ -113,7 +106,7 @@ fn clear_place(place: &Path) -> Result<(), AttachError> {
         }
         loop_device::detach(&device)?;
     }
-    while unmount(place, UnmountFlags::DETACH).is_ok() {}
+    while mounting::unmount(place, true).is_ok() {}
     fs::remove_file(place).ok();
     fs::remove_file(door(place)).ok();
     Ok(())

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use host::Mount;
 use thiserror::Error;
 
+use crate::data::DataError;
 use crate::registry::Entry;
 use crate::socket;
 
@@ -32,6 +33,12 @@ pub enum AttachError {
         /// What it said, or why it could not be started.
         said: String,
     },
+    /// The file of the data cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A program that is needed is not installed.
+    #[error(transparent)]
+    Missing(#[from] host::Missing),
     /// A file cannot be used: that of the data, or one by which others learn of the drive.
     #[error("{}: {cause}", path.display())]
     Content {
@@ -146,6 +153,12 @@ pub enum AttachError {
     /// The kernel does not end the connection.
     #[error("the connection cannot be ended through /sys/fs/fuse/connections: {0}")]
     Abort(#[source] io::Error),
+    /// There is a mistake in this program.
+    #[error(
+        "a mistake in assay ended the drive, whose requests failed from then on; its state is not saved: what it was before is \
+         kept. What the server printed says where the mistake is"
+    )]
+    Mistake,
     /// The port by which requests come broke.
     #[error("the drive cannot be served any more: {0}; what was written since the last flush may be lost")]
     Broken(#[from] io::Error),

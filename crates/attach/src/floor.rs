@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use block::{Nanos, Op};
+use host::open;
 use rustix::fs::OFlags;
 use rustix::io::{pread, pwrite};
 
@@ -18,13 +18,17 @@ const TRIES: usize = 400;
 /// How long the server takes for each meanwhile: whoever waits for a drive sleeps deeper than for an echo, and is woken later.
 pub const PAUSE: Nanos = Nanos::from_micros(100);
 
-/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes what it has read.
+/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes what it
+/// has read, to the device that `is_ours` knows when it is open.
 ///
 /// # Errors
 /// If the device cannot be read or written.
-pub fn measure(device: &Path) -> io::Result<Floor> {
-    let flags = (OFlags::DIRECT | OFlags::CLOEXEC).bits() as i32;
-    let file = File::options().read(true).write(true).custom_flags(flags).open(device)?;
+pub fn measure(device: &Path, is_ours: impl FnOnce(&File) -> io::Result<bool>) -> io::Result<Floor> {
+    let file = open::block_device(device, OFlags::DIRECT)?;
+    if !is_ours(&file)? {
+        let words = format!("{} is not the drive that was attached, but another", device.display());
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, words));
+    }
     timed(|op, data| match op {
         Op::Read => pread(&file, data, 0).map(drop).map_err(io::Error::from),
         _ => pwrite(&file, data, 0).map(drop).map_err(io::Error::from),

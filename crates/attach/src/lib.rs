@@ -3,6 +3,7 @@
 mod abort;
 mod attachment;
 mod content;
+mod data;
 mod detach;
 mod error;
 mod faults;
@@ -33,6 +34,7 @@ mod vhost;
 
 pub use abort::{abort, release};
 pub use attachment::{Attachment, Terms};
+pub use data::{DataError, DataFile};
 pub use detach::{clear_up, detach, in_use};
 pub use error::AttachError;
 pub use faults::{Fault, FaultError};

@@ -1,12 +1,12 @@
 //! The entry of a drive of this process, kept up to date, and the door for those that want something of it.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -14,11 +14,14 @@ use crate::AttachError;
 use crate::faults::{Fault, Orders};
 use crate::live::Shared;
 use crate::registry::{Entry, Registry};
+use crate::socket;
 
 /// How often the figures of an attached drive are written anew.
 const TELL: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 /// How long to wait for what somebody says, or the other for an answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest line that is listened to.
+const LINE_MAX: usize = 1024;
 /// What is said for no fault any more.
 const NONE: &str = "none";
 /// What is answered when it was done.
@@ -56,8 +59,7 @@ impl Listing {
         orders: Arc<Orders>,
     ) -> Result<Self, AttachError> {
         let path = door(&entry.place);
-        fs::remove_file(&path).ok();
-        let opened = UnixListener::bind(&path).and_then(|door| door.set_nonblocking(true).map(|()| door));
+        let opened = socket::bind_privately(&path).and_then(|door| door.set_nonblocking(true).map(|()| door));
         let opened = opened.map_err(|cause| AttachError::Content { path, cause })?;
         registry.enter(&entry)?;
         let (ended, end) = io::pipe()?;
@@ -99,9 +101,7 @@ impl Keeper {
     /// Does what a visitor says, and answers.
     fn receive(&self, visitor: UnixStream) -> io::Result<()> {
         visitor.set_nonblocking(false)?;
-        visitor.set_read_timeout(Some(PATIENCE))?;
-        let mut said = String::new();
-        BufReader::new(&visitor).read_line(&mut said)?;
+        let said = line(&visitor)?;
         let answer = match said.trim_end() {
             NONE => Ok(None),
             fault => fault.parse().map(Some),
@@ -110,6 +110,27 @@ impl Keeper {
             answer.map(|fault| self.orders.give(fault)).map_or_else(|error| error.to_string(), |()| DONE.into());
         writeln!(&visitor, "{answer}")
     }
+}
+
+/// What the other says, up to the end of the line, for which it has so long and so much room.
+fn line(mut stream: &UnixStream) -> io::Result<String> {
+    let (until, mut said) = (Instant::now() + PATIENCE, Vec::new());
+    let mut byte = [0];
+    while said.len() < LINE_MAX {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) if byte == *b"\n" => break,
+            Ok(_) => said.extend(byte),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    String::from_utf8(said).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// Where others ask the server of the drive at `place` for something.
@@ -126,15 +147,15 @@ pub fn door(place: &Path) -> PathBuf {
 pub fn order(entry: &Entry, fault: Option<Fault>) -> Result<(), AttachError> {
     let ask = || -> io::Result<String> {
         let door = UnixStream::connect(door(&entry.place))?;
-        door.set_read_timeout(Some(PATIENCE))?;
         writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;
-        let mut answer = String::new();
-        BufReader::new(&door).read_line(&mut answer)?;
-        Ok(answer)
+        line(&door)
     };
     match ask() {
         Ok(answer) if answer.trim_end() == DONE => Ok(()),
-        Ok(answer) => Err(AttachError::gone(entry, io::Error::other(format!("it says `{}`", answer.trim_end())))),
+        Ok(answer) => {
+            let said = answer.trim_end().escape_debug();
+            Err(AttachError::gone(entry, io::Error::other(format!("it says `{said}`"))))
+        }
         Err(cause) => Err(AttachError::gone(entry, cause)),
     }
 }

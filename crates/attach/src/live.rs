@@ -37,6 +37,9 @@ pub struct Live {
     /// Whether a fault that was asked for has made the drive vanish.
     #[serde(default)]
     pub has_vanished: bool,
+    /// Whether the model of the drive had a mistake: everything is answered with an error since.
+    #[serde(default)]
+    pub is_broken: bool,
     /// When the server told of this, on the machine's monotonic clock; zero before it has.
     #[serde(default)]
     pub told: Nanos,

@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use block::Bytes;
-use rustix::fs::OFlags;
+use host::{BlockDevice, open, program};
 
 use crate::{AttachError, Mark, Process};
 
@@ -28,7 +28,7 @@ impl LoopDevice {
     /// # Errors
     /// If `losetup` fails.
     pub fn over(file: &Path, block: Bytes, partitions: bool) -> Result<Self, AttachError> {
-        let mut command = Command::new("losetup");
+        let mut command = program::command("losetup")?;
         command.args(["--find", "--show", "--direct-io=on"]).arg(format!("--sector-size={}", block.get()));
         if partitions {
             command.arg("--partscan");
@@ -57,7 +57,7 @@ impl Drop for LoopDevice {
 /// If `losetup` fails.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
     let file = backing(device);
-    let freed = run(Command::new("losetup").arg("--detach").arg(device));
+    let freed = run(program::command("losetup")?.arg("--detach").arg(device));
     let began = Instant::now();
     let is_held = || file.is_none() || backing(device) == file;
     while file.is_some() && is_held() && began.elapsed() < PATIENCE {
@@ -69,9 +69,7 @@ pub fn detach(device: &Path) -> Result<(), AttachError> {
 
 /// Whether anything holds the device: a mount, another device, a program that wants it alone.
 pub fn in_use(device: &Path) -> bool {
-    let flags = (OFlags::EXCL | OFlags::CLOEXEC).bits() as i32;
-    let opened = File::options().read(true).custom_flags(flags).open(device);
-    opened.is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+    open::unused_block_device(device).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
 }
 
 /// The file that a loop device is over; none if it is over none.
@@ -79,6 +77,12 @@ pub fn backing(device: &Path) -> Option<PathBuf> {
     let name = device.file_name()?.to_str()?;
     let text = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
     Some(PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")))
+}
+
+/// Whether what is open is a loop device over this file.
+pub(crate) fn is_over(device: &File, file: &Path) -> bool {
+    let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
+    known.is_some_and(|known| backing(Path::new(&known.name)).is_some_and(|found| found == file))
 }
 
 /// The loop devices over a file.
@@ -93,7 +97,8 @@ pub fn all_over(file: &Path) -> Vec<PathBuf> {
 pub(crate) fn run(command: &mut Command) -> Result<String, AttachError> {
     let line = format!("{command:?}").replace('"', "");
     let failed = |said: String| AttachError::Program { command: line.clone(), said };
-    let output = Mark::of(Process::this()).put_on(command).output().map_err(|error| failed(error.to_string()))?;
+    let output =
+        host::program::output(Mark::of(Process::this()).put_on(command)).map_err(|error| failed(error.to_string()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(text(&output.stderr))) }
 }

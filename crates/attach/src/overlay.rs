@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+
+use block::Bytes;
 
 /// An image is taken over in blocks of this size.
 const BLOCK: u64 = 4096;
@@ -18,14 +19,10 @@ pub struct Image {
 }
 
 impl Image {
-    /// The image at `path`.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Ok(Self { file, length, taken: vec![0; length.div_ceil(64 * BLOCK) as usize] })
+    /// The image in a file of this length.
+    pub fn new(file: File, length: Bytes) -> Self {
+        let length = length.get();
+        Self { file, length, taken: vec![0; length.div_ceil(64 * BLOCK) as usize] }
     }
 
     fn is_taken(&self, block: u64) -> bool {
@@ -59,7 +56,7 @@ impl Image {
             let from = number * BLOCK;
             let is_whole = offset <= from && from + BLOCK <= offset + length;
             if !is_whole && !self.is_taken(number) {
-                let kept = &mut block[..BLOCK.min(self.length - from) as usize];
+                let kept = &mut block[..BLOCK.min(self.length.saturating_sub(from)) as usize];
                 self.read_own(from, kept)?;
                 above.write_all_at(kept, from)?;
             }

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use host::program;
 
 use crate::AttachError;
 use crate::loop_device::run;
@@ -19,11 +20,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// If `partx` finds partitions that the kernel does not take.
 pub fn make(device: &Path) -> Result<(), AttachError> {
     // Without a table there is nothing to be found, which is no mistake: one may be written later.
-    let list = Command::new("partx").args(["--show", "--noheadings", "--output=NR"]).arg(device).output();
+    let list = program::output(program::command("partx")?.args(["--show", "--noheadings", "--output=NR"]).arg(device));
     let wanted = list.map(|list| String::from_utf8_lossy(&list.stdout).lines().count()).unwrap_or_default();
     let all_are_there = || of(device).len() >= wanted;
     if !settled(all_are_there) {
-        run(Command::new("partx").arg("--update").arg(device))?;
+        run(program::command("partx")?.arg("--update").arg(device))?;
         settled(all_are_there);
     }
     Ok(())

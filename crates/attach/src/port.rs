@@ -1,6 +1,7 @@
 //! Where the requests to an attached drive come from, whatever they come by.
 
 use std::io::{self, PipeReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use block::{Lba, Op, Request, SECTOR};
 use drive::Shape;
@@ -78,13 +79,13 @@ pub enum Work {
 }
 
 impl<N> Wanted<N> {
-    /// It as the drive is asked for it.
+    /// It as the drive is asked for it. A flush is about everything, whatever place and length came with it.
     pub fn request(&self) -> Request {
         let (op, durable) = match self.work {
             Work::Read => (Op::Read, false),
             Work::Write { durable, .. } => (Op::Write, durable),
             Work::Trim => (Op::Trim, false),
-            Work::Flush => (Op::Flush, false),
+            Work::Flush => return Request::FLUSH,
         };
         let (first, sectors) = (self.offset / SECTOR.get(), self.length / SECTOR.get());
         Request { durable, ..Request::new(op, Lba::new(first), sectors as u32) }
@@ -98,8 +99,15 @@ impl<N> Wanted<N> {
         }
         let block = shape.block.max(SECTOR).get();
         let aligned = offset.is_multiple_of(block) && length.is_multiple_of(block) && length > 0;
-        aligned && offset.checked_add(length).is_some_and(|end| end <= shape.capacity.get())
+        let is_counted = u32::try_from(length / SECTOR.get()).is_ok();
+        aligned && is_counted && offset.checked_add(length).is_some_and(|end| end <= shape.capacity.get())
     }
+}
+
+/// Has something done for one who asked, so that a mistake of ours in it stays with that one; none if there was one.
+pub fn shielded<T>(act: impl FnOnce() -> T) -> Option<T> {
+    // What it leaves half done is not used again: callers let go of it.
+    catch_unwind(AssertUnwindSafe(act)).ok()
 }
 
 /// Waits for any of these, or for `woken`, no longer than this; a signal ends it too.
@@ -110,5 +118,23 @@ pub fn wait_for(sources: &mut [PollFd<'_>], timeout: &Timespec) -> io::Result<()
     match poll(sources, Some(timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_flush_is_about_no_place_and_a_request_is_as_long_as_drives_can_be_asked_for() {
+        let wanted = |offset, length, work| Wanted { name: (), offset, length, work };
+        assert_eq!(wanted(1 << 63, 512, Work::Flush).request(), Request::FLUSH);
+        let shape = Shape { capacity: Bytes::new(16 << 40), block: Bytes::new(512), queue_depth: 1 };
+        let longest = u64::from(u32::MAX) * 512;
+        assert!(wanted(0, longest, Work::Trim).is_within(shape));
+        assert!(!wanted(0, longest + 512, Work::Trim).is_within(shape), "it would be one of no sectors");
+        assert!(!wanted(u64::MAX - 511, 512, Work::Read).is_within(shape));
     }
 }

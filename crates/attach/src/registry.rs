@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use block::{Bytes, Nanos};
+use host::open;
 use rustix::fs::statvfs;
 use rustix::process::{Uid, geteuid};
 use serde::{Deserialize, Serialize};
@@ -43,10 +44,8 @@ pub struct Entry {
     pub held: bool,
     /// Its place among the entries, which its own files are named after; the file under a block device is mounted there.
     pub place: PathBuf,
-    /// The file that holds the data.
-    pub content: PathBuf,
-    /// Whether that file goes with the drive.
-    pub scratch: bool,
+    /// The file that holds the data; none where that goes with the drive.
+    pub content: Option<PathBuf>,
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// What it is doing.
@@ -83,67 +82,84 @@ impl Registry {
         if user.is_root() {
             return Self::within(Path::new(FOLDER));
         }
-        match env::var_os("XDG_RUNTIME_DIR") {
-            Some(folder) => Self::within(&Path::new(&folder).join("assay")),
-            None => Self::of(user, &env::temp_dir().join(format!("assay-{}", user.as_raw()))),
-        }
+        let folder = match env::var_os("XDG_RUNTIME_DIR") {
+            Some(folder) => Path::new(&folder).join("assay"),
+            None => env::temp_dir().join(format!("assay-{}", user.as_raw())),
+        };
+        Self::within(&folder)
     }
 
-    /// The entries in a folder of the user's own, where others may write beside it.
-    fn of(user: Uid, folder: &Path) -> Result<Self, AttachError> {
-        let failed = |cause| AttachError::Content { path: folder.to_owned(), cause };
-        let made = fs::DirBuilder::new().mode(0o700).create(folder);
-        let found = folder.symlink_metadata().map_err(|error| failed(made.err().unwrap_or(error)))?;
-        if !found.is_dir() || found.uid() != user.as_raw() {
-            let words = "is somebody else's; set XDG_RUNTIME_DIR to a folder of your own";
-            return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, words)));
-        }
-        Self::within(folder)
-    }
-
-    /// The entries in `folder`.
+    /// The entries in `folder`, which is made if it is not there.
+    ///
+    /// What is in it says which processes are ended, what is unmounted and which files are removed, so that it must be this
+    /// user's and nobody else may write to it.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be made, or is somebody else's.
     pub fn within(folder: &Path) -> Result<Self, AttachError> {
-        fs::create_dir_all(folder).map_err(|cause| AttachError::Content { path: folder.to_owned(), cause })?;
+        Self::of(geteuid(), folder)
+    }
+
+    /// The same for this user.
+    fn of(user: Uid, folder: &Path) -> Result<Self, AttachError> {
+        let failed = |cause| AttachError::Content { path: folder.to_owned(), cause };
+        let refused = |words| failed(io::Error::new(io::ErrorKind::PermissionDenied, words));
+        // Root's mounts are there too, which programs of other users find their way through.
+        let mode = if user.is_root() { 0o755 } else { 0o700 };
+        let made = fs::DirBuilder::new().mode(mode).recursive(true).create(folder);
+        let handle = open::handle_of_no_link(folder).map_err(|error| failed(made.err().unwrap_or(error)))?;
+        let found = handle.metadata().map_err(failed)?;
+        if !found.is_dir() || found.uid() != user.as_raw() {
+            return Err(refused("is somebody else's; set XDG_RUNTIME_DIR to a folder of your own"));
+        }
+        if found.mode() & 0o022 != 0 {
+            return Err(refused(
+                "can be written by others; `chmod go-w` it if all that is in it is yours, or remove it",
+            ));
+        }
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// The place of another drive of this process.
+    /// The place of another drive of this process, where nothing is.
     pub fn place(&self) -> PathBuf {
-        let number = DRIVES.fetch_add(1, Ordering::Relaxed);
-        self.folder.join(format!("drive-{}-{number}", std::process::id()))
+        loop {
+            let number = DRIVES.fetch_add(1, Ordering::Relaxed);
+            let place = self.folder.join(format!("drive-{}-{number}", std::process::id()));
+            // An earlier process of this number may have been killed.
+            let is_free = place.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            if is_free {
+                return place;
+            }
+        }
     }
 
-    /// Where the data of the drive at `place` may be until it is detached: beside it, if there is room for all of it.
-    pub fn scratch(&self, place: &Path, capacity: Bytes) -> PathBuf {
-        let has_room = statvfs(&self.folder).is_ok_and(|found| found.f_bavail * found.f_frsize >= capacity.get());
-        let [beside, elsewhere] = self.scratches(place);
-        if has_room { beside } else { elsewhere }
-    }
-
-    /// Both places where the data of the drive at `place` may be.
-    pub(crate) fn scratches(&self, place: &Path) -> [PathBuf; 2] {
-        let name = place.file_name().expect("it is a file").to_string_lossy();
-        [self.folder.join(format!("{name}.data")), Path::new(ROOMY).join(format!("assay-{name}.data"))]
-    }
-
-    /// The places of which a process has left anything: the drive's file, its door or its data.
+    /// A file without a name for the data of a drive that holds so much: it ends with the process. It is here, which may be
+    /// in memory, if there is room for all of it.
     ///
     /// # Errors
-    /// If a folder cannot be read.
+    /// If it cannot be made.
+    pub fn scratch(&self, capacity: Bytes) -> Result<File, AttachError> {
+        let folder = self.folder_for(capacity);
+        open::nameless(folder).map_err(|cause| AttachError::Content { path: folder.to_owned(), cause })
+    }
+
+    fn folder_for(&self, capacity: Bytes) -> &Path {
+        let has_room = statvfs(&self.folder).is_ok_and(|found| found.f_bavail * found.f_frsize >= capacity.get());
+        if has_room { &self.folder } else { Path::new(ROOMY) }
+    }
+
+    /// The places of which a process has left anything: the drive's file or its door.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
     pub(crate) fn places(&self, process: Process) -> Result<BTreeSet<PathBuf>, AttachError> {
         let start = format!("drive-{}-", process.pid);
+        let failed = |cause| AttachError::Content { path: self.folder.clone(), cause };
         let mut places = BTreeSet::new();
-        for folder in [self.folder.as_path(), Path::new(ROOMY)] {
-            let failed = |cause| AttachError::Content { path: folder.to_owned(), cause };
-            for file in fs::read_dir(folder).map_err(failed)? {
-                let name = file.map_err(failed)?.file_name().to_string_lossy().into_owned();
-                let number = name.trim_start_matches("assay-").strip_prefix(&start);
-                let number = number.and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
-                places.extend(number.map(|number| self.folder.join(format!("{start}{number}"))));
-            }
+        for file in fs::read_dir(&self.folder).map_err(failed)? {
+            let name = file.map_err(failed)?.file_name().to_string_lossy().into_owned();
+            let number = name.strip_prefix(&start).and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+            places.extend(number.map(|number| self.folder.join(format!("{start}{number}"))));
         }
         Ok(places)
     }
@@ -155,9 +171,7 @@ impl Registry {
     pub fn enter(&self, entry: &Entry) -> Result<(), AttachError> {
         let path = self.path(&entry.device);
         let text = serde_json::to_string_pretty(entry).expect("numbers and names always serialise");
-        let draft = path.with_extension("new");
-        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
-        written.map_err(|cause| AttachError::Content { path, cause })
+        open::replace_private(&path, text.as_bytes()).map_err(|cause| AttachError::Content { path, cause })
     }
 
     /// Every entry, by device or socket.
@@ -198,6 +212,8 @@ fn read(path: &Path) -> Option<Entry> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -211,8 +227,7 @@ mod tests {
             process: Process { pid: u32::MAX, started: 1 },
             held: false,
             place: "/run/assay/drive-1-0".into(),
-            content: "/tmp/data".into(),
-            scratch: false,
+            content: Some("/tmp/data".into()),
             speed: 1.0,
             live: Live::default(),
         };
@@ -227,15 +242,27 @@ mod tests {
     }
 
     #[test]
-    fn data_that_does_not_fit_beside_the_entries_is_kept_where_there_is_room() {
+    fn data_that_does_not_fit_beside_the_entries_is_kept_where_there_is_room_and_has_no_name() {
         let folder = tempfile::tempdir().unwrap();
         let registry = Registry::within(folder.path()).unwrap();
-        let place = registry.place();
-        assert_ne!(place, registry.place(), "each drive of a process has its own");
-        let name = place.file_name().unwrap().to_string_lossy().into_owned();
-        assert_eq!(registry.scratch(&place, Bytes::new(512)), folder.path().join(format!("{name}.data")));
-        let elsewhere = registry.scratch(&place, Bytes::new(u64::MAX));
-        assert_eq!(elsewhere, Path::new(&format!("/var/tmp/assay-{name}.data")));
+        assert_eq!(registry.folder_for(Bytes::new(512)), folder.path());
+        assert_eq!(registry.folder_for(Bytes::new(u64::MAX)), Path::new("/var/tmp"));
+        let file = registry.scratch(Bytes::new(512)).unwrap();
+        assert_eq!((file.metadata().unwrap().nlink(), fs::read_dir(folder.path()).unwrap().count()), (0, 0));
+    }
+
+    #[test]
+    fn each_drive_has_a_place_where_nothing_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let [first, second] = [registry.place(), registry.place()];
+        assert_ne!(first, second);
+        let next = DRIVES.load(Ordering::Relaxed);
+        for number in next..next + 20 {
+            let left = folder.path().join(format!("drive-{}-{number}", std::process::id()));
+            std::os::unix::fs::symlink("/nowhere", left).unwrap();
+        }
+        assert!(registry.place().symlink_metadata().is_err());
     }
 
     #[test]
@@ -252,12 +279,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("assay-1");
         let mine = Registry::of(geteuid(), &path);
-        assert!(mine.is_ok() && path.metadata().unwrap().mode() & 0o077 == 0);
+        assert!(mine.is_ok() && path.metadata().unwrap().mode() & 0o022 == 0);
         let other = Uid::from_raw(geteuid().as_raw() + 1);
         let said = Registry::of(other, &path).unwrap_err().to_string();
         assert!(said.contains("somebody else's") && said.contains("XDG_RUNTIME_DIR"), "{said}");
         let link = folder.path().join("assay-2");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(Registry::of(geteuid(), &link).is_err(), "it may lead anywhere");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        let said = Registry::within(&path).unwrap_err().to_string();
+        assert!(said.contains("can be written by others"), "{said}");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::{Bytes, Lba, Nanos, SECTOR};
-use drive::{Device, Drive};
+use drive::{Counters, Device, Drive, Shape};
 use rustix::event::Timespec;
 use rustix::io::Errno;
 
@@ -14,7 +14,7 @@ use crate::faults::{Faults, Orders, Verdict};
 use crate::floor::PAUSE;
 use crate::live::{Count, Shared};
 use crate::pace::{Floor, Paced, now};
-use crate::port::{Port, Received, Wanted, Work};
+use crate::port::{Port, Received, Wanted, Work, shielded};
 use crate::power::{Cut, Power};
 use crate::undo::Undo;
 
@@ -47,6 +47,9 @@ pub struct Server<P: Port> {
     late: Vec<(Nanos, Asked<P::Name>)>,
     /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
+    /// Set when the model of the drive had a mistake: then it is not asked for anything any more.
+    is_broken: bool,
+    shape: Shape,
     count: Count,
     shared: Arc<Shared>,
     /// Whether to look for requests instead of sleeping, which costs a processor.
@@ -57,6 +60,7 @@ pub struct Server<P: Port> {
 impl<P: Port> Server<P> {
     /// Will serve `paced` with its `content` at `port`.
     pub fn new(port: P, content: Content, paced: Paced<Asked<P::Name>>, busy: bool, shared: Arc<Shared>) -> Self {
+        let shape = paced.drive().shape();
         Self {
             port,
             content,
@@ -67,6 +71,8 @@ impl<P: Port> Server<P> {
             orders: Arc::default(),
             late: Vec::new(),
             echoes: false,
+            is_broken: false,
+            shape,
             count: Count::new(now()),
             shared,
             busy,
@@ -101,11 +107,28 @@ impl<P: Port> Server<P> {
         done
     }
 
-    /// Serves until the port ends or `stop` is set.
+    /// Serves until the port ends or `stop` is set. A mistake in the model of the drive, or here, does not leave those alone
+    /// who wait for an answer: from then on everything is answered with an error, as by a drive that has failed.
     ///
     /// # Errors
-    /// If the port breaks.
+    /// If the port breaks. [`AttachError::Mistake`] in the end if there was such a mistake.
     pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
+        loop {
+            match shielded(|| self.serve_until(stop)) {
+                Some(Err(error)) => return Err(error),
+                Some(Ok(())) if self.is_broken => return Err(AttachError::Mistake),
+                Some(Ok(())) => return Ok(()),
+                None if self.is_broken => return Err(AttachError::Mistake),
+                None => {
+                    self.is_broken = true;
+                    let unanswered = self.paced.give_up();
+                    self.refuse(unanswered)?;
+                }
+            }
+        }
+    }
+
+    fn serve_until(&mut self, stop: &AtomicBool) -> Result<(), AttachError> {
         while !stop.load(Ordering::Relaxed) {
             self.orders.take(&mut self.faults);
             if self.faults.has_vanished() {
@@ -118,7 +141,7 @@ impl<P: Port> Server<P> {
                     break;
                 }
             }
-            if !self.echoes && self.power.is_to_be_cut(self.count.requests()) {
+            if !self.echoes && !self.is_broken && self.power.is_to_be_cut(self.count.requests()) {
                 self.cut_power()?;
             }
             self.tell();
@@ -135,8 +158,7 @@ impl<P: Port> Server<P> {
 
     /// Takes a request, if one is there; false once there will be no more.
     fn take(&mut self) -> Result<Option<bool>, AttachError> {
-        let Self { port, paced, undo, .. } = self;
-        let shape = paced.drive().shape();
+        let Self { port, paced, undo, is_broken, shape, .. } = self;
         let wanted = match port.receive()? {
             Received::Nothing => return Ok(None),
             Received::Other => return Ok(Some(true)),
@@ -144,15 +166,20 @@ impl<P: Port> Server<P> {
             Received::End => return Ok(Some(false)),
         };
         let came = now();
-        if !wanted.is_within(shape) {
+        if !wanted.is_within(*shape) {
             port.answer(wanted.name, Err(Errno::INVAL))?;
             return Ok(Some(true));
         }
-        if matches!(wanted.work, Work::Write { .. }) && undo.should_compare(wanted.offset, wanted.length) {
+        let is_write = matches!(wanted.work, Work::Write { .. });
+        if is_write && !*is_broken && undo.should_compare(wanted.offset, wanted.length) {
             undo.keep(&paced.unsaved(came));
         }
         let request = wanted.request();
         let asked = Asked { wanted, covers: undo.writes(), verdict: self.faults.judge(&request) };
+        if self.is_broken {
+            self.refuse([asked].into())?;
+            return Ok(Some(true));
+        }
         if self.echoes {
             while now().since(came) < PAUSE {
                 std::hint::spin_loop();
@@ -170,6 +197,9 @@ impl<P: Port> Server<P> {
 
     /// A request that is to be answered at the machine's time `now`; none if there is none.
     fn due(&mut self, now: Nanos) -> Option<Asked<P::Name>> {
+        if self.is_broken {
+            return None;
+        }
         if let Some(index) = self.late.iter().position(|(at, _)| *at <= now) {
             return Some(self.late.swap_remove(index).1);
         }
@@ -205,8 +235,10 @@ impl<P: Port> Server<P> {
 
     /// Tells every so often what the drive is doing.
     fn tell(&mut self) {
-        let Self { count, paced, power, shared, faults, late, .. } = self;
-        if let Some(live) = count.told(now(), || paced.drive().counters()) {
+        let Self { count, paced, power, shared, faults, late, is_broken, .. } = self;
+        let counters = || if *is_broken { Counters::default() } else { paced.drive().counters() };
+        if let Some(live) = count.told(now(), counters) {
+            live.is_broken = *is_broken;
             live.in_flight = paced.in_flight() + late.len();
             live.own_median = paced.own().percentile(50.0);
             live.has_vanished = faults.has_vanished();
@@ -250,7 +282,8 @@ impl<P: Port> Server<P> {
     /// Waits until a request comes or, short of the last moments, until one is due.
     fn wait(&mut self) -> Result<(), AttachError> {
         let late = self.late.iter().map(|(at, _)| *at).min();
-        let left = match self.paced.next().into_iter().chain(late).min() {
+        let next = if self.is_broken { None } else { self.paced.next() };
+        let left = match next.into_iter().chain(late).min() {
             _ if self.busy => return Ok(()),
             Some(at) => at.since(now()).since(AWAKE).min(IDLE),
             None => IDLE,
@@ -266,4 +299,62 @@ impl<P: Port> Server<P> {
 
 fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, PipeReader};
+    use std::sync::atomic::Ordering;
+
+    use drive::preset::Preset;
+
+    use super::*;
+
+    /// Asks for a read, has a mistake, and asks for another read.
+    struct Mistaken {
+        turns: u32,
+        answers: Vec<(u32, Result<usize, Errno>)>,
+        stop: Arc<AtomicBool>,
+    }
+
+    impl Port for Mistaken {
+        type Name = u32;
+
+        fn receive(&mut self) -> Result<Received<u32>, AttachError> {
+            self.turns += 1;
+            match self.turns {
+                1 | 3 => {
+                    let wanted = Wanted { name: self.turns, offset: 0, length: 4096, work: Work::Read };
+                    Ok(Received::Request(wanted))
+                }
+                2 => panic!("a mistake that this test makes"),
+                _ => Ok(Received::Nothing),
+            }
+        }
+
+        fn answer(&mut self, name: u32, answer: Result<&[u8], Errno>) -> io::Result<()> {
+            self.answers.push((name, answer.map(<[u8]>::len)));
+            self.stop.store(self.answers.len() == 2, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn wait(&mut self, _: Option<&PipeReader>, _: &Timespec) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_mistake_of_ours_has_everything_answered_with_an_error_and_nobody_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
+        let content = Content::scratch(tempfile::tempfile_in(&folder).unwrap(), Bytes::from_gib(1)).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let port = Mistaken { turns: 0, answers: Vec::new(), stop: Arc::clone(&stop) };
+        // So slow that the first read is still in flight when the mistake is made.
+        let paced = Paced::new(drive, 1e-6, Floor::default(), now());
+        let mut server = Server::new(port, content, paced, true, Arc::default());
+        let served = server.serve(&stop);
+        assert!(matches!(served, Err(AttachError::Mistake)), "{served:?}");
+        assert_eq!(server.port().answers, [(1, Err(Errno::IO)), (3, Err(Errno::IO))]);
+    }
 }

@@ -1,15 +1,19 @@
 //! The state of a drive in a file: what it has written where, how worn it is, what it has counted.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use block::{Bytes, Request, Tag};
+use block::{Bytes, Lba, Op, Request, SECTOR, Tag};
 use drive::preset::Preset;
 use drive::{Device, Drive};
+use host::open;
+use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::data::{DataFile, Moment};
+use crate::port::shielded;
 
 /// How a file of this kind begins.
 const MAGIC: &[u8; 12] = b"assay drive\n";
@@ -94,26 +98,7 @@ pub enum StateError {
 struct About {
     /// The drive, by the name by which it was asked for.
     drive: String,
-    data: Option<Data>,
-}
-
-/// A file of data as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Data {
-    length: Bytes,
-    /// When it was written last, since 1970.
-    written: Duration,
-}
-
-impl Data {
-    /// That of a file that is not there.
-    const NONE: Self = Self { length: Bytes::ZERO, written: Duration::ZERO };
-
-    fn of(path: &Path) -> io::Result<Self> {
-        let found = fs::metadata(path)?;
-        let written = found.modified().unwrap_or(SystemTime::UNIX_EPOCH).duration_since(UNIX_EPOCH);
-        Ok(Self { length: Bytes::new(found.len()), written: written.unwrap_or_default() })
-    }
+    data: Option<Moment>,
 }
 
 /// A drive that goes on from a file.
@@ -124,6 +109,8 @@ pub struct Resumed {
     /// Whether its data was written after its state was saved, as when its server was killed: then the drive does not
     /// know of what was written since.
     pub is_behind: bool,
+    /// Whether its data is as it was when its state was saved: so assay wrote both.
+    pub knows_data: bool,
 }
 
 /// A file that a drive's state is kept in.
@@ -158,22 +145,36 @@ impl StateFile {
     /// Sees to it that a state can be saved later.
     ///
     /// # Errors
-    /// If no file can be made there.
+    /// If no file can be made there, or something is there that is no state of a drive of this user's.
     pub fn prepare(&self) -> Result<(), StateError> {
-        let draft = self.draft();
-        File::create(&draft).and_then(|_| fs::remove_file(&draft)).map_err(self.failed())
+        self.before()?;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        access(folder, Access::WRITE_OK).map_err(|errno| self.failed()(errno.into()))
+    }
+
+    /// The state that is there, which is all that may be replaced; none if nothing is.
+    fn before(&self) -> Result<Option<fs::File>, StateError> {
+        let mut file = match open::own_file_to_read(&self.path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(self.failed())?,
+        };
+        let mut start = [0; MAGIC.len()];
+        match file.read_exact(&mut start) {
+            Ok(()) if start == *MAGIC => Ok(Some(file)),
+            _ => Err(StateError::NoState { path: self.path.clone() }),
+        }
     }
 
     /// The drive of this preset as it was when it was saved, with its data in `backing`, where that is given.
     ///
     /// # Errors
     /// If it is another drive's or of other data, or is damaged.
-    pub fn resume(&self, preset: &Preset, backing: Option<&Path>) -> Result<Resumed, StateError> {
+    pub fn resume(&self, preset: &Preset, backing: Option<&DataFile>) -> Result<Resumed, StateError> {
         let path = || self.path.clone();
         let damaged = |what| StateError::Damaged { path: path(), what };
-        let file = fs::read(&self.path).map_err(self.failed())?;
-        let body = self.checked(&file)?;
-        let (about, rest) = postcard::take_from_bytes::<About>(body).map_err(|_| damaged("its head makes no sense"))?;
+        let body = self.body(preset.capacity())?;
+        let (about, rest) =
+            postcard::take_from_bytes::<About>(&body).map_err(|_| damaged("its head makes no sense"))?;
         let other = || StateError::OtherDrive { path: path(), found: about.drive.clone(), wanted: preset.name.clone() };
         if about.drive != preset.name {
             return Err(other());
@@ -182,18 +183,22 @@ impl StateFile {
         if drive.spec() != preset.spec {
             return Err(other());
         }
+        if shielded(|| works(&drive)) != Some(true) {
+            return Err(damaged("it makes a drive that does not work"));
+        }
         let is_behind = match (about.data, backing) {
             (Some(expected), Some(backing)) => {
-                let found = if backing.exists() { Data::of(backing).map_err(self.failed())? } else { Data::NONE };
+                let found = backing.before();
                 if found.length != expected.length {
-                    let (backing, expected, found) = (backing.to_owned(), expected.length, found.length);
+                    let (backing, expected, found) = (backing.path().to_owned(), expected.length, found.length);
                     return Err(StateError::OtherData { path: path(), backing, expected, found });
                 }
                 found.written != expected.written
             }
             _ => false,
         };
-        Ok(Resumed { drive, is_behind })
+        let knows_data = about.data.is_some() && backing.is_some() && !is_behind;
+        Ok(Resumed { drive, is_behind, knows_data })
     }
 
     /// Saves the state of the drive that is called `name`, whose data is in `backing`, where that is kept. What it holds in
@@ -201,64 +206,78 @@ impl StateFile {
     ///
     /// # Errors
     /// If it cannot be written. What was there before is there still then.
-    pub fn save(&self, name: &str, drive: &mut Device, backing: Option<&Path>) -> Result<(), StateError> {
+    pub fn save(&self, name: &str, drive: &mut Device, backing: Option<&DataFile>) -> Result<(), StateError> {
         settle(drive);
-        let data = backing.map(Data::of).transpose().map_err(self.failed())?;
+        let data = backing.map(DataFile::now).transpose().map_err(self.failed())?;
         let about = About { drive: name.to_owned(), data };
-        let write = || -> io::Result<()> {
-            let body = postcard::to_extend(&about, vec![0; HEAD]);
-            let mut file = body
-                .and_then(|body| postcard::to_extend(&*drive, body))
-                .map_err(|error| io::Error::other(format!("the drive cannot be written down: {error}")))?;
-            let (sum, length) = (crc32c::crc32c(&file[HEAD..]), (file.len() - HEAD) as u64);
-            let mut head = MAGIC.to_vec();
-            head.extend(FORMAT.to_le_bytes());
-            head.extend(sum.to_le_bytes());
-            head.extend(length.to_le_bytes());
-            file[..HEAD].copy_from_slice(&head);
-            let mut draft = File::create(self.draft())?;
-            draft.write_all(&file)?;
-            draft.sync_all()?;
-            fs::rename(self.draft(), &self.path)
-        };
-        write().map_err(self.failed())
+        let body = postcard::to_extend(&about, vec![0; HEAD]).and_then(|body| postcard::to_extend(&*drive, body));
+        let unwritable = |error| io::Error::other(format!("the drive cannot be written down: {error}"));
+        let mut file = body.map_err(unwritable).map_err(self.failed())?;
+        let (sum, length) = (crc32c::crc32c(&file[HEAD..]), (file.len() - HEAD) as u64);
+        let mut head = MAGIC.to_vec();
+        head.extend(FORMAT.to_le_bytes());
+        head.extend(sum.to_le_bytes());
+        head.extend(length.to_le_bytes());
+        file[..HEAD].copy_from_slice(&head);
+        // Something else may have come there since.
+        self.before()?;
+        open::replace_durably(&self.path, &file).map_err(self.failed())
     }
 
-    /// What is behind the head of a file, if it is as it was written.
-    fn checked<'f>(&self, file: &'f [u8]) -> Result<&'f [u8], StateError> {
-        let path = self.path.clone();
-        if !file.starts_with(MAGIC) {
-            return Err(StateError::NoState { path });
-        }
-        let Some((head, body)) = file.split_at_checked(HEAD) else {
-            return Err(StateError::Damaged { path, what: "it is cut off" });
-        };
+    /// What is behind the head of the file, of a drive that holds so much, if it is as it was written.
+    fn body(&self, capacity: Bytes) -> Result<Vec<u8>, StateError> {
+        let damaged = |what| StateError::Damaged { path: self.path.clone(), what };
+        let absent = || self.failed()(io::ErrorKind::NotFound.into());
+        let mut file = self.before()?.ok_or_else(absent)?;
+        let found = file.metadata().map_err(self.failed())?.len();
+        let mut head = [0; HEAD - MAGIC.len()];
+        file.read_exact(&mut head).map_err(|_| damaged("it is cut off"))?;
         let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("these are four bytes"));
-        let [format, sum] = [MAGIC.len(), MAGIC.len() + 4].map(word);
+        let [format, sum] = [0, 4].map(word);
         if format != FORMAT {
-            return Err(StateError::Format { path, found: format });
+            return Err(StateError::Format { path: self.path.clone(), found: format });
         }
-        let length = u64::from_le_bytes(head[HEAD - 8..].try_into().expect("these are eight bytes"));
-        if length != body.len() as u64 {
-            return Err(StateError::Damaged { path, what: "it is not as long as it says" });
+        let length = u64::from_le_bytes(head[8..].try_into().expect("these are eight bytes"));
+        if length.checked_add(HEAD as u64) != Some(found) {
+            return Err(damaged("it is not as long as it says"));
         }
-        if sum != crc32c::crc32c(body) {
-            return Err(StateError::Damaged { path, what: "its checksum is wrong" });
+        if length > most_for(capacity) {
+            return Err(damaged("it is longer than the state of such a drive can be"));
+        }
+        let mut body = Vec::new();
+        file.take(length).read_to_end(&mut body).map_err(self.failed())?;
+        if sum != crc32c::crc32c(&body) {
+            return Err(damaged("its checksum is wrong"));
         }
         Ok(body)
-    }
-
-    /// Where it is written before it takes the place of the one before.
-    fn draft(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".new");
-        name.into()
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> StateError + use<> {
         let path = self.path.clone();
         move |cause| StateError::File { path: path.clone(), cause }
     }
+}
+
+/// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it has,
+/// and something for all that does not grow with it.
+fn most_for(capacity: Bytes) -> u64 {
+    (64 << 20) + capacity.get() / 64
+}
+
+/// Whether a drive that was read does what drives do. Its checksum says that it is as it was written, not by whom.
+fn works(drive: &Device) -> bool {
+    let (mut copy, shape) = (drive.clone(), drive.shape());
+    let block = shape.block.max(Bytes::from_kib(4));
+    let sectors = block.get() / SECTOR.get();
+    let step = shape.capacity.get() / block.get() / 64 * sectors;
+    settle(&mut copy);
+    for place in 0..64 {
+        for op in [Op::Read, Op::Write] {
+            copy.submit(copy.now(), Tag(0), Request::new(op, Lba::new(place * step), sectors as u32));
+            settle(&mut copy);
+        }
+    }
+    copy.next_event().is_none()
 }
 
 /// Has a drive finish what it was asked for, and write what it holds to where it stays.

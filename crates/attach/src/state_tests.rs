@@ -2,6 +2,8 @@
 
 use block::{Lba, Nanos, Op};
 
+use std::fs::File;
+
 use super::*;
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
@@ -16,10 +18,11 @@ impl Saved {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let backing = folder.path().join("data");
-        File::create(&backing).unwrap().set_len(1 << 30).unwrap();
+        let data = DataFile::backing(&backing, false).unwrap();
+        data.fit(Bytes::from_gib(1)).unwrap();
         let (file, mut drive) = (StateFile::beside(&backing), worked());
         file.prepare().unwrap();
-        file.save(DRIVE, &mut drive, Some(&backing)).unwrap();
+        file.save(DRIVE, &mut drive, Some(&data)).unwrap();
         Self { folder, file }
     }
 
@@ -27,8 +30,13 @@ impl Saved {
         self.folder.path().join("data")
     }
 
+    fn resumed(&self, preset: &str) -> Result<Resumed, StateError> {
+        let data = DataFile::backing(&self.backing(), true).unwrap();
+        self.file.resume(&Preset::find(preset).unwrap(), Some(&data))
+    }
+
     fn refused(&self, preset: &str) -> String {
-        self.file.resume(&Preset::find(preset).unwrap(), Some(&self.backing())).unwrap_err().to_string()
+        self.resumed(preset).unwrap_err().to_string()
     }
 
     /// Changes a byte of the file.
@@ -55,8 +63,8 @@ fn a_drive_goes_on_as_it_was_saved_with_nothing_left_to_lose() {
     let saved = Saved::new();
     assert_eq!(saved.file.path(), saved.folder.path().join("data.state"));
     let preset = Preset::find(DRIVE).unwrap();
-    let Resumed { drive, is_behind } = saved.file.resume(&preset, Some(&saved.backing())).unwrap();
-    assert!(!is_behind && drive.unsaved(drive.now()).is_empty() && drive.next_event().is_none());
+    let Resumed { drive, is_behind, knows_data } = saved.resumed(DRIVE).unwrap();
+    assert!(!is_behind && knows_data && drive.unsaved(drive.now()).is_empty() && drive.next_event().is_none());
     assert_eq!(drive.counters().requests, [0, 101, 0, 1]);
     let mut settled = worked();
     settle(&mut settled);
@@ -67,9 +75,10 @@ fn a_drive_goes_on_as_it_was_saved_with_nothing_left_to_lose() {
 #[test]
 fn what_was_written_since_makes_a_state_that_is_behind() {
     let saved = Saved::new();
-    let later = SystemTime::now() + Duration::from_secs(5);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     File::options().write(true).open(saved.backing()).unwrap().set_modified(later).unwrap();
-    assert!(saved.file.resume(&Preset::find(DRIVE).unwrap(), Some(&saved.backing())).unwrap().is_behind);
+    let resumed = saved.resumed(DRIVE).unwrap();
+    assert!(resumed.is_behind && !resumed.knows_data);
 }
 
 #[test]
@@ -110,6 +119,72 @@ fn a_damaged_file_is_refused() {
     assert!(saved.refused(DRIVE).contains("cut off"));
     fs::write(saved.file.path(), "no state").unwrap();
     assert!(saved.refused(DRIVE).contains("is not the state of a drive"));
+}
+
+/// Writes another body behind the head, which has its length and sum.
+fn rewrite(path: &Path, body: &[u8]) {
+    let head = fs::read(path).unwrap()[..MAGIC.len() + 4].to_vec();
+    let (sum, length) = (crc32c::crc32c(body).to_le_bytes(), (body.len() as u64).to_le_bytes());
+    fs::write(path, [&head, &sum[..], &length, body].concat()).unwrap();
+}
+
+/// Its sum says that a file is as it was written, not that it was written by assay.
+#[test]
+fn a_state_that_somebody_made_up_is_a_drive_that_works_or_is_refused() {
+    let saved = Saved::new();
+    let body = fs::read(saved.file.path()).unwrap()[HEAD..].to_vec();
+    let preset = Preset::find(DRIVE).unwrap();
+    let mut seed = 42_u64;
+    let mut next = |below: usize| {
+        // Source: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below as u64) as usize
+    };
+    let mut refused = 0;
+    for round in 0..300 {
+        let mut changed = body.clone();
+        for _ in 0..1 + round % 4 {
+            let place = next(changed.len());
+            match round % 3 {
+                0 => changed[place] = [0, 1, 127, 128, 255][next(5)],
+                1 => changed.truncate(place.max(1)),
+                _ => changed.splice(place..place, [255, 255, 255, 255, 15]).for_each(drop),
+            }
+        }
+        rewrite(saved.file.path(), &changed);
+        refused += u32::from(saved.file.resume(&preset, None).is_err());
+    }
+    assert!(refused > 100, "{refused} of 300");
+}
+
+#[test]
+fn a_state_that_is_longer_than_such_a_drive_s_can_be_is_not_read() {
+    let saved = Saved::new();
+    let length: u64 = 1 << 40;
+    let mut bytes = fs::read(saved.file.path()).unwrap();
+    bytes[HEAD - 8..HEAD].copy_from_slice(&length.to_le_bytes());
+    fs::write(saved.file.path(), bytes).unwrap();
+    File::options().write(true).open(saved.file.path()).unwrap().set_len(length + HEAD as u64).unwrap();
+    assert!(saved.refused(DRIVE).contains("longer than the state of such a drive can be"));
+}
+
+#[test]
+fn only_a_state_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = folder.path().join("letter");
+    let file = StateFile::at(&letter);
+    file.prepare().unwrap();
+    // It comes there while the drive is attached.
+    fs::write(&letter, "somebody's").unwrap();
+    assert!(file.save(DRIVE, &mut worked(), None).unwrap_err().to_string().contains("not the state of a drive"));
+    assert!(file.prepare().is_err());
+    assert_eq!(fs::read_to_string(&letter).unwrap(), "somebody's");
+    std::os::unix::fs::symlink(&letter, folder.path().join("link")).unwrap();
+    let said = StateFile::at(&folder.path().join("link")).prepare().unwrap_err().to_string();
+    assert!(said.contains("is a link"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
 }
 
 /// The names of the fields that a drive is made of, in the order in which they are written.

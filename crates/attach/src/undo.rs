@@ -134,7 +134,7 @@ mod tests {
     impl Written {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let content = Content::open(&folder.path().join("data"), Bytes::new(5120)).unwrap();
+            let content = Content::scratch(tempfile::tempfile_in(&folder).unwrap(), Bytes::new(5120)).unwrap();
             Self { content, undo: Undo::default(), _folder: folder }
         }
 

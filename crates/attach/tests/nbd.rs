@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_attach::registry::{Entry, Registry};
-use assay_attach::{AttachError, Attachment, Process, Terms, abort, detach, order};
+use assay_attach::{AttachError, Attachment, DataFile, Process, Terms, abort, detach, order};
 use drive::preset::Preset;
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
@@ -34,6 +34,11 @@ fn registry(folder: &tempfile::TempDir) -> Registry {
     Registry::within(&folder.path().join("registry")).unwrap()
 }
 
+/// The file of data in this folder.
+fn data(folder: &tempfile::TempDir) -> Option<DataFile> {
+    Some(DataFile::backing(&folder.path().join("data"), true).unwrap())
+}
+
 /// A drive behind a socket.
 struct Served {
     attachment: Attachment,
@@ -42,7 +47,7 @@ struct Served {
 
 impl Served {
     fn new(folder: &tempfile::TempDir, drive: &str) -> Self {
-        Self::on(folder, drive, &Terms { content: Some(folder.path().join("data")), ..Terms::default() })
+        Self::on(folder, drive, &Terms { content: data(folder), ..Terms::default() })
     }
 
     fn on(folder: &tempfile::TempDir, drive: &str, terms: &Terms) -> Self {
@@ -162,7 +167,7 @@ fn what_comes_a_byte_at_a_time_is_answered_as_what_comes_at_once() {
 fn a_short_request_is_answered_before_a_long_one_that_came_earlier() {
     let folder = tempfile::tempdir().unwrap();
     // The long one takes half a second, which no wait for a processor makes up for.
-    let slow = Terms { content: Some(folder.path().join("data")), speed: 1.0 / 16.0, ..Terms::default() };
+    let slow = Terms { content: data(&folder), speed: 1.0 / 16.0, ..Terms::default() };
     let served = Served::on(&folder, DRIVE, &slow);
     let mut client = served.client();
     client.write(0, 1, 0, &vec![7; 8 << 20]);
@@ -247,6 +252,8 @@ fn what_is_too_long_or_beyond_the_drive_is_refused_and_the_client_may_go_on() {
         (READ, 0, 0, INVALID),
         (TRIM, u64::MAX, u32::MAX, INVALID),
         (ZEROES, SIZE, 512, NO_SPACE),
+        (FLUSH, 1 << 63, 0, INVALID),
+        (FLUSH, 0, 512, INVALID),
         (77, 0, 512, INVALID),
     ];
     for (number, (command, offset, length, error)) in table.into_iter().enumerate() {
@@ -260,6 +267,50 @@ fn what_is_too_long_or_beyond_the_drive_is_refused_and_the_client_may_go_on() {
     client.ask(READ, 0, 3, 0, 32 << 20);
     assert_eq!(client.answer(), (3, 0));
     assert!(client.data(32 << 20).iter().all(|byte| *byte == 2));
+}
+
+#[test]
+fn as_many_idle_clients_as_there_may_be_lock_nobody_out_and_go_if_they_never_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    // One that has begun may be idle for as long as it likes.
+    let mut begun = served.client();
+    let mut idle: Vec<UnixStream> = (0..64).map(|_| served.stranger()).collect();
+    assert_eq!(served.reads(0, 512).len(), 512);
+    for stream in &mut idle {
+        // The greeting, and then the end.
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut told = Vec::new();
+        stream.read_to_end(&mut told).unwrap();
+        assert!(told.len() <= 18, "{told:?}");
+    }
+    begun.ask(FLUSH, 0, 1, 0, 0);
+    assert_eq!(begun.answer(), (1, 0));
+}
+
+#[test]
+fn one_who_talks_to_the_door_without_an_end_keeps_no_order_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(&folder, DRIVE);
+    let entry = registry(&folder).entries().unwrap().remove(0);
+    let mut name = entry.place.clone().into_os_string();
+    name.push(".sock");
+    let mut talker = UnixStream::connect(&name).unwrap();
+    talker.write_all(&[b'a'; 64 << 10]).unwrap();
+    let silent = UnixStream::connect(&name).unwrap();
+    talker.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // It is told something or hung up on, and not listened to any more.
+    talker.read_to_end(&mut Vec::new()).ok();
+    let mut done = order(&entry, None);
+    for _ in 0..20 {
+        if done.is_ok() {
+            break;
+        }
+        // The silent one has two seconds.
+        done = order(&entry, None);
+    }
+    done.unwrap();
+    drop((silent, served));
 }
 
 #[test]
@@ -385,15 +436,14 @@ fn it_is_listed_and_fails_as_it_is_told_to_until_it_is_detached() {
     };
     assert_eq!([read(0), read(1 << 20)], [0, IO]);
     let entry = registry(&folder).entries().unwrap().remove(0);
-    assert_eq!((&entry.device, &*entry.drive, entry.scratch), (&served.socket, "drive", true));
-    assert!(entry.content.exists());
+    assert_eq!((&entry.device, &*entry.drive, &entry.content), (&served.socket, "drive", &None));
     order(&entry, None).unwrap();
     // Orders are looked at when the server wakes.
     while read(1 << 20) != 0 {}
     let refused = [detach(&registry(&folder), &entry), abort(&entry)];
     assert!(refused.iter().all(|done| matches!(done, Err(AttachError::Held { .. }))), "{refused:?}");
     served.attachment.detach().unwrap();
-    assert!(!entry.content.exists() && !entry.device.exists());
+    assert!(!entry.device.exists());
     assert!(std::fs::read_dir(folder.path().join("registry")).unwrap().next().is_none(), "nothing is left");
 }
 
@@ -406,10 +456,9 @@ fn what_a_killed_server_left_goes_when_its_socket_is_taken_over() {
     // As it is after `kill -9`.
     let process = Process { pid: u32::MAX, started: 1 };
     registry(&folder).enter(&Entry { process, ..entry.clone() }).unwrap();
-    std::fs::write(&entry.content, "data").unwrap();
     drop(std::os::unix::net::UnixListener::bind(&entry.device).unwrap());
     let served = Served::on(&folder, DRIVE, &Terms::default());
-    assert!(!entry.content.exists() && served.reads(0, 512).len() == 512);
+    assert_eq!(served.reads(0, 512).len(), 512);
 }
 
 #[test]
@@ -419,7 +468,11 @@ fn an_image_is_read_where_nothing_was_written_and_stays_as_it_is() {
     let file = std::fs::File::options().read(true).write(true).create_new(true).open(&image).unwrap();
     file.set_len(SIZE).unwrap();
     file.write_all_at(&[7; 8192], 1 << 20).unwrap();
-    let served = Served::on(&folder, DRIVE, &Terms { image: Some(image), ..Terms::default() });
+    let served = Served::on(
+        &folder,
+        DRIVE,
+        &Terms { image: Some(DataFile::image_to_read(&image).unwrap()), ..Terms::default() },
+    );
     let mut client = served.client();
     client.write(0, 1, (1 << 20) + 512, &[9; 512]);
     assert_eq!(client.answer(), (1, 0));

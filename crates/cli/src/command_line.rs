@@ -8,6 +8,7 @@ use crate::commands::{
     attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run, serve,
     shell,
 };
+use crate::config_file::CONSENT;
 use crate::examples;
 use crate::exit::Exit;
 use crate::settings;
@@ -23,6 +24,10 @@ pub struct Cli {
     /// Where results are kept [default: assay/results.sqlite in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
+
+    /// Let an output replace a file that assay did not write, or that was changed since
+    #[arg(long, global = true)]
+    pub force: bool,
 
     /// Print nothing on standard error but why something failed
     #[arg(short, long, global = true)]
@@ -106,7 +111,7 @@ pub fn command() -> clap::Command {
     };
     let last = |option: clap::Arg| option.help_heading("General options");
     let mut whole = told(plain(), "").max_term_width(WIDTH);
-    for option in ["store", "quiet", "verbose"] {
+    for option in ["store", "force", "quiet", "verbose"] {
         whole = whole.mut_arg(option, last);
     }
     let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
@@ -124,7 +129,8 @@ pub fn command() -> clap::Command {
 /// The same command with a word in its help on how its options are set once and for all.
 fn settable(command: clap::Command) -> clap::Command {
     let name = command.get_name().to_owned();
-    let options = command.get_arguments().filter_map(clap::Arg::get_long).map(str::to_owned).collect::<Vec<_>>();
+    let options = command.get_arguments().filter_map(clap::Arg::get_long).filter(|long| !CONSENT.contains(long));
+    let options = options.map(str::to_owned).collect::<Vec<_>>();
     let telling = options.iter().find(|option| option.contains('-')).or(options.first());
     let Some(option) = telling else { return command };
     let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();

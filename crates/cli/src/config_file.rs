@@ -19,8 +19,8 @@ pub struct Known {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What is consent to lose data is given each time, not once and for all.
-const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
+/// What is consent to lose data is given each time, on the command line, not once and for all.
+pub const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
 
 /// The longest file of settings.
 const LENGTH_MAX: u64 = 1 << 20;

@@ -87,10 +87,17 @@ impl From<AttachError> for Failure {
             | AttachError::Hung { .. }
             | AttachError::NoPartitions { .. }
             | AttachError::Socket { .. }
+            | AttachError::Data(_)
             | AttachError::NoFuse(_)
             | AttachError::Mount { .. } => Self::usage(error),
             error => Self::failed(error),
         }
+    }
+}
+
+impl From<attach::DataError> for Failure {
+    fn from(error: attach::DataError) -> Self {
+        Self::usage(error)
     }
 }
 

@@ -205,12 +205,7 @@ impl Response {
         let head = self.head();
         let body = if head_only { &[] } else { self.body.as_bytes() };
         for part in std::iter::once(head.as_bytes()).chain(body.chunks(PART)) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ErrorKind::TimedOut.into());
-            }
-            stream.set_write_timeout(Some(left))?;
-            stream.write_all(part)?;
+            write(stream, part, until)?;
         }
         farewell(stream)
     }
@@ -248,6 +243,24 @@ impl Response {
         }
         head + "\r\n"
     }
+}
+
+/// Writes all of this until then. A reader who takes a byte a minute gets no more time than one who takes none.
+fn write(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Hangs up once the other side has. What it still sent is read, for else the kernel would throw the answer away.

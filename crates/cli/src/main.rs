@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod completion;
 mod config_file;
+mod connections;
 mod examples;
 mod exit;
 mod failure;
@@ -16,6 +17,7 @@ mod live;
 mod manual;
 mod metrics;
 mod number;
+mod outputs;
 mod power;
 mod progress;
 mod recorder;
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         (false, true) => terminal::speak(false, true),
         (is_quiet, _) => terminal::speak(cli.quiet, cli.verbose && !is_quiet),
     }
+    outputs::force(cli.force);
     settings.taken(&command_line::command(), matches.subcommand_name()).iter().for_each(terminal::detail);
     let Some(command) = cli.command else { return end(place(cli.store).and_then(|path| next::run(&path))) };
     end(match command {

@@ -8,12 +8,15 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::command_line;
+use crate::config_file::CONSENT;
 use crate::examples;
 use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::outputs;
 use crate::settings::variable;
 
 /// The options that every command has, which the program's own page has the variables of.
-const GENERAL: [&str; 3] = ["store", "quiet", "verbose"];
+const GENERAL: [&str; 4] = ["store", "force", "quiet", "verbose"];
 /// What is kept where.
 const FILES: [(&str, &str); 2] = [
     ("~/.config/assay/config.toml", "settings: see assay-config(1)"),
@@ -31,8 +34,8 @@ const VARIABLES: [(&str, &str); 4] = [
 ///
 /// # Errors
 /// If a page cannot be written.
-pub fn write(folder: &Path) -> io::Result<usize> {
-    std::fs::create_dir_all(folder)?;
+pub fn write(folder: &Path) -> Result<usize, Failure> {
+    host::open::make_folder(folder).map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     let mut whole = command_line::plain().disable_help_subcommand(true);
     for name in whole.get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>() {
         whole = whole.mut_subcommand(name, |command| command.disable_help_subcommand(true));
@@ -46,7 +49,7 @@ pub fn write(folder: &Path) -> io::Result<usize> {
         pages.extend(below.map(|below| page(below, &format!("{name}-{}", below.get_name()), "")));
     }
     for (name, text) in &pages {
-        std::fs::write(folder.join(format!("{name}.1")), text)?;
+        outputs::write(&folder.join(format!("{name}.1")), text.as_bytes())?;
     }
     Ok(pages.len())
 }
@@ -112,7 +115,8 @@ fn compose(man: &Man, command: &Command, page: &str, name: &str, text: &mut Vec<
 fn environment(command: &Command, name: &str, page: &mut Roff) {
     let own = |option: &&Arg| name.is_empty() || !GENERAL.contains(&option.get_long().unwrap_or_default());
     let options = command.get_arguments().filter(own).filter_map(Arg::get_long);
-    let options: Vec<&str> = options.filter(|long| !["help", "version"].contains(long)).collect();
+    let options: Vec<&str> =
+        options.filter(|long| !["help", "version"].contains(long) && !CONSENT.contains(long)).collect();
     page.control("SH", ["ENVIRONMENT"]);
     for option in options {
         let variables = match name {

@@ -5,12 +5,12 @@ mod address;
 mod place;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use block::Nanos;
 use engine::Measurement;
+use host::Output;
 use lab::{Metric, Watch};
 use trial::Trial;
 
@@ -25,7 +25,7 @@ const EVERY: Duration = Duration::from_secs(1);
 pub struct Metrics {
     shared: Arc<Shared>,
     /// The file; none where the figures are asked for.
-    path: Option<PathBuf>,
+    output: Option<Arc<Mutex<Output>>>,
 }
 
 /// What whoever asks is told of.
@@ -63,15 +63,15 @@ impl Metrics {
     /// Will write to a file, or answers from now on until the program ends.
     pub fn new(outlet: &Outlet, labels: Vec<(&'static str, String)>) -> Self {
         let shared = Arc::new(Shared { labels, began: Instant::now(), state: Mutex::default() });
-        let path = match outlet {
-            Outlet::File(path) => Some(path.clone()),
+        let output = match outlet {
+            Outlet::File(output) => Some(Arc::clone(output)),
             Outlet::Listener(listener) => {
                 let told = Arc::clone(&shared);
                 address::answer(Arc::clone(listener), move || told.text(&told.lock()));
                 None
             }
         };
-        Self { shared, path }
+        Self { shared, output }
     }
 
     /// Writes that the run is over.
@@ -83,25 +83,18 @@ impl Metrics {
     fn change(&self, at_once: bool, change: impl FnOnce(&mut State)) {
         let mut state = self.shared.lock();
         change(&mut state);
-        let Some(path) = &self.path else { return };
+        let Some(output) = &self.output else { return };
         if at_once || state.written.is_none_or(|written| written.elapsed() >= EVERY) {
             state.written = Some(Instant::now());
-            if let Err(error) = write(path, &self.shared.text(&state))
+            let text = self.shared.text(&state);
+            let written = output.lock().expect("nothing panics while it writes").write(text.as_bytes());
+            if let Err(error) = written
                 && !std::mem::replace(&mut state.is_told, true)
             {
-                notice(format_args!("metrics cannot be written to {}: {error}; the run goes on", path.display()));
+                notice(format_args!("metrics are not written any more: {error}; the run goes on"));
             }
         }
     }
-}
-
-/// Puts the whole in the file's place, so that nobody reads half of it.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let half = PathBuf::from(name);
-    std::fs::write(&half, text)?;
-    std::fs::rename(&half, path)
 }
 
 impl Shared {

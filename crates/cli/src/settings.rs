@@ -9,7 +9,7 @@ use std::fmt;
 
 use clap::{Arg, ArgAction, Command};
 
-use crate::config_file::{ConfigFile, Entry, Known, joined};
+use crate::config_file::{CONSENT, ConfigFile, Entry, Known, joined};
 use crate::failure::Failure;
 
 /// What separates values in a variable of an option that may be given several times.
@@ -120,6 +120,13 @@ impl Settings {
         let options: Vec<Arg> = options(&command).cloned().collect();
         for option in options {
             let setting = self.of(&option, name);
+            if let (Origin::Variable(variable), true) = (&setting.origin, CONSENT.contains(&setting.option.as_str())) {
+                return Err(Failure::usage(format!(
+                    "{variable} is set, and --{option} gives up data: consent is given on the command line alone; unset \
+                     {variable}, and give --{option} each time it is meant",
+                    option = setting.option
+                )));
+            }
             if setting.origin == Origin::Default {
                 continue;
             }
@@ -322,7 +329,7 @@ mod tests {
     fn every_option_is_also_a_variable() {
         let mut count = 0;
         for sub in command().get_subcommands() {
-            for option in options(sub) {
+            for option in options(sub).filter(|option| !CONSENT.contains(&long(option))) {
                 let value = legal(option).unwrap_or_else(|| panic!("no legal value for --{}", long(option)));
                 let settings = Settings {
                     file: ConfigFile::default(),

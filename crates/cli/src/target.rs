@@ -72,6 +72,10 @@ pub struct RealOptions {
     /// Use a block device that carries data; name the device again
     #[arg(long, value_name = "DEVICE")]
     pub destroy_data: Option<PathBuf>,
+
+    /// Whether a run goes on that may have been killed while it wrote.
+    #[arg(skip)]
+    pub resume: bool,
 }
 
 /// The numbers of processors.
@@ -311,6 +315,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
         overwrite: options.overwrite,
         destroy_data: options.destroy_data.clone(),
         create,
+        resume: options.resume,
         sparse: false,
     };
     let mut target = Target::open(path, &access).map_err(|error| missing(path, error))?;

@@ -5,9 +5,12 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
+use host::scratch::PLACE;
+use host::{Fence, Scratch};
 use lab::plan::{Action, Cell, Plan, Point, Step};
 use lab::{LabError, Session, Timed, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
+use trial::TrialError;
 
 use crate::bulletin::Crier;
 use crate::failure::Failure;
@@ -160,8 +163,13 @@ impl Undertaking<'_> {
                 .collect(),
         );
         let timed = Timed::new(&watchers, like);
-        let done = Session::new(&store, run, &plan, self.seed, &timed)
-            .and_then(|session| session.carry_out(opened.subject.as_mut(), opened.real));
+        let fenced = fence(opened, &plan);
+        let (subject, is_real) = (opened.subject.as_mut(), opened.real);
+        let session = || Session::new(&store, run, &plan, self.seed, &timed)?.carry_out(subject, is_real);
+        let done = match fenced {
+            Ok((fence, _gathered)) => fence.around(session),
+            Err(error) => Err(error.into()),
+        };
         let course = is_whole.then(|| serde_json::to_string(&timed.course()).expect("numbers always serialise"));
         progress.iter().for_each(Progress::finish);
         drop(view);
@@ -190,6 +198,25 @@ impl Undertaking<'_> {
         let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
     }
+}
+
+/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that gathers
+/// what is else made for them. The store is open by now, and outputs are written from outside.
+fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
+    let target = opened.subject.handle();
+    let mut fence = target.map_or_else(Fence::new, |target| Fence::new().handle(target));
+    let trials = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Trial(trials) => Some(trials),
+        _ => None,
+    });
+    for trials in trials {
+        fence = trials.folders()?.iter().fold(fence, |fence, folder| fence.folder(folder));
+    }
+    if !plan.has_trials() {
+        return Ok((fence, None));
+    }
+    let gathered = Scratch::gather().map_err(TrialError::at(PLACE))?;
+    Ok((fence.folder(gathered.path()), Some(gathered)))
 }
 
 /// The cells of a step, in order.

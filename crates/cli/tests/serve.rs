@@ -200,17 +200,14 @@ fn many_ask_at_once_while_others_are_slow_and_ctrl_c_ends_it_all() {
 }
 
 #[test]
-fn more_connections_than_can_be_served_are_told_to_come_back() {
+fn the_first_of_too_many_connections_without_a_request_makes_room() {
     let place = Place::new();
     let served = Served::new(&place, &[]);
-    let waiting: Vec<_> = (0..64).map(|_| served.connect()).collect();
-    let answer = served.get("/");
-    assert!(answer.status == 503 && answer.head.contains("Retry-After"), "{answer:?}");
-    drop(waiting);
-    let since = Instant::now();
-    while served.get("/").status != 200 {
-        assert!(since.elapsed() < Duration::from_secs(60), "it never recovers");
-    }
+    let mut waiting: Vec<_> = (0..64).map(|_| served.connect()).collect();
+    assert_eq!(served.get("/").status, 200);
+    let mut told = Vec::new();
+    // It is hung up on without a word, by whatever way that reaches it.
+    assert!(waiting[0].read_to_end(&mut told).is_err() || told.is_empty());
 }
 
 #[test]

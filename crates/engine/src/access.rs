@@ -1,24 +1,24 @@
-//! How a file or block device is opened: guarded, made where that was asked for, and locked.
+//! How a file or block device is opened: looked up once, guarded, made where that was asked for, and locked.
+//!
+//! All that is asked of a target is asked of the descriptor that was opened first, and what is written goes through that
+//! same file: a name that leads elsewhere a moment later changes nothing.
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::fs::{File, FileType, Metadata};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::linux::fs::MetadataExt;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
-use host::{BlockDevice, Mount};
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags, XattrFlags};
+use host::{BlockDevice, Mark, Mount, mark};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::error::errno;
 use crate::target::{Change, Kind};
 use crate::{OnError, Submission, Target, TargetError, kernel};
-
-/// The extended attribute of files that assay created.
-const MARK: &str = "user.assay.created";
 
 /// How often a target that another holds is asked for, and how long to wait between: half a second in all.
 const TRIES: u32 = 11;
@@ -47,6 +47,8 @@ pub struct Access {
     pub sparse: bool,
     /// Whether the data of an existing file that assay did not create may be lost.
     pub overwrite: bool,
+    /// Whether a run goes on that was killed while it wrote to the file.
+    pub resume: bool,
     /// The device whose data may be lost; must name the target.
     pub destroy_data: Option<PathBuf>,
 }
@@ -56,21 +58,22 @@ pub(crate) fn opened(path: &Path, access: &Access) -> Result<Target, TargetError
     if access.size == Some(Bytes::ZERO) {
         return Err(TargetError::NoSize { path: path.to_owned() });
     }
-    let found = match fs::metadata(path) {
-        Ok(found) => found,
+    let handle = match host::open::handle(path) {
+        Ok(handle) => handle,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return create(path, access),
         Err(error) => return Err(failed(path, "look at", &error)),
     };
+    let found = handle.metadata().map_err(|error| failed(path, "look at", &error))?;
     if found.file_type().is_block_device() {
-        open_device(path, found.st_rdev(), access)
+        open_device(path, handle, found.st_rdev(), access)
     } else if found.is_file() {
-        open_file(path, &found, access)
+        open_file(path, handle, &found, access)
     } else {
         Err(TargetError::Kind { path: path.to_owned(), kind: kind(found.file_type()) })
     }
 }
 
-fn open_device(path: &Path, number: u64, access: &Access) -> Result<Target, TargetError> {
+fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Result<Target, TargetError> {
     let unknown = TargetError::Io { path: path.to_owned(), doing: "find in /sys/dev/block", errno: Errno::NODEV };
     let device = BlockDevice::find(number).ok_or(unknown)?;
     let whole = device.size().filter(|size| *size > Bytes::ZERO);
@@ -83,15 +86,15 @@ fn open_device(path: &Path, number: u64, access: &Access) -> Result<Target, Targ
         check_device(path, &device, number, access)?;
     }
     // For a block device O_EXCL means that the kernel lets nobody mount or claim it meanwhile.
-    let flags = if access.writes { libc::O_EXCL } else { 0 };
-    let file = open(path, access, flags)?;
+    let flags = if access.writes { OFlags::EXCL } else { OFlags::empty() };
+    let file = open(path, &handle, access, flags)?;
     if access.writes && access.destroy_data.is_none() {
-        let found = host::contents(&device, path, whole).map_err(|error| failed(path, "read", &error))?;
+        let found = host::contents(&device, &file, whole).map_err(|error| failed(path, "read", &error))?;
         if !found.is_empty() {
             return Err(TargetError::HasData { path: path.to_owned(), found });
         }
     }
-    Target::new(path, file, Kind::Device(device), capacity, access)
+    Target::new(path, (handle, file), Kind::Device(device), capacity, access)
 }
 
 /// All that speaks against writing to a device before it is opened.
@@ -106,14 +109,17 @@ fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access)
     if device.is_read_only() { Err(TargetError::ReadOnly { path: path.to_owned() }) } else { Ok(()) }
 }
 
-fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
+fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
     no_device_named(path, access)?;
-    let owner = Owner::of(path);
-    if access.writes && !access.overwrite {
-        owner.check(path)?;
+    let is_ours = match Mark::of(&handle) {
+        Mark::Writing => access.resume,
+        mark => mark == Mark::Fits,
+    };
+    if access.writes && !access.overwrite && !is_ours {
+        return Err(not_ours(path, &handle));
     }
     // A file that will be read is written only to lay it out, and only if it is ours to write.
-    let writes = access.writes || (access.create && (access.overwrite || owner == Owner::Assay));
+    let writes = access.writes || (access.create && (access.overwrite || is_ours));
     let access = Access { writes, ..access.clone() };
     let length = Bytes::new(found.len());
     let capacity = access.size.unwrap_or(length);
@@ -126,10 +132,18 @@ fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, T
     if writes {
         // What the file already occupies need not be found again.
         let occupied = Bytes::from_sectors(found.st_blocks());
-        check_space(path, path, Bytes::new(capacity.get().saturating_sub(occupied.get())))?;
+        check_space(path, &handle, Bytes::new(capacity.get().saturating_sub(occupied.get())))?;
     }
-    let file = open(path, &access, 0)?;
-    let mut target = Target::new(path, file, Kind::File, capacity, &access)?;
+    // Asked before it is opened here, and told after that: another run of assay is told from other users by its lock.
+    let by = if writes { host::file_uses(&handle) } else { Vec::new() };
+    let file = open(path, &handle, &access, OFlags::empty())?;
+    if !by.is_empty() {
+        return Err(TargetError::InUse { path: path.to_owned(), by });
+    }
+    let mut target = Target::new(path, (handle, file), Kind::File, capacity, &access)?;
+    if writes && is_ours {
+        target.begin_mark();
+    }
     if capacity > length {
         lengthen(&target.file, capacity, &access).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
@@ -139,6 +153,16 @@ fn open_file(path: &Path, found: &Metadata, access: &Access) -> Result<Target, T
         target.change = Change::Enlarged(length);
     }
     Ok(target)
+}
+
+/// Why a file that assay may not write to is not its own, with what it holds where that is known.
+fn not_ours(path: &Path, handle: &File) -> TargetError {
+    let path = path.to_owned();
+    match Mark::of(handle) {
+        Mark::Writing => TargetError::Unfinished { path },
+        Mark::Unknown => TargetError::Unmarked { path },
+        Mark::Fits | Mark::Absent => TargetError::Foreign { path, holds: host::holds(handle) },
+    }
 }
 
 /// Creates the file, marked as ours.
@@ -154,13 +178,17 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     if home.is_none() {
         return Err(TargetError::NoParent { path: path.to_owned(), parent: parent.to_owned() });
     }
-    check_space(path, parent, size)?;
-    let created = File::create_new(path).map_err(|error| failed(path, "create", &error))?;
+    let folder = host::open::handle(parent).map_err(|error| failed(path, "look at the folder of", &error))?;
+    check_space(path, &folder, size)?;
+    let created = host::open::new_file(path, 0o666).map_err(|error| failed(path, "create", &error))?;
     // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
-    let _ = rustix::fs::fsetxattr(&created, MARK, b"1", XattrFlags::empty());
+    mark::begin(&created);
     let access = Access { writes: true, ..access.clone() };
     let open = || {
-        let mut target = Target::new(path, open(path, &access, 0)?, Kind::File, size, &access)?;
+        let file = open(path, &created, &access, OFlags::empty())?;
+        let handle = created.try_clone().map_err(|error| failed(path, "open", &error))?;
+        let mut target = Target::new(path, (handle, file), Kind::File, size, &access)?;
+        target.begin_mark();
         target.change = Change::Created;
         let reserved = lengthen(&target.file, size, &access);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
@@ -168,8 +196,14 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     };
     open().inspect_err(|_| {
         // Nothing is to be left behind; that the target could not be had is the error to tell.
-        let _ = fs::remove_file(path);
+        let _ = remove_if_same(path, &created);
     })
+}
+
+/// Removes the file at `path` if it is still this one.
+pub(crate) fn remove_if_same(path: &Path, file: &File) -> io::Result<()> {
+    let named = host::open::handle_of_no_link(path)?;
+    if host::open::identity(&named)? == host::open::identity(file)? { std::fs::remove_file(path) } else { Ok(()) }
 }
 
 /// A device named to be destroyed is a mistake where the target is a file.
@@ -187,13 +221,13 @@ fn no_device_named(path: &Path, access: &Access) -> Result<(), TargetError> {
 /// that program's queues, and udev holds a shared lock on a device for a moment after anyone has written to it. So
 /// there are a few tries of either.
 /// Source: systemd, "Locking Block Device Access", <https://systemd.io/BLOCK_DEVICE_LOCKING>.
-pub(crate) fn open(path: &Path, access: &Access, flags: i32) -> Result<File, TargetError> {
-    let flags = flags | if access.direct { libc::O_DIRECT } else { 0 };
-    let open = || OpenOptions::new().read(true).write(access.writes).custom_flags(flags).open(path);
-    let opened = patiently(open, |error| error.raw_os_error() == Some(libc::EBUSY));
-    let file = opened.map_err(|error| match error.raw_os_error() {
-        Some(libc::EINVAL) if access.direct => no_direct(path),
-        Some(libc::EBUSY) => {
+pub(crate) fn open(path: &Path, handle: &File, access: &Access, flags: OFlags) -> Result<File, TargetError> {
+    let flags = flags | if access.direct { OFlags::DIRECT } else { OFlags::empty() };
+    let open = || host::open::again(handle, access.writes, flags);
+    let opened = patiently(open, |error| errno(error) == Errno::BUSY);
+    let file = opened.map_err(|error| match errno(&error) {
+        Errno::INVAL if access.direct => no_direct(path),
+        Errno::BUSY => {
             TargetError::InUse { path: path.to_owned(), by: vec!["another program has claimed it".to_owned()] }
         }
         _ => failed(path, "open", &error),
@@ -219,33 +253,6 @@ fn patiently<T, E>(attempt: impl Fn() -> Result<T, E>, busy: impl Fn(&E) -> bool
     attempt()
 }
 
-/// Whose file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    Assay,
-    Other,
-    Unknown,
-}
-
-impl Owner {
-    fn of(path: &Path) -> Self {
-        let mut value = [0; 8];
-        match rustix::fs::getxattr(path, MARK, &mut value) {
-            Ok(_) | Err(Errno::RANGE) => Self::Assay,
-            Err(Errno::OPNOTSUPP) => Self::Unknown,
-            Err(_) => Self::Other,
-        }
-    }
-
-    fn check(self, path: &Path) -> Result<(), TargetError> {
-        match self {
-            Self::Assay => Ok(()),
-            Self::Other => Err(TargetError::Foreign { path: path.to_owned() }),
-            Self::Unknown => Err(TargetError::Unmarked { path: path.to_owned() }),
-        }
-    }
-}
-
 /// Gives the file its length, and space as `access` asks.
 fn lengthen(file: &File, size: Bytes, access: &Access) -> Result<(), Errno> {
     if access.sparse { rustix::fs::ftruncate(file, size.get()) } else { reserve(file, size) }
@@ -262,8 +269,8 @@ pub(crate) fn reserve(file: &File, size: Bytes) -> Result<(), Errno> {
     }
 }
 
-fn check_space(path: &Path, inside: &Path, needed: Bytes) -> Result<(), TargetError> {
-    let found = rustix::fs::statvfs(inside);
+fn check_space(path: &Path, inside: &File, needed: Bytes) -> Result<(), TargetError> {
+    let found = rustix::fs::fstatvfs(inside);
     let found =
         found.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "see the free space of", errno })?;
     let free = Bytes::new(found.f_bavail.saturating_mul(found.f_frsize));

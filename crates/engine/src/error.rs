@@ -37,15 +37,24 @@ pub enum TargetError {
     TooSmall { path: PathBuf, capacity: Bytes, block: Bytes },
     #[error("{} needs {needed} more, but its file system has {free} free; give a smaller --size or free some space", path.display())]
     NoSpace { path: PathBuf, needed: Bytes, free: Bytes },
-    #[error("{} exists and was not created by assay; its data would be lost. Choose another name, or add --overwrite", path.display())]
-    Foreign { path: PathBuf },
+    #[error(
+        "{} exists, and is not as assay made it{}; its data would be lost. Choose another name, or add --overwrite",
+        path.display(), holding(holds)
+    )]
+    Foreign { path: PathBuf, holds: Vec<String> },
+    #[error(
+        "{} was being written by a run that was killed, and what it holds now is not known; resume that run, choose another \
+         name, or add --overwrite",
+        path.display()
+    )]
+    Unfinished { path: PathBuf },
     #[error(
         "{} exists, and its file system keeps no extended attributes by which assay would know its own files; \
          its data would be lost. Choose another name, or add --overwrite",
         path.display()
     )]
     Unmarked { path: PathBuf },
-    #[error("{} is in use: {}; unmount or release it first (--destroy-data does not help here)", path.display(), by.join(", "))]
+    #[error("{} is in use: {}; unmount or release it first; neither --destroy-data nor --overwrite helps here", path.display(), by.join(", "))]
     InUse { path: PathBuf, by: Vec<String> },
     #[error(
         "{} holds data that would be lost: {}; to destroy it, name the device again: --destroy-data {}",
@@ -153,6 +162,11 @@ impl RealError {
 /// The system's number of an error; that of any failed request where it has none.
 pub(crate) fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// What a file holds, as part of a sentence.
+fn holding(holds: &[String]) -> String {
+    if holds.is_empty() { String::new() } else { format!(" (it holds: {})", holds.join(", ")) }
 }
 
 /// The multiples of `unit` on either side of `found`.

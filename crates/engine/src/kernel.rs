@@ -49,6 +49,7 @@ pub(crate) fn cpu_time() -> Cpu {
         switches_voluntary: usage.ru_nvcsw as u64,
         switches_involuntary: usage.ru_nivcsw as u64,
         handover: None,
+        halted: Nanos::ZERO,
     }
 }
 

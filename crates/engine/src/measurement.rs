@@ -179,6 +179,9 @@ pub struct Cpu {
     /// How requests were handed to the kernel; none where all were trims of a device, each a call of its own.
     #[serde(default)]
     pub handover: Option<Handover>,
+    /// For how long the program did not run at all although it would have: it was suspended, or had no processor.
+    #[serde(default)]
+    pub halted: Nanos,
 }
 
 impl Cpu {
@@ -196,6 +199,7 @@ impl Cpu {
             switches_voluntary: self.switches_voluntary - before.switches_voluntary,
             switches_involuntary: self.switches_involuntary - before.switches_involuntary,
             handover: self.handover,
+            halted: self.halted.since(before.halted),
         }
     }
 
@@ -205,6 +209,7 @@ impl Cpu {
         self.system += other.system;
         self.switches_voluntary += other.switches_voluntary;
         self.switches_involuntary += other.switches_involuntary;
+        self.halted += other.halted;
         self.handover = match (self.handover, other.handover) {
             (Some(mine), Some(theirs)) => Some(mine.lesser(theirs)),
             (mine, theirs) => mine.or(theirs),
@@ -340,7 +345,14 @@ impl Measurement {
                 busy * 100.0
             )
         });
-        limit.into_iter().chain(cpu.handover.and_then(Handover::finding)).collect()
+        let halted = (cpu.halted > Nanos::ZERO).then(|| {
+            format!(
+                "assay did not run for {} of this measurement: it was suspended (by a signal, a debugger or a paused virtual \
+                 machine), or had no processor. Figures and latencies hold that time; measure again.",
+                cpu.halted
+            )
+        });
+        limit.into_iter().chain(halted).chain(cpu.handover.and_then(Handover::finding)).collect()
     }
 
     /// Requests of all kinds but flushes.

@@ -19,6 +19,8 @@ use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, led
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
+/// A coordinator that wakes up so much later than it wanted to was not let run, and nor were the workers.
+const HALT: Duration = Duration::from_secs(1);
 
 /// The mappings of memory that a worker takes at most: its stack, that for signals, the guards of both, the kernel's
 /// side of its queue, its buffers and its histograms.
@@ -303,7 +305,14 @@ impl Run<'_> {
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
             let patience = left.map_or(WATCH_EVERY, |left| left.to_std().min(WATCH_EVERY));
-            match news.recv_timeout(patience) {
+            let asleep = Instant::now();
+            let heard = news.recv_timeout(patience);
+            let late = asleep.elapsed().saturating_sub(patience);
+            if late >= HALT {
+                let counting = counts.iter_mut().filter(|count| count.ramp.is_none());
+                counting.for_each(|count| count.halted += Nanos::from_std(late));
+            }
+            match heard {
                 Ok(News::Ready) => {}
                 Ok(News::Ended(job, ended)) => {
                     let (measured, error) = (ended.as_deref().ok(), ended.as_ref().err());
@@ -355,6 +364,8 @@ struct Count {
     ramp: Option<Nanos>,
     /// The process's time when it began.
     cpu: Cpu,
+    /// For how long nothing ran since counting began.
+    halted: Nanos,
     /// When the last ended.
     ended: Nanos,
 }
@@ -369,6 +380,7 @@ impl Count {
             running: workload.workers,
             ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
             cpu,
+            halted: Nanos::ZERO,
             ended: Nanos::ZERO,
         }
     }
@@ -386,7 +398,8 @@ impl Count {
         self.running -= 1;
         if self.running == 0 {
             (self.ended, self.ramp) = (now, None);
-            self.measurement.cpu.get_or_insert_default().add(kernel::cpu_time().since(self.cpu));
+            let taken = Cpu { halted: self.halted, ..kernel::cpu_time().since(self.cpu) };
+            self.measurement.cpu.get_or_insert_default().add(taken);
         }
     }
 

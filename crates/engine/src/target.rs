@@ -1,15 +1,15 @@
 //! A file or block device that is open.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::{Bytes, SECTOR};
-use host::BlockDevice;
-use rustix::fs::{FallocateFlags, SeekFrom};
+use host::{BlockDevice, mark};
+use rustix::fs::{FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::access::{self, direct_block, failed, filesystem, no_direct, open, reserve};
@@ -19,7 +19,11 @@ use crate::{Access, OnError, Record, Submission, TargetError, kernel};
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
+    /// What `path` led to when it was looked up; all else is opened by way of this.
+    handle: File,
     pub(crate) file: File,
+    /// Whether the file bears a mark that is to fit when this is dropped.
+    is_marked: bool,
     kind: Kind,
     capacity: Bytes,
     block: Bytes,
@@ -185,7 +189,8 @@ impl Target {
     /// If it cannot be opened anew.
     pub fn lend(&mut self) -> Result<(), TargetError> {
         if self.is_device() {
-            self.file = File::open(&self.path).map_err(|error| failed(&self.path, "open", &error))?;
+            let opened = host::open::again(&self.handle, false, OFlags::empty());
+            self.file = opened.map_err(|error| failed(&self.path, "open", &error))?;
         }
         Ok(())
     }
@@ -197,7 +202,8 @@ impl Target {
     pub fn claim(&mut self) -> Result<(), TargetError> {
         if self.is_device() {
             let access = Access { direct: self.direct, writes: self.writable, ..Access::default() };
-            self.file = open(&self.path, &access, if self.writable { libc::O_EXCL } else { 0 })?;
+            let flags = if self.writable { OFlags::EXCL } else { OFlags::empty() };
+            self.file = open(&self.path, &self.handle, &access, flags)?;
         }
         Ok(())
     }
@@ -219,7 +225,7 @@ impl Target {
     pub fn withdraw(&mut self) -> Result<(), TargetError> {
         let done = match std::mem::replace(&mut self.change, Change::Nothing) {
             Change::Nothing => Ok(()),
-            Change::Created => fs::remove_file(&self.path),
+            Change::Created => access::remove_if_same(&self.path, &self.file),
             Change::Enlarged(before) => self.file.set_len(before.get()),
         };
         done.map_err(|error| failed(&self.path, "take back what was done to", &error))
@@ -251,6 +257,25 @@ impl Target {
         }
     }
 
+    /// Marks the file as being written, until this is dropped.
+    pub(crate) fn begin_mark(&mut self) {
+        mark::begin(&self.file);
+        self.is_marked = true;
+    }
+
+    /// What the path led to when it was looked up: it can be asked, and not be read or written.
+    pub fn handle(&self) -> &File {
+        &self.handle
+    }
+
+    /// A path of the target that leads to the very file or device that is open, whatever its name leads to by now.
+    pub fn node(&self) -> PathBuf {
+        match &self.kind {
+            Kind::Device(device) => Path::new("/dev").join(&device.name),
+            Kind::File => self.path.clone(),
+        }
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -264,7 +289,7 @@ impl Target {
 
     pub(crate) fn new(
         path: &Path,
-        file: File,
+        (handle, file): (File, File),
         kind: Kind,
         capacity: Bytes,
         access: &Access,
@@ -274,6 +299,7 @@ impl Target {
             false => SECTOR,
         };
         let path = path.to_owned();
+        host::open::protect(&file);
         if capacity < block {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
@@ -282,7 +308,9 @@ impl Target {
         let stop = Arc::default();
         Ok(Self {
             path,
+            handle,
             file,
+            is_marked: false,
             kind,
             capacity,
             block,
@@ -295,5 +323,13 @@ impl Target {
             record: None,
             change,
         })
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if self.is_marked {
+            mark::settle(&self.file);
+        }
     }
 }

@@ -117,15 +117,28 @@ impl<'f> Ring<'f> {
             self.buffers.refresh(tag, request, mark);
         }
         let entry = self.entry(tag, request).user_data(u64::from(tag.0));
-        if self.ring.submission().is_full() {
-            // Only a queue deeper than the kernel's gets here.
-            self.enter(0)?;
+        // Only a queue deeper than the kernel's is ever full.
+        while self.ring.submission().is_full() {
+            self.make_room()?;
         }
-        // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by
-        // the assertion above, and is not touched meanwhile; the file is registered, so the ring holds it open.
-        unsafe { self.ring.submission().push(&entry) }.expect("what was pushed before has been handed over");
+        // SAFETY: the entry's buffer lives until `drop` has waited for everything in flight, is long enough by the
+        // assertion above, and is lent, so that nothing touches it meanwhile; the ring holds its registered file open.
+        unsafe { self.ring.submission().push(&entry) }.expect("there is room for one more");
+        self.buffers.memory.lend(tag);
         self.in_flight += 1;
         Ok(())
+    }
+
+    /// Has the kernel take what was pushed: at once, or where a thread of its own takes it, as soon as that has taken some.
+    fn make_room(&self) -> Result<(), Errno> {
+        self.enter(0)?;
+        if !self.ring.params().is_setup_sqpoll() {
+            return Ok(());
+        }
+        match self.ring.submitter().squeue_wait() {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(errno(&error)),
+            _ => Ok(()),
+        }
     }
 
     /// What is wrong with the data that this read, which is completed, has brought.
@@ -194,7 +207,9 @@ impl<'f> Ring<'f> {
     fn reap(&mut self, done: &mut Vec<Done>) {
         for entry in self.ring.completion() {
             let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
-            done.push(Done { tag: Tag(entry.user_data() as u32), result });
+            let tag = Tag(entry.user_data() as u32);
+            self.buffers.memory.give_back(tag);
+            done.push(Done { tag, result });
             self.in_flight -= 1;
         }
     }
@@ -275,6 +290,13 @@ struct Memory {
     first: *mut Page,
     /// Pages a tag.
     each: usize,
+    /// Which tags' buffers the kernel may read or write.
+    lent: Vec<bool>,
+}
+
+/// The buffer of a tag that no request in flight uses: the only way to its bytes.
+struct Idle<'m> {
+    pages: &'m mut [Page],
 }
 
 // SAFETY: the pointer is into memory that the struct itself owns, and nothing else reaches it.
@@ -292,29 +314,30 @@ impl Buffers {
             pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| content.fill(page, first));
         }
         let (fresh, stamp) = (content.and_then(Fresh::new), content.and_then(|content| content.stamp));
-        Some(Self { memory: Memory { first: pages.as_mut_ptr(), pages, each }, fresh, stamp })
+        let lent = vec![false; depth as usize];
+        Some(Self { memory: Memory { first: pages.as_mut_ptr(), pages, each, lent }, fresh, stamp })
     }
 
     /// The first `length` of the only buffer that there is.
     pub fn bytes(&mut self, length: Bytes) -> &mut [u8] {
-        self.memory.bytes(Tag(0), length)
+        self.memory.idle(Tag(0)).bytes(length)
     }
 
     /// Makes the data of a write new, and known again by its mark.
     pub fn refresh(&mut self, tag: Tag, request: Request, mark: Mark) {
         if let Some(fresh) = &mut self.fresh {
             let used = request.bytes().round_up(PAGE).div(PAGE) as usize;
-            fresh.renew(&mut self.memory.of(tag)[..used]);
+            fresh.renew(&mut self.memory.idle(tag).pages[..used]);
         }
         if let (Some(stamp), Mark::Write(generation)) = (self.stamp, mark) {
-            stamp.seal(self.memory.bytes(tag, request.bytes()), request.lba.offset(), generation.into());
+            stamp.seal(self.memory.idle(tag).bytes(request.bytes()), request.lba.offset(), generation.into());
         }
     }
 
     /// What is wrong with the data that a read brought.
     pub fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
         let (stamp, at) = (self.stamp?, request.lba.offset());
-        let block = self.memory.bytes(tag, request.bytes());
+        let block = self.memory.idle(tag).bytes(request.bytes());
         match mark {
             Mark::None => None,
             Mark::Write(generation) => stamp.check(block, at, generation.into()).err(),
@@ -334,21 +357,34 @@ impl Memory {
         (0..depth).map(slice).collect()
     }
 
-    /// The pages of the buffer of `tag`, which no request in flight uses.
-    fn of(&mut self, tag: Tag) -> &mut [Page] {
+    /// The buffer of `tag`, which must not be lent.
+    fn idle(&mut self, tag: Tag) -> Idle<'_> {
         let first = tag.0 as usize * self.each;
         assert!(first + self.each <= self.pages.len(), "tag {} has no buffer", tag.0);
-        // SAFETY: a page is plain numbers, all of whose bytes are set, and the assertion keeps to those that there are.
-        unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_add(first), self.each) }
+        assert!(!self.lent[tag.0 as usize], "the buffer of tag {} is in flight", tag.0);
+        // SAFETY: a page is plain numbers, all of whose bytes are set, and the assertions keep to those that there are and
+        // that the kernel has given back; `self` is borrowed for as long, so that the buffer is not lent meanwhile.
+        Idle { pages: unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_add(first), self.each) } }
     }
 
-    /// The first `length` of the buffer of `tag`, which no request in flight uses.
-    fn bytes(&mut self, tag: Tag, length: Bytes) -> &mut [u8] {
-        let pages = self.of(tag);
+    /// Has the kernel use the buffer of `tag`, until it is given back.
+    fn lend(&mut self, tag: Tag) {
+        self.lent[tag.0 as usize] = true;
+    }
+
+    /// Takes note that the request that used the buffer of `tag` is completed.
+    fn give_back(&mut self, tag: Tag) {
+        self.lent[tag.0 as usize] = false;
+    }
+}
+
+impl<'m> Idle<'m> {
+    /// Its first bytes.
+    fn bytes(self, length: Bytes) -> &'m mut [u8] {
         let length = length.get() as usize;
-        assert!(length <= size_of_val(pages), "{length} B are more than the buffer has");
+        assert!(length <= size_of_val(self.pages), "{length} B are more than the buffer has");
         // SAFETY: a page is plain numbers, and the assertion keeps to those of the slice, which is borrowed for as long.
-        unsafe { std::slice::from_raw_parts_mut(pages.as_mut_ptr().cast(), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.pages.as_mut_ptr().cast(), length) }
     }
 }
 
@@ -426,6 +462,30 @@ mod tests {
         let mut bytes = vec![1; 66_048];
         file.read_exact_at(&mut bytes, 0).unwrap();
         assert!(bytes.iter().all(|byte| *byte == 0), "zeroes are zeroes, with nothing fresh");
+    }
+
+    /// More requests than the kernel has entries for, which its thread takes in its own time.
+    #[test]
+    fn a_queue_deeper_than_the_kernels_works_by_a_thread_of_the_kernels() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let setup = Setup { deferred: false, sqthread_poll: true, ..SETUP };
+        let mut ring = Ring::new(file.as_fd(), 65_536, Bytes::new(512), None, setup).unwrap();
+        (0..65_536).for_each(|tag| ring.push(Tag(tag), Request::new(Op::Read, Lba::new(0), 1), Mark::None).unwrap());
+        let mut done = Vec::new();
+        while done.len() < 65_536 {
+            ring.wait(&mut done).unwrap();
+        }
+        assert!(done.iter().all(|done| done.result == Ok(512)));
+    }
+
+    #[test]
+    #[should_panic(expected = "the buffer of tag 0 is in flight")]
+    fn a_buffer_in_flight_cannot_be_touched() {
+        let file = tempfile::tempfile().unwrap();
+        let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
+        ring.push(Tag(0), write(0, 8), Mark::None).unwrap();
+        let _ = ring.push(Tag(0), write(0, 8), Mark::None);
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! What must not be written to.
 
 use std::fs::{self, File};
+use std::os::fd::AsFd;
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use rustix::fs::{major, minor};
+use rustix::fs::{OFlags, major, minor};
 
 use crate::block_device::{BlockDevice, Partition};
 use crate::mounts::{Mount, unescape};
-use crate::program;
+use crate::open::{self, Identity};
 use crate::signature::signatures;
+use crate::{kernel, program};
 
 /// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
 pub fn uses(device: &BlockDevice) -> Vec<String> {
@@ -29,14 +31,57 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
     uses
 }
 
-/// Everything that tells of data on `device`, which is open at `path`, or on one of its partitions.
+/// Everything that uses a regular file now: loop devices, swap, whoever has it open for writing. This process must not have
+/// it open for writing itself. What `file` was opened for is of no matter; a handle will do.
+pub fn file_uses(file: &File) -> Vec<String> {
+    let Ok(identity) = open::identity(file) else { return Vec::new() };
+    let mut uses: Vec<String> =
+        loops_over(identity).iter().map(|device| format!("it is behind {}", device.display())).collect();
+    if swap_paths().iter().any(|path| identity_at(path) == Some(identity)) {
+        uses.push("it is swap in use".to_owned());
+    }
+    if uses.is_empty() && is_open_for_writing(file) {
+        uses.push("somebody has it open for writing".to_owned());
+    }
+    uses
+}
+
+/// The loop devices over a file, whatever name it has now.
+fn loops_over(file: Identity) -> Vec<PathBuf> {
+    let names = fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let over = |name: &std::ffi::OsString| {
+        let path = fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file")).ok()?;
+        let told = File::open(Path::new("/dev").join(name)).ok().and_then(|device| kernel::loop_file(device.as_fd()));
+        // Who may not ask the device has the path that the kernel shows.
+        told.or_else(|| identity_at(Path::new(path.trim_end())))
+    };
+    names.filter(|name| over(name) == Some(file)).map(|name| Path::new("/dev").join(name)).collect()
+}
+
+/// Whether a lease is refused because somebody writes. Network file systems refuse for reasons of their own.
+fn is_open_for_writing(file: &File) -> bool {
+    // nfs, cifs, smb2. Source: Linux, include/uapi/linux/magic.h.
+    const REMOTE: [i64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
+    let asked = || {
+        let is_remote = REMOTE.contains(&rustix::fs::fstatfs(file).ok()?.f_type);
+        let file = open::again(file, false, OFlags::empty()).ok().filter(|_| !is_remote)?;
+        kernel::is_open_for_writing(file.as_fd())
+    };
+    asked().unwrap_or(false)
+}
+
+fn identity_at(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()))
+}
+
+/// Everything that tells of data on `device`, which `file` is, or on one of its partitions.
 ///
 /// Our own table of signatures is asked first and libblkid, where its program is installed, second.
 ///
 /// # Errors
 /// If the device cannot be read.
-pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Result<Vec<String>> {
-    let file = File::open(path)?;
+pub fn contents(device: &BlockDevice, file: &File, size: Bytes) -> std::io::Result<Vec<String>> {
+    let file = open::again(file, false, OFlags::empty())?;
     let mut contents = Vec::new();
     let mut look = |part: &BlockDevice, node: &Path, start, size| {
         let mut found: Vec<String> = signatures(&file, start, size)?.into_iter().map(str::to_owned).collect();
@@ -46,7 +91,7 @@ pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Resu
         contents.extend(found.iter().map(|what| format!("{what} on {}", part.name)));
         std::io::Result::Ok(())
     };
-    look(device, path, Bytes::ZERO, size)?;
+    look(device, &Path::new("/dev").join(&device.name), Bytes::ZERO, size)?;
     let partitions = device.partitions();
     for Partition { device, start, size } in &partitions {
         look(device, &Path::new("/dev").join(&device.name), *start, *size)?;
@@ -55,6 +100,16 @@ pub fn contents(device: &BlockDevice, path: &Path, size: Bytes) -> std::io::Resu
         contents.extend(partitions.iter().map(|partition| format!("partition {}", partition.device.name)));
     }
     Ok(contents)
+}
+
+/// What signatures tell that a regular file holds: an image of a file system, a virtual machine's disk.
+pub fn holds(file: &File) -> Vec<String> {
+    let look = || {
+        let file = open::again(file, false, OFlags::empty())?;
+        let size = Bytes::new(file.metadata()?.len());
+        signatures(&file, Bytes::ZERO, size)
+    };
+    look().unwrap_or_default().into_iter().map(str::to_owned).collect()
 }
 
 /// Whether `named` is the very block device with this number, by whatever path.
@@ -78,15 +133,20 @@ fn number_of(path: &Path) -> Option<(u32, u32)> {
 
 /// The devices that are swapped to.
 fn swaps() -> Vec<(u32, u32)> {
+    swap_paths().iter().filter_map(|path| number_of(path)).collect()
+}
+
+/// The devices and files that are swapped to.
+fn swap_paths() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    paths.filter_map(|path| number_of(&PathBuf::from(unescape(path)))).collect()
+    paths.map(|path| PathBuf::from(unescape(path))).collect()
 }
 
 /// What `blkid` finds; nothing where it is not installed or cannot read the device.
 fn second_opinion(node: &Path) -> Vec<String> {
     let Ok(mut blkid) = program::command("blkid") else { return Vec::new() };
-    let said = blkid.args(["-p", "-o", "export", "--"]).arg(node).output();
+    let said = program::output(blkid.args(["-p", "-o", "export", "--"]).arg(node));
     said.map_or(Vec::new(), |output| opinion(output.status.code(), &String::from_utf8_lossy(&output.stdout)))
 }
 
@@ -110,6 +170,32 @@ mod tests {
         assert_eq!(opinion(Some(0), "PTUUID=1\nPTTYPE=sun\n"), ["sun (says blkid)"]);
         assert_eq!(opinion(Some(8), ""), ["several signatures (says blkid)"]);
         assert!(opinion(Some(2), "").is_empty());
+    }
+
+    #[test]
+    fn a_file_is_used_by_who_writes_it_and_by_a_loop_device_over_another_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, second] = ["file", "second"].map(|name| folder.path().join(name));
+        fs::write(&path, vec![0; 1 << 20]).unwrap();
+        fs::hard_link(&path, &second).unwrap();
+        let uses = || file_uses(&open::handle(&second).unwrap());
+        assert!(uses().is_empty(), "{:?}", uses());
+        let reader = File::open(&path).unwrap();
+        assert!(uses().is_empty(), "a reader does no harm: {:?}", uses());
+        let writer = File::options().write(true).open(&path).unwrap();
+        assert_eq!(uses(), ["somebody has it open for writing"]);
+        drop((reader, writer));
+        let losetup = |words: &[&str]| program::command("losetup").unwrap().args(words).output().unwrap();
+        let made = losetup(&["--find", "--show", "--read-only", path.to_str().unwrap()]);
+        if !made.status.success() {
+            println!("skipped: no loop device can be made");
+            return;
+        }
+        let device = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        fs::remove_file(&path).unwrap();
+        let used = uses();
+        losetup(&["--detach", &device]);
+        assert_eq!(used, [format!("it is behind {device}")]);
     }
 
     #[test]

@@ -8,18 +8,24 @@ struct Readme;
 
 mod block_device;
 mod caller;
+pub mod confine;
 mod guard;
+mod kernel;
+pub mod mark;
+pub mod mounting;
 mod mounts;
 pub mod open;
 mod output;
 pub mod program;
-mod scratch;
+pub mod scratch;
 mod signature;
 mod text;
 mod within;
 
 pub use block_device::{BlockDevice, Partition};
-pub use guard::{contents, is_same, uses};
+pub use confine::{Enforcement, Fence};
+pub use guard::{contents, file_uses, holds, is_same, uses};
+pub use mark::Mark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use program::Missing;

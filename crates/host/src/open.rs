@@ -5,14 +5,14 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::caller;
+use crate::{caller, confine};
 
 pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
@@ -97,31 +97,19 @@ pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
 /// # Errors
 /// If anything has that name, be it a link that leads nowhere, or it cannot be made.
 pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
-    let flags = libc_flags(OFlags::NOFOLLOW);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)?;
+    let file = new_private(path, mode)?;
     caller::give(&file);
     Ok(file)
 }
 
-/// Makes a folder and those above it that are not there; the caller of sudo owns what is made.
+/// A file that was not there before, for the program's own use: it is not given to the caller of sudo, who could change
+/// what root relies on.
 ///
 /// # Errors
-/// If something else has the name of one, or it cannot be made.
-pub fn folders(path: &Path) -> io::Result<()> {
-    if path.is_dir() || path.as_os_str().is_empty() {
-        return Ok(());
-    }
-    path.parent().map_or(Ok(()), folders)?;
-    match fs::create_dir(path) {
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        Err(error) => Err(error),
-        Ok(()) => {
-            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            caller::give(&rustix::fs::open(path, flags, Mode::empty())?.into());
-            Ok(())
-        }
-    }
+/// As those of [`new_file`].
+pub fn new_private(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = libc_flags(OFlags::NOFOLLOW);
+    OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags).mode(mode).open(path)
 }
 
 /// Gives a file of ours a name that nothing has; of several processes one alone succeeds.
@@ -136,12 +124,86 @@ pub fn name_new(draft: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a file is this user's or, of root, the caller's of sudo.
+/// Copies a file into a folder of ours, as one that was not there before.
 ///
 /// # Errors
-/// If the kernel does not tell whose it is.
-pub fn is_ours(file: &File) -> io::Result<bool> {
-    Ok(caller::is_ours(file.metadata()?.uid()))
+/// As those of [`new_private`], and if it cannot be read or written.
+pub fn copy_private(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
+    let (mut from, mut to) = (File::open(from)?, new_private(to, mode)?);
+    // The mode that was asked for, whatever the umask.
+    to.set_permissions(fs::Permissions::from_mode(mode))?;
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+/// A regular file to be read; no link, and nothing that would make the reader wait.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn to_read(path: &Path) -> io::Result<File> {
+    let handle = handle_of_no_link(path)?;
+    if !handle.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    again(&handle, false, OFlags::empty())
+}
+
+/// A folder that is no link, by which its owner and mode can be changed.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Makes sure that `path` is a folder which nobody but this user and root can change, and makes it if there is none; the
+/// folder that it is in must be there.
+///
+/// # Errors
+/// If it is a link, another user's, or open to others to write.
+pub fn own_folder(path: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o755).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = folder(path)?.metadata()?;
+    let own = rustix::process::geteuid();
+    if ![0, own.as_raw()].contains(&found.uid()) || found.mode() & 0o022 != 0 {
+        let (user, mode) = (found.uid(), found.mode() & 0o7777);
+        let words = format!(
+            "others can change what is in it (user {user}, mode {mode:o}); make it root's with mode 755, or remove it"
+        );
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    Ok(())
+}
+
+/// Whether nobody but this user and root can change what this path leads to: each folder on the way is theirs, and open to
+/// others at most as /tmp is. What is not there yet is nobody's.
+pub fn is_out_of_reach(path: &Path) -> bool {
+    let own = rustix::process::geteuid();
+    let is_closed = |folder: &Path| match fs::symlink_metadata(folder) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(found) => {
+            let is_sticky = found.mode() & 0o1000 != 0;
+            found.is_dir() && [0, own.as_raw()].contains(&found.uid()) && (found.mode() & 0o022 == 0 || is_sticky)
+        }
+    };
+    path.is_absolute() && path.ancestors().all(is_closed)
+}
+
+/// A block device, to be written: the one that was chosen and checked, by its number.
+///
+/// # Errors
+/// If the path leads to something else, or it cannot be opened.
+pub fn chosen_block_device(path: &Path, number: u64, flags: OFlags) -> io::Result<File> {
+    let handle = handle(path)?;
+    let found = handle.metadata()?;
+    if !found.file_type().is_block_device() || found.rdev() != number {
+        let words = "it is not the block device any more that was chosen";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+    }
+    again(&handle, true, flags)
 }
 
 /// A regular file of this user's that is there, to be read and written; no link. Root also takes files of the caller of
@@ -150,7 +212,34 @@ pub fn is_ours(file: &File) -> io::Result<bool> {
 /// # Errors
 /// If it is something else, or another user's.
 pub fn own_file(path: &Path) -> io::Result<File> {
-    let handle = handle_of_no_link(path)?;
+    again(&own(path)?, true, OFlags::empty())
+}
+
+/// The same, to be read alone.
+///
+/// # Errors
+/// As [`own_file`].
+pub fn own_file_to_read(path: &Path) -> io::Result<File> {
+    again(&own(path)?, false, OFlags::empty())
+}
+
+/// Whether a file is this user's, or for root the caller's of sudo.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn is_own(file: &File) -> io::Result<bool> {
+    Ok(caller::is_ours(file.metadata()?.uid()))
+}
+
+/// A handle of a regular file of this user's.
+fn own(path: &Path) -> io::Result<File> {
+    let handle = handle_of_no_link(path).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::LOOP.raw_os_error() => {
+            let words = "it is a link, which is not followed; name the file that it leads to";
+            io::Error::new(io::ErrorKind::InvalidInput, words)
+        }
+        _ => error,
+    })?;
     let found = handle.metadata()?;
     if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -159,7 +248,7 @@ pub fn own_file(path: &Path) -> io::Result<File> {
         let words = format!("it belongs to user {}, not to the one who runs assay", found.uid());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     }
-    again(&handle, true, OFlags::empty())
+    Ok(handle)
 }
 
 /// [`own_file`] or [`new_file`], whichever there is.
@@ -178,6 +267,11 @@ pub fn own_or_new_file(path: &Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// If it cannot be made; where the file system has no nameless files, one with a random name is made and removed.
 pub fn nameless(folder: &Path) -> io::Result<File> {
+    let folder = folder.to_owned();
+    confine::outside(move || nameless_here(&folder))
+}
+
+fn nameless_here(folder: &Path) -> io::Result<File> {
     let mode = Mode::RUSR | Mode::WUSR;
     match rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode) {
         Ok(file) => Ok(file.into()),
@@ -192,26 +286,51 @@ pub fn nameless(folder: &Path) -> io::Result<File> {
 }
 
 /// Writes a file of ours into a folder of ours, in place of an earlier one of that name: whoever reads it finds all of
-/// the one or all of the other.
+/// the one or all of the other. It is not given to the caller of sudo.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_file, |file| file.write_all(bytes))
+}
+
+/// The same, which stays this user's.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_private, |file| file.write_all(bytes))
+}
+
+/// The same as [`replace`], and a loss of power leaves the one or the other.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, new_file, |file| file.write_all(bytes).and_then(|()| file.sync_all()))
+}
+
+/// Makes a draft, has it written, and gives it its name.
+fn put(
+    path: &Path,
+    make: impl FnOnce(&Path, u32) -> io::Result<File>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let draft = path.with_file_name(random_name("draft"));
-    let mut file = new_file(&draft, 0o600)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, path));
+    let mut file = make(&draft, 0o600)?;
+    let written = write(&mut file).and_then(|()| fs::rename(&draft, path));
     written.inspect_err(|_| {
         // The error to tell is the one before.
         let _ = fs::remove_file(&draft);
     })
 }
 
-/// Writes a file that was not there into a folder of ours.
+/// Writes a file that was not there into a folder of ours. It is not given to the caller of sudo.
 ///
 /// # Errors
-/// As those of [`new_file`], and if it cannot be written.
+/// As those of [`new_private`], and if it cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = new_file(path, mode)?;
+    let mut file = new_private(path, mode)?;
     // The mode that was asked for, whatever the umask.
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(bytes)
@@ -235,6 +354,30 @@ pub fn character_device(path: &Path, flags: OFlags) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a character device"));
     }
     again(&handle, true, flags)
+}
+
+/// A block device that is there, to be read and written.
+///
+/// # Errors
+/// If it is something else, or cannot be opened.
+pub fn block_device(path: &Path, flags: OFlags) -> io::Result<File> {
+    again(&handle_of_block_device(path)?, true, flags)
+}
+
+/// A block device that nothing uses, to be read: no mount, no other device, no program that wants it alone.
+///
+/// # Errors
+/// If it is something else, or `EBUSY` if something uses it.
+pub fn unused_block_device(path: &Path) -> io::Result<File> {
+    again(&handle_of_block_device(path)?, false, OFlags::EXCL)
+}
+
+fn handle_of_block_device(path: &Path) -> io::Result<File> {
+    let handle = handle(path)?;
+    if handle.metadata()?.file_type().is_block_device() {
+        return Ok(handle);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a block device"))
 }
 
 /// Opens a FIFO to be written, which fails with `ENXIO` while nobody reads it.
@@ -264,6 +407,11 @@ const OF_KERNEL: [i64; 6] = [
 /// # Errors
 /// If the path leads elsewhere, or the kernel refuses.
 pub fn set(path: &Path, text: &str) -> io::Result<()> {
+    let (path, text) = (path.to_owned(), text.to_owned());
+    confine::outside(move || set_here(&path, &text))
+}
+
+fn set_here(path: &Path, text: &str) -> io::Result<()> {
     let handle = handle(path)?;
     let system = rustix::fs::fstatfs(&handle)?.f_type;
     if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
@@ -271,6 +419,27 @@ pub fn set(path: &Path, text: &str) -> io::Result<()> {
     }
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// Makes a folder and what leads to it, where it is not there; the caller of sudo owns what is made.
+///
+/// # Errors
+/// If it cannot be made, or something else has its name.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), make_folder)?;
+    match fs::create_dir(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => {
+            let made = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            caller::give(&made.into());
+            Ok(())
+        }
+    }
 }
 
 /// A name that nobody can foresee: `.assay-draft-5f0c…`.
@@ -318,6 +487,40 @@ mod tests {
         for wrong in [path("link"), folder.path().to_owned(), "/dev/null".into()] {
             own_file(&wrong).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_folder_of_ours_is_no_link_and_closed_to_others() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        own_folder(&path("new")).unwrap();
+        own_folder(&path("new")).unwrap();
+        assert!(is_out_of_reach(&path("new/later")));
+        symlink(path("new"), path("link")).unwrap();
+        own_folder(&path("link")).unwrap_err();
+        folder(&path("link")).unwrap_err();
+        assert!(!is_out_of_reach(&path("link/later")));
+        fs::set_permissions(path("new"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(own_folder(&path("new")).unwrap_err().to_string().contains("mode 777"));
+        assert!(!is_out_of_reach(&path("new/later")));
+        fs::write(path("file"), "").unwrap();
+        own_folder(&path("file")).unwrap_err();
+    }
+
+    #[test]
+    fn what_is_read_is_a_regular_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        fs::write(path("file"), "text").unwrap();
+        symlink(path("file"), path("link")).unwrap();
+        assert_eq!(io::read_to_string(to_read(&path("file")).unwrap()).unwrap(), "text");
+        for wrong in [path("link"), home.path().to_owned(), "/dev/zero".into()] {
+            to_read(&wrong).unwrap_err();
+        }
+        copy_private(&path("file"), &path("copy"), 0o640).unwrap();
+        assert_eq!(fs::metadata(path("copy")).unwrap().mode() & 0o777, 0o640);
+        copy_private(&path("file"), &path("link"), 0o640).unwrap_err();
+        chosen_block_device(Path::new("/dev/null"), 0x103, OFlags::empty()).unwrap_err();
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::fs::{CWD, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::open;
+use crate::{confine, mark, open};
 
 /// The extended attribute that binds a file to what assay wrote to it.
 const MARK: &str = "user.assay.output";
@@ -27,9 +27,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Where an output goes.
 #[derive(Debug)]
 pub struct Output {
+    place: Place,
+    stream: Option<File>,
+}
+
+/// A file that is written beside its place and then put there.
+#[derive(Clone, Debug)]
+struct Place {
     path: PathBuf,
     force: bool,
-    stream: Option<File>,
     /// The file that this wrote last, for file systems that keep no marks.
     written: Option<open::Identity>,
 }
@@ -91,19 +97,19 @@ impl Output {
     /// # Errors
     /// If it cannot, or must not.
     pub fn at(path: &Path, force: bool) -> Result<Self, OutputError> {
-        let mut output = Self { path: path.to_owned(), force, stream: None, written: None };
-        output.stream = output.find_stream()?;
-        if output.stream.is_none() {
-            output.existing()?;
-            let folder = output.folder();
-            rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|errno| output.failed(errno.into()))?;
+        let place = Place { path: path.to_owned(), force, written: None };
+        let stream = place.find_stream()?;
+        if stream.is_none() {
+            place.existing()?;
+            let writable = rustix::fs::access(place.folder(), rustix::fs::Access::WRITE_OK);
+            writable.map_err(|errno| place.failed(errno.into()))?;
         }
-        Ok(output)
+        Ok(Self { place, stream })
     }
 
     /// The path that was named.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Whether it is a stream, of which nothing is replaced.
@@ -117,17 +123,24 @@ impl Output {
     /// If that is no longer possible, with the file as it was.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
         if let Some(stream) = &mut self.stream {
-            return stream.write_all(bytes).map_err(|error| OutputError::Io { path: self.path.clone(), error });
+            return stream.write_all(bytes).map_err(|error| self.place.failed(error));
         }
+        let (place, bytes) = (self.place.clone(), bytes.to_vec());
+        self.place.written = Some(confine::outside(move || place.write(&bytes))?);
+        Ok(())
+    }
+}
+
+impl Place {
+    /// Writes the file; which it is now.
+    fn write(&self, bytes: &[u8]) -> Result<open::Identity, OutputError> {
         let before = self.existing()?;
         let draft = self.folder().join(open::random_name("output"));
         let placed = self.place(before.as_ref(), &draft, bytes);
-        if placed.is_err() {
+        placed.inspect_err(|_| {
             // The error to tell is the one before.
             let _ = fs::remove_file(&draft);
-        }
-        self.written = Some(placed?);
-        Ok(())
+        })
     }
 
     /// Writes the draft and puts it in its place.
@@ -226,14 +239,9 @@ impl Output {
     }
 }
 
-/// What binds a file to its content: file system, inode, birth, length and a checksum. A copy has another inode.
+/// What binds a file to its content: what tells it from all others, its length and a checksum.
 fn stamp(file: &File, content: &[u8]) -> io::Result<String> {
-    let system = rustix::fs::fstatfs(file)?.f_fsid;
-    let found = file.metadata()?;
-    let born = found.created().ok().and_then(|born| born.duration_since(std::time::UNIX_EPOCH).ok());
-    let born = born.map_or(0, |born| born.as_nanos());
-    let (inode, length, sum) = (found.ino(), content.len(), crc32c::crc32c(content));
-    Ok(format!("1 {system:?} {inode} {born} {length} {sum:08x}"))
+    Ok(format!("{} {} {:08x}", mark::identity(file)?, content.len(), crc32c::crc32c(content)))
 }
 
 /// Whether a file holds what assay wrote to it, by its mark.

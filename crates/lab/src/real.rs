@@ -65,6 +65,10 @@ fn counted_nothing(error: &RealError) -> bool {
 }
 
 impl Subject for Real {
+    fn handle(&self) -> Option<&std::fs::File> {
+        Some(self.target.handle())
+    }
+
     fn capacity(&self) -> Bytes {
         self.target.capacity()
     }

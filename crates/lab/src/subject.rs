@@ -104,12 +104,17 @@ pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> imp
 }
 
 /// What a plan is carried out on: a simulated drive or a real target.
-pub trait Subject {
+pub trait Subject: Send {
     /// How much of it there is to use.
     fn capacity(&self) -> Bytes;
 
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
+
+    /// What refers to the file or device that it is; none for a simulated drive.
+    fn handle(&self) -> Option<&std::fs::File> {
+        None
+    }
 
     /// How much flash it has beyond its capacity; none where that is not known.
     fn spare(&self) -> Option<Spare> {

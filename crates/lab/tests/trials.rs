@@ -4,6 +4,7 @@ use assay_lab::plan::{Action, Length, Plan, Trials, parse, render};
 use assay_lab::{Simulated, fits};
 use block::Bytes;
 use drive::preset::Preset;
+use trial::{BenchOptions, MakeOptions, MountOptions, Settings};
 
 const STEP: &str = "[[step]]\nname = \"rates\"\ndo = \"files\"\n";
 
@@ -117,4 +118,45 @@ fn everything_that_a_trial_can_be_told_is_in_its_page() {
             );
         }
     }
+}
+
+#[test]
+fn every_option_that_a_plan_may_give_is_in_its_page() {
+    let files = include_str!("../../../docs/file-systems.md");
+    let database = include_str!("../../../docs/database.md");
+    let of = |fs: &str| [MakeOptions::permitted(fs), MountOptions::permitted(fs)].concat();
+    let pages = [(files, ["ext4", "xfs", "btrfs"].map(of).concat()), (database, BenchOptions::permitted())];
+    let pages = pages.into_iter().chain([(database, Settings::permitted())]);
+    for (page, names) in pages {
+        let words: Vec<&str> = page.split(|c: char| c.is_whitespace() || "`,;|()".contains(c)).collect();
+        let missing: Vec<&str> = names.into_iter().filter(|name| !words.contains(name)).collect();
+        assert!(missing.is_empty(), "the page does not have {missing:?}");
+    }
+}
+
+#[test]
+fn what_a_plan_may_not_tell_a_program_is_underlined_to_the_word() {
+    let cases = [
+        ("fs = \"xfs\"\nmkfs = \"-l logdev=/dev/x,size=64m\"\n", "logdev=/dev/x", "permitted are agnum"),
+        ("mkfs = \"-q /dev/x\"\n", "/dev/x", "names no other"),
+        ("mkfs = '-m 0 -E strid=16'\n", "strid=16", "did you mean `stride`?"),
+        ("mount = \"noatime, journal_path=/dev/x\"\n", "journal_path=/dev/x", "permitted are noatime"),
+        ("sweep = { mount = [\"\", \"noatime,data=all\"] }\n", "all", "one of journal, ordered, writeback"),
+        ("quick = { mkfs = \"-J device=/dev/x\" }\n", "device=/dev/x", "permitted are size"),
+        ("simulated = { mount = \"data=x\" }\n", "x", "one of journal"),
+        ("sweep = { fs = [\"ext4\"] }\nquick = { sweep = { fs = [\"xfs\"] } }\nmkfs = \"-j\"\n", "-j", "permitted are"),
+        ("sweep = { fs = [\"xfs\", \"ext4\"], mkfs = [\"-d su=64k,sw=4\"] }\n", "-d", "permitted are -b"),
+    ];
+    for (text, word, help) in cases {
+        let text = format!("name = \"p\"\n{STEP}{text}");
+        let mistakes = parse(&text, Length::Full).expect_err(&text);
+        assert_eq!(mistakes[0].code, "plan::not-permitted", "{text}");
+        assert_eq!(&text[mistakes[0].span.clone()], word, "{text}");
+        let said = render(&mistakes, "p.toml", &text, false);
+        assert!(said.contains(help), "{said}");
+    }
+    // Where a letter is written in another way its place is not known, and all of the text is underlined.
+    let text = format!("name = \"p\"\n{STEP}mkfs = \"-q\\t/dev/x\"\n");
+    let mistakes = parse(&text, Length::Full).unwrap_err();
+    assert_eq!(&text[mistakes[0].span.clone()], "\"-q\\t/dev/x\"");
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use lab::forecast::{Bounds, Forecast};
-use lab::plan::Plan;
+use lab::plan::{Action, Plan, Step};
 use serde_json::{Value, json};
 
 use crate::number::percent;
@@ -33,7 +33,26 @@ pub fn text(plan: &Plan, identity: &str, forecast: &Forecast, width: u16) -> Str
     for sentence in sentences(forecast) {
         lines.extend(wrapped(&sentence, width));
     }
+    lines.extend(commands_of(plan));
     lines.join("\n") + "\n"
+}
+
+/// The commands of other programs that trials start, as one would type them, step by step; nothing where there are none.
+fn commands_of(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for step in &plan.steps {
+        let commands = commands(step);
+        if !commands.is_empty() {
+            lines.extend([String::new(), format!("`{}` starts, with the target's device as DEVICE:", step.name)]);
+            // A command is not wrapped: it is to be copied.
+            lines.extend(commands.iter().map(|command| format!("  {command}")));
+        }
+    }
+    lines
+}
+
+fn commands(step: &Step) -> Vec<String> {
+    if let Action::Trial(trials) = &step.action { trials.commands() } else { Vec::new() }
 }
 
 /// What all of it costs, in a few sentences.
@@ -104,6 +123,7 @@ pub fn json(plan: &Plan, identity: &str, forecast: &Forecast) -> String {
             "action": prose::action(planned),
             "written_bytes": bounds(step.written),
             "time_ns": bounds(step.time),
+            "commands": commands(planned),
         })
     });
     let document = json!({

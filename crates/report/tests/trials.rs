@@ -8,7 +8,7 @@ use lab::compare::{Comparison, Question, Verdict};
 use lab::plan::{Action, Point, Step, Trials};
 use lab::{Outcome, StepOutcome, TrialOutcome};
 use store::RunId;
-use trial::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use trial::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
 /// Serving web pages, made up.
 #[derive(Debug)]
@@ -30,8 +30,11 @@ impl Experiment for Pages {
     fn choices(&self) -> &'static [Choice] {
         CHOICES
     }
-    fn check(&self, _: &Choices) -> Result<(), String> {
+    fn check(&self, _: &Choices) -> Result<(), ChoicesError> {
         Ok(())
+    }
+    fn commands(&self, _: &Choices) -> Vec<String> {
+        Vec::new()
     }
     fn lacks(&self, _: &Choices) -> Option<String> {
         None

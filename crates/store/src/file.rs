@@ -111,7 +111,7 @@ impl Found {
 
     /// An empty file is made a store only where it was named without a link and is the user's own.
     fn may_be_filled(&self) -> Result<(), Cause> {
-        let is_ours = open::is_ours(&self.handle).unwrap_or(false);
+        let is_ours = open::is_own(&self.handle).unwrap_or(false);
         if is_ours && open::handle_of_no_link(&self.named).is_ok() { Ok(()) } else { Err(self.foreign()) }
     }
 
@@ -200,7 +200,7 @@ impl Found {
                 Err(_) => Err("not to be looked at"),
                 Ok(handle) => match handle.metadata() {
                     Ok(found) if !found.is_file() => Err(kind(&found)),
-                    Ok(found) if Some(found.uid()) != owner && !open::is_ours(&handle).unwrap_or(false) => {
+                    Ok(found) if Some(found.uid()) != owner && !open::is_own(&handle).unwrap_or(false) => {
                         Err("a file of another user")
                     }
                     Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
@@ -278,7 +278,7 @@ fn guarded(connection: &Connection) -> rusqlite::Result<()> {
 fn make(path: &Path) -> Result<(), Cause> {
     let failed = |error| StoreError::Folder { path: path.to_owned(), error };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    open::folders(folder).map_err(failed)?;
+    open::make_folder(folder).map_err(failed)?;
     let draft = folder.join(open::random_name("store"));
     drop(open::new_file(&draft, 0o666).map_err(failed)?);
     let named = fill(&draft).and_then(|()| match open::name_new(&draft, path) {

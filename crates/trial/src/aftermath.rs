@@ -6,8 +6,9 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
@@ -15,14 +16,15 @@ use std::time::{Duration, Instant};
 
 use attach::registry::Registry;
 use attach::{Mark, Process};
-use rustix::mount::{UnmountFlags, unmount};
-use rustix::process::{Pid, test_kill_process};
+use host::{Mount, Scratch, mounting, open, program};
 use serde::{Deserialize, Serialize};
 
 use crate::TrialError;
 
 /// Where promises stand. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay/aftermath";
+/// What that is in.
+pub(crate) const PLACE: &str = "/run/assay";
 /// How long a killed process has until it is gone, a mount to be let go of, and a group to be left.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a guard looks whether the process it watches over is ending and cannot.
@@ -100,7 +102,15 @@ impl Aftermath {
         if let Some(book) = known.upgrade() {
             return Ok(Self { book });
         }
+        place()?;
         let begun = Self::within(Path::new(FOLDER))?;
+        if let Some(gathered) = Scratch::gathered() {
+            // Whoever gathers removes it; so nobody holds this promise, which is for one that is killed.
+            let mut book = begun.book();
+            let number = book.next;
+            book.promises.push((number, Undo::Remove(gathered)));
+            book.next += 1;
+        }
         if let Some((program, words)) = GUARD.get() {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             begun.guard_by(program, &words)?;
@@ -115,15 +125,15 @@ impl Aftermath {
         GUARD.get_or_init(|| (program.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()));
     }
 
-    /// The same, written down in `folder`.
+    /// The same, written down in `folder`: what stands there is carried out as this user.
     ///
     /// # Errors
-    /// If they cannot be written down.
+    /// If they cannot be written down, or others could change them.
     pub fn within(folder: &Path) -> Result<Self, TrialError> {
         static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-        fs::create_dir_all(folder).map_err(TrialError::at(folder))?;
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let path = folder.join(format!("{}-{number}.json", std::process::id()));
+        open::own_folder(folder).map_err(TrialError::at(folder))?;
+        let (number, this) = (NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed), Process::this());
+        let path = folder.join(format!("{}-{}-{number}.json", this.pid, this.started));
         let book = Book { path, next: 0, promises: Vec::new(), guard: None };
         Ok(Self { book: Arc::new(Mutex::new(book)) })
     }
@@ -135,11 +145,11 @@ impl Aftermath {
     /// If it does not start.
     fn guard_by(&self, program: &Path, words: &[&str]) -> Result<(), TrialError> {
         let mut book = self.book();
-        let mut command = Command::new(program);
+        let mut command = program::at(program);
         command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Ctrl-C is for those who have something to end, not for who cleans up behind them.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        book.guard = Some(command.spawn().map_err(TrialError::at(program))?);
+        book.guard = Some(host::program::start_guard(&mut command).map_err(TrialError::at(program))?);
         Ok(())
     }
 
@@ -147,9 +157,14 @@ impl Aftermath {
     /// left.
     ///
     /// # Errors
-    /// If some could not be kept.
+    /// If some could not be kept, or it is no file that promises are written to.
     pub fn guard(path: &Path) -> Result<(), TrialError> {
-        let owner = owner(path).and_then(Process::of);
+        if path.parent() != Some(Path::new(FOLDER)) || owner(path).is_none() {
+            let words =
+                format!("{}: promises stand in {FOLDER} alone, and assay starts this by itself", path.display());
+            return Err(TrialError::Lacks(words));
+        }
+        let owner = owner(path);
         let (other_end, closed) = mpsc::channel::<()>();
         thread::spawn(move || {
             io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
@@ -169,12 +184,16 @@ impl Aftermath {
     /// # Errors
     /// If some could not be kept.
     pub fn settle_all() -> Result<usize, TrialError> {
+        if Path::new(FOLDER).exists() {
+            [PLACE, FOLDER]
+                .iter()
+                .try_for_each(|path| open::own_folder(Path::new(path)).map_err(TrialError::at(path)))?;
+        }
         let mut settled = 0;
         for file in fs::read_dir(FOLDER).into_iter().flatten().filter_map(Result::ok) {
             let path = file.path();
-            let pid = owner(&path).and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
-            let alive = pid.is_some_and(|pid| test_kill_process(pid).is_ok());
-            if !alive && path.extension().is_some_and(|extension| extension == "json") {
+            let is_alive = owner(&path).is_some_and(Process::is_alive);
+            if !is_alive && path.extension().is_some_and(|extension| extension == "json") {
                 settled += read(&path).len();
                 settle(&path)?;
             }
@@ -210,6 +229,16 @@ impl Promise {
         self.settle()
     }
 
+    /// Forgets the change, which was not made after all.
+    ///
+    /// # Errors
+    /// If that cannot be written down.
+    pub(crate) fn withdraw(self) -> Result<(), TrialError> {
+        let mut book = self.aftermath.book();
+        book.promises.retain(|(number, _)| *number != self.number);
+        book.write()
+    }
+
     fn settle(&self) -> Result<(), TrialError> {
         let mut book = self.aftermath.book();
         let Some(place) = book.promises.iter().position(|(number, _)| *number == self.number) else { return Ok(()) };
@@ -235,7 +264,12 @@ impl Book {
         let undo: Vec<&Undo> = self.promises.iter().map(|(_, undo)| undo).collect();
         let text = serde_json::to_string_pretty(&undo).expect("paths and numbers serialise");
         let draft = draft(&self.path);
-        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &self.path)).map_err(TrialError::at(&self.path))
+        // Nobody else writes here, and this one has only one: what stands there it left itself.
+        let left = fs::remove_file(&draft);
+        left.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+            .and_then(|()| open::write_new(&draft, text.as_bytes(), 0o600))
+            .and_then(|()| fs::rename(&draft, &self.path))
+            .map_err(TrialError::at(&self.path))
     }
 }
 
@@ -249,9 +283,15 @@ impl Drop for Book {
     }
 }
 
-/// The number of the process whose promises are in this file.
-fn owner(path: &Path) -> Option<u32> {
-    path.file_stem()?.to_str()?.split('-').next()?.parse().ok()
+/// The process whose promises are in this file; none if its name says none.
+fn owner(path: &Path) -> Option<Process> {
+    let numbers: Vec<u64> = path.file_stem()?.to_str()?.split('-').map(str::parse).collect::<Result<_, _>>().ok()?;
+    match numbers[..] {
+        [pid, started, _] => Some(Process { pid: pid.try_into().ok()?, started }),
+        // As versions before 0.1.0 named it: whoever has the number now.
+        [pid, _] => Process::of(pid.try_into().ok()?),
+        _ => None,
+    }
 }
 
 /// Where the promises of a file are written before they take the place of those that stand there.
@@ -259,9 +299,18 @@ fn draft(path: &Path) -> PathBuf {
     path.with_extension("new")
 }
 
-/// The promises in a file, the earliest first; none if it holds none.
+/// The promises in a file, the earliest first; none if it holds none, or others could have written it.
 fn read(path: &Path) -> Vec<Undo> {
-    fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    let file = open::to_read(path).ok().filter(|file| file.metadata().is_ok_and(is_ours));
+    file.and_then(|file| io::read_to_string(file).ok())
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// Makes sure that the folder of mounts and promises is there, and that nobody else can change it.
+pub(crate) fn place() -> Result<(), TrialError> {
+    open::own_folder(Path::new(PLACE)).map_err(TrialError::at(PLACE))
 }
 
 /// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.
@@ -292,28 +341,39 @@ impl Undo {
                 mark.end();
                 Ok(())
             }
-            Self::Restore { path, text } => fs::write(path, text).map_err(TrialError::at(path)),
+            Self::Restore { path, text } => open::set(path, text).map_err(TrialError::at(path)),
             Self::LeaveGroup { group, home } => leave(group, home),
-            Self::Remove(path) => {
-                let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-                match removed {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrialError::at(path)(error)),
-                    _ => Ok(()),
-                }
-            }
+            Self::Remove(path) => remove(path),
         }
     }
+}
+
+/// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left alone.
+fn remove(path: &Path) -> Result<(), TrialError> {
+    if is_mounted_within(&Mount::all().map_err(TrialError::at("/proc/self/mountinfo"))?, path) {
+        let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is mounted there still; unmount it");
+        return Err(TrialError::at(path)(cause));
+    }
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    match if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) } {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrialError::at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn is_mounted_within(mounts: &[Mount], path: &Path) -> bool {
+    mounts.iter().any(|mount| mount.point.starts_with(path))
 }
 
 /// Unmounts, waiting for whoever is just ending; a mount that nobody lets go of is taken out of sight.
 fn let_go(point: &Path) -> Result<(), TrialError> {
     let began = Instant::now();
     loop {
-        match unmount(point, UnmountFlags::empty()) {
+        match mounting::unmount(point, false) {
             Ok(()) => {}
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => return Ok(()),
             Err(rustix::io::Errno::BUSY) if began.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
-            Err(_) => return unmount(point, UnmountFlags::DETACH).map_err(|error| TrialError::at(point)(error.into())),
+            Err(_) => return mounting::unmount(point, true).map_err(|error| TrialError::at(point)(error.into())),
         }
     }
 }
@@ -324,7 +384,7 @@ fn leave(group: &Path, home: &Path) -> Result<(), TrialError> {
     loop {
         let inside = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
         // One that ends meanwhile cannot be moved, and need not be.
-        inside.lines().for_each(|pid| fs::write(home.join("cgroup.procs"), pid).unwrap_or_default());
+        inside.lines().for_each(|pid| open::set(&home.join("cgroup.procs"), pid).unwrap_or_default());
         match fs::remove_dir(group) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && began.elapsed() < PATIENCE => {
@@ -358,26 +418,29 @@ fn clear_up(process: Process) -> Result<(), TrialError> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
     fn what_was_promised_is_undone_the_latest_first_and_then_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let setting = folder.path().join("setting");
+        // A setting of the kernel's that each thread has of its own.
+        let setting = PathBuf::from("/proc/thread-self/comm");
         fs::write(&setting, "new").unwrap();
         let aftermath = Aftermath::within(&folder.path().join("book")).unwrap();
         let restore = |text: &str| Undo::Restore { path: setting.clone(), text: text.to_owned() };
         let promise = aftermath.promise(restore("old")).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("book")).unwrap().count(), 1);
         promise.keep().unwrap();
-        assert_eq!(fs::read_to_string(&setting).unwrap(), "old");
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "old\n");
         assert_eq!(fs::read_dir(folder.path().join("book")).unwrap().count(), 0);
     }
 
     #[test]
     fn the_promises_of_a_process_that_is_gone_are_kept_by_another() {
         let folder = tempfile::tempdir().unwrap();
-        let (setting, file) = (folder.path().join("setting"), folder.path().join("file"));
+        let (setting, file) = (PathBuf::from("/proc/thread-self/comm"), folder.path().join("file"));
         fs::write(&file, "left").unwrap();
         let left = [
             Undo::Remove(file.clone()),
@@ -387,8 +450,64 @@ mod tests {
         let book = folder.path().join("1-0.json");
         fs::write(&book, serde_json::to_string(&left).unwrap()).unwrap();
         settle(&book).unwrap();
-        assert_eq!(fs::read_to_string(&setting).unwrap(), "first", "the earliest is undone last");
+        assert_eq!(fs::read_to_string(&setting).unwrap(), "first\n", "the earliest is undone last");
         assert!(!file.exists() && !book.exists());
+    }
+
+    #[test]
+    fn a_file_that_is_no_setting_is_not_restored_and_a_link_is_removed_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("kept")).unwrap();
+        fs::write(path("kept/file"), "kept").unwrap();
+        std::os::unix::fs::symlink(path("kept"), path("link")).unwrap();
+        let restore = Undo::Restore { path: path("kept/file"), text: "lost".into() };
+        assert!(restore.carry_out().unwrap_err().to_string().contains("no setting"));
+        Undo::Remove(path("link")).carry_out().unwrap();
+        assert!(!path("link").is_symlink());
+        assert_eq!(fs::read_to_string(path("kept/file")).unwrap(), "kept");
+        let mounts = Mount::listed("36 35 98:0 / /run/assay/mnt-1/x rw - ext4 /dev/sda1 rw\n");
+        assert!(is_mounted_within(&mounts, Path::new("/run/assay/mnt-1")));
+        assert!(!is_mounted_within(&mounts, Path::new("/run/assay/mnt-2")));
+    }
+
+    #[test]
+    fn what_was_not_made_after_all_is_not_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let theirs = folder.path().join("theirs");
+        fs::write(&theirs, "kept").unwrap();
+        aftermath.promise(Undo::Remove(theirs.clone())).unwrap().withdraw().unwrap();
+        assert!(theirs.exists());
+    }
+
+    #[test]
+    fn a_later_process_with_the_number_of_one_that_is_gone_keeps_no_promises_for_it() {
+        let this = Process::this();
+        let file = |pid: u32, started: u64| owner(Path::new(&format!("/x/{pid}-{started}-0.json")));
+        assert_eq!(file(this.pid, this.started), Some(this));
+        assert!(!file(this.pid, this.started + 1).unwrap().is_alive());
+        assert_eq!(owner(Path::new(&format!("/x/{}-0.json", this.pid))), Some(this));
+        assert_eq!(owner(Path::new("/x/y-0.json")), None);
+    }
+
+    #[test]
+    fn promises_that_others_could_change_are_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        fs::create_dir(&place).unwrap();
+        fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("others can change"));
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
+        Aftermath::within(&folder.path().join("link")).unwrap_err();
+        let (book, kept) = (folder.path().join("1-2-0.json"), folder.path().join("kept"));
+        fs::write(&kept, "kept").unwrap();
+        fs::write(&book, serde_json::to_string(&[Undo::Remove(kept.clone())]).unwrap()).unwrap();
+        // Wherever else it lies, it is nobody's promise to keep.
+        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("in /run/assay/aftermath alone"));
+        fs::set_permissions(&book, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+        settle(&book).unwrap();
+        assert!(kept.exists());
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::fmt;
 use block::{Bytes, Nanos, parse_bytes, parse_duration};
 use thiserror::Error;
 
+use crate::permitted::Refused;
+
 /// One thing that a trial can be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
@@ -26,7 +28,8 @@ pub struct Choice {
 pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Any text, such as options of a program.
+    /// Options of a program or settings of a server, which [`Experiment::check`](crate::Experiment::check) holds against
+    /// what a plan may give.
     Text,
     /// A whole number from the first to the second.
     Count(u64, u64),
@@ -40,7 +43,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(words) => f.write_str(&words.join(", ")),
-            Self::Text => f.write_str("any text"),
+            Self::Text => f.write_str("a text; what it may hold is in the documentation"),
             Self::Count(least, most) => write!(f, "{least} to {most}"),
             Self::Bytes => f.write_str("a size, such as 4k or 1GiB"),
             Self::Time => f.write_str("a time, such as 10s"),
@@ -56,6 +59,28 @@ pub struct ChoiceError {
     pub found: String,
     /// What would be right.
     pub help: String,
+}
+
+/// Why choices make no sense together.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ChoicesError {
+    /// What was found, what would be right and what to do.
+    #[error("{0}")]
+    Together(String),
+    /// A text has a word that may not go to the program that it is for.
+    #[error("{refused}")]
+    Text {
+        /// The choice.
+        choice: &'static str,
+        /// The word, and what would be right.
+        refused: Refused,
+    },
+}
+
+impl From<String> for ChoicesError {
+    fn from(words: String) -> Self {
+        Self::Together(words)
+    }
 }
 
 impl Choice {

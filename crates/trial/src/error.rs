@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use attach::AttachError;
 use thiserror::Error;
 
-use crate::ProgramError;
+use crate::{ChoicesError, ProgramError};
 
 /// Why a trial could not be done, or came to no end.
 #[derive(Debug, Error)]
@@ -14,6 +14,9 @@ pub enum TrialError {
     /// The machine lacks something.
     #[error("{0}")]
     Lacks(String),
+    /// What was told makes no sense, or may not be told.
+    #[error(transparent)]
+    Choices(#[from] ChoicesError),
     /// A program is missing, did not start or did not end.
     #[error(transparent)]
     Program(#[from] ProgramError),

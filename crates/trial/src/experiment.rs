@@ -1,10 +1,13 @@
 //! Kinds of trials.
 
+use std::path::PathBuf;
+
 use block::{Nanos, Seed};
 
+use crate::aftermath;
 use crate::boot::Boot;
 use crate::database::Database;
-use crate::{Choice, Choices, Stage, Trial, TrialError, files};
+use crate::{Choice, Choices, ChoicesError, Stage, Trial, TrialError, files};
 
 /// Every kind of trial, in the order of the documentation.
 pub const EXPERIMENTS: &[&dyn Experiment] =
@@ -33,11 +36,25 @@ pub trait Experiment: std::fmt::Debug + Sync {
     ///
     /// # Errors
     /// What was found, what would be right and what to do.
-    fn check(&self, choices: &Choices) -> Result<(), String>;
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError>;
+
+    /// The commands of other programs that one go starts for what it was told, as one would type them: `DEVICE` stands for
+    /// the stage, `FOLDER` for where it is mounted. They are for `--dry-run`.
+    fn commands(&self, choices: &Choices) -> Vec<String>;
 
     /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if it
     /// can be done here.
     fn lacks(&self, choices: &Choices) -> Option<String>;
+
+    /// The folders that it writes to beside the stage and what is mounted from it: those of all trials, and its own.
+    ///
+    /// # Errors
+    /// If one of assay's own is not there and cannot be made.
+    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        aftermath::place()?;
+        // In control groups memory is limited; they are the kernel's.
+        Ok(vec![aftermath::PLACE.into(), "/sys/fs/cgroup".into()])
+    }
 
     /// About how long one go takes, for the progress bar and `--dry-run`.
     fn cost(&self, choices: &Choices) -> Nanos;

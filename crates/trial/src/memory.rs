@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
-use host::Mount;
+use host::{Mount, open, program};
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 
@@ -39,7 +39,7 @@ impl MemoryLimit {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let group = groups.parent.join(format!("assay-{}-{number}", std::process::id()));
         let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home })?;
-        let made = fs::create_dir(&group).and_then(|()| fs::write(group.join(groups.limit), limit.get().to_string()));
+        let made = fs::create_dir(&group).and_then(|()| open::set(&group.join(groups.limit), &limit.get().to_string()));
         made.map_err(TrialError::at(&group))?;
         Ok(Self { group, _leave: leave })
     }
@@ -50,12 +50,12 @@ impl MemoryLimit {
     /// If it cannot be put into the group.
     pub(crate) fn enter(&self) -> Result<(), TrialError> {
         let inside = self.inside();
-        fs::write(&inside, std::process::id().to_string()).map_err(TrialError::at(inside))
+        open::set(&inside, &std::process::id().to_string()).map_err(TrialError::at(inside))
     }
 
     /// The same command in the group from its first moment; what becomes of its output is told to the new one.
     pub(crate) fn around(&self, command: &Command) -> Command {
-        let mut shell = Command::new("sh");
+        let mut shell = program::at(Path::new("/bin/sh"));
         shell.args(["-c", "echo $$ >\"$0\" && exec \"$@\""]).arg(self.inside());
         shell.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {

@@ -1,7 +1,9 @@
 //! A file system that is made on the stage and mounted in a folder of its own, until it is dropped.
 
 mod format;
+mod make;
 mod options;
+mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,13 @@ use block::Bytes;
 use host::Mount;
 
 use crate::folder::Folder;
-use crate::{Aftermath, Choice, Kind, Promise, Stage, Tools, TrialError, Undo};
+use crate::{Aftermath, Choice, Choices, ChoicesError, Kind, Promise, Stage, Tools, TrialError, Undo};
 
 /// Where file systems are mounted. It ends with the machine's run, as they do.
 const FOLDER: &str = "/run/assay";
+
+/// What stands for the stage's device in commands that are told beforehand.
+pub(crate) const DEVICE: &str = "DEVICE";
 
 /// The file systems that can be made and mounted.
 pub(crate) const FILE_SYSTEMS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "btrfs"];
@@ -45,12 +50,43 @@ pub(crate) const MOUNT: Choice = Choice {
     default: "",
 };
 
+/// What choices say of a file system, each option in the table of what a plan may give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recipe {
+    make: MakeOptions,
+    mount: MountOptions,
+}
+
+impl Recipe {
+    /// What [`FS`], [`MKFS`] and [`MOUNT`] say, with blocks of this size where one is given.
+    ///
+    /// ext4 is mounted with `noinit_itable` unless told otherwise: the kernel would write what `mkfs` has put off while
+    /// others measure.
+    ///
+    /// # Errors
+    /// With the option that is not permitted.
+    pub(crate) fn of(choices: &Choices, block: Option<Bytes>) -> Result<Self, ChoicesError> {
+        let fs = choices.text(FS.name);
+        let of = |choice: &'static str| move |refused| ChoicesError::Text { choice, refused };
+        let make = MakeOptions::parse(fs, choices.text(MKFS.name)).map_err(of(MKFS.name))?;
+        let make = block.into_iter().fold(make, MakeOptions::with_block);
+        let mount = MountOptions::parse(fs, choices.text(MOUNT.name)).map_err(of(MOUNT.name))?;
+        let mount = if fs == "ext4" { mount.or("noinit_itable", "init_itable") } else { mount };
+        Ok(Self { make, mount })
+    }
+
+    /// The commands by which it is made and mounted, as one would type them.
+    pub(crate) fn commands(&self) -> [String; 2] {
+        let [device, folder] = [DEVICE, "FOLDER"].map(Path::new);
+        [format::line(&self.make, device), options::line(self.make.fs(), &self.mount, device, folder)]
+    }
+}
+
 /// A file system on the stage, mounted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Mounted {
     device: PathBuf,
-    fs: String,
-    options: Vec<String>,
+    recipe: Recipe,
     /// How it was made, and the version of what made it.
     made: format::Made,
     // Unmounted first, and only then is the folder removed: they are dropped in this order.
@@ -59,31 +95,16 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Makes a file system on the stage and mounts it. `mkfs` are options for its `mkfs`, `mount` such as follow
-    /// `mount -o`; both may be empty.
-    ///
-    /// ext4 is mounted with `noinit_itable` unless `mount` says otherwise: the kernel would write what `mkfs` has put off
-    /// while others measure.
+    /// Makes a file system on the stage and mounts it.
     ///
     /// # Errors
     /// If `mkfs` or the kernel refuses an option, which is then named, or the device.
-    pub(crate) fn make(
-        stage: &Stage,
-        fs: &str,
-        mkfs: &str,
-        mount: &str,
-        aftermath: &Aftermath,
-    ) -> Result<Self, TrialError> {
-        let made = format::make(fs, mkfs, stage, aftermath)?;
-        let mut options: Vec<String> = options::split(mount).map(str::to_owned).collect();
-        if fs == "ext4" && !options.iter().any(|option| option.contains("init_itable")) {
-            options.push("noinit_itable".to_owned());
-        }
+    pub(crate) fn make(stage: &Stage, recipe: Recipe, aftermath: &Aftermath) -> Result<Self, TrialError> {
+        let made = format::make(&recipe.make, stage, aftermath)?;
         let folder = Folder::new(FOLDER, "mnt", aftermath)?;
         let unmount = aftermath.promise(Undo::Unmount(folder.path().to_owned()))?;
-        options::mount(stage.path(), fs, &options, folder.path())?;
-        let (device, fs) = (stage.path().to_owned(), fs.to_owned());
-        Ok(Self { device, fs, options, made, unmount, folder })
+        options::mount(stage.path(), recipe.make.fs(), &recipe.mount, folder.path())?;
+        Ok(Self { device: stage.path().to_owned(), recipe, made, unmount, folder })
     }
 
     /// Where it is mounted.
@@ -116,7 +137,7 @@ impl Mounted {
     /// If somebody has it in use, or the device fails.
     pub(crate) fn empty_cache(&self) -> Result<(), TrialError> {
         Undo::Unmount(self.folder().to_owned()).carry_out()?;
-        options::mount(&self.device, &self.fs, &self.options, self.folder())
+        options::mount(&self.device, self.recipe.make.fs(), &self.recipe.mount, self.folder())
     }
 
     /// Unmounts it now, and says if that fails.
@@ -148,4 +169,5 @@ pub(crate) fn lacks(fs: &str) -> Option<String> {
     (!is_known()).then(|| format!("this kernel has no {fs}; choose another file system"))
 }
 
-pub(crate) use format::block_option;
+pub use make::MakeOptions;
+pub use options::MountOptions;

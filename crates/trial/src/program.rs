@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use host::program;
 use thiserror::Error;
 
 use crate::memory::MemoryLimit;
@@ -74,18 +75,17 @@ impl Ended {
 
 /// Where programs are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tools(Vec<PathBuf>);
+pub struct Tools(Option<PathBuf>);
 
 impl Tools {
     /// By the search path, and then where administrators' programs are.
-    pub fn of_system() -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        Self(std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).collect())
+    pub const fn of_system() -> Self {
+        Self(None)
     }
 
     /// In this folder alone.
     pub fn within(folder: &Path) -> Self {
-        Self(vec![folder.to_owned()])
+        Self(Some(folder.to_owned()))
     }
 
     /// Whether a program is installed.
@@ -95,7 +95,8 @@ impl Tools {
 
     /// Where a program is; none if it is not installed.
     pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
-        self.0.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+        let within = |folder: &PathBuf| Some(folder.join(program)).filter(|path| path.is_file());
+        self.0.as_ref().map_or_else(|| program::find(program), within)
     }
 
     /// The command that runs a program.
@@ -104,7 +105,7 @@ impl Tools {
     /// If it is not installed.
     pub(crate) fn command(&self, program: &str) -> Result<Command, ProgramError> {
         let missing = || ProgramError::Missing { program: program.to_owned() };
-        self.find(program).map(Command::new).ok_or_else(missing)
+        self.find(program).map(|path| program::at(&path)).ok_or_else(missing)
     }
 
     /// Runs a program to its end.

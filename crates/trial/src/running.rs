@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -30,7 +31,23 @@ impl Running {
     /// # Errors
     /// If it does not start.
     pub(crate) fn start(command: &mut Command, program: &str) -> Result<Self, ProgramError> {
-        let mut running = Self::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()), program)?;
+        Self::piped(command, program, host::program::start)
+    }
+
+    /// The same of a program that may write to this device alone.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub(crate) fn start_on(command: &mut Command, program: &str, device: &Path) -> Result<Self, ProgramError> {
+        Self::piped(command, program, |command| host::program::start_on(command, &[device]))
+    }
+
+    fn piped(
+        command: &mut Command,
+        program: &str,
+        start: impl Fn(&mut Command) -> io::Result<Child>,
+    ) -> Result<Self, ProgramError> {
+        let mut running = Self::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()), program, start)?;
         // Both are read as they come, or a full pipe would stop the program.
         running.output = Some([gather(running.child.stdout.take()), gather(running.child.stderr.take())]);
         Ok(running)
@@ -43,14 +60,18 @@ impl Running {
     pub(crate) fn start_with_log(command: &mut Command, program: &str, log: &File) -> Result<Self, ProgramError> {
         let cannot = |error: io::Error| ProgramError::Start { program: program.to_owned(), reason: error.to_string() };
         let [stdout, stderr] = [log.try_clone().map_err(cannot)?, log.try_clone().map_err(cannot)?];
-        Self::spawn(command.stdout(stdout).stderr(stderr), program)
+        Self::spawn(command.stdout(stdout).stderr(stderr), program, host::program::start)
     }
 
-    fn spawn(command: &mut Command, program: &str) -> Result<Self, ProgramError> {
+    fn spawn(
+        command: &mut Command,
+        program: &str,
+        start: impl Fn(&mut Command) -> io::Result<Child>,
+    ) -> Result<Self, ProgramError> {
         let (program, began) = (program.to_owned(), Instant::now());
         command.stdin(Stdio::null()).env("LC_ALL", "C");
         loop {
-            match command.spawn() {
+            match start(command) {
                 Ok(child) => return Ok(Self { program, child, output: None }),
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && began.elapsed() < BUSY => {
                     thread::sleep(PAUSE);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host::open;
+
 use crate::{Aftermath, Choice, Kind, Promise, Stage, TrialError, Undo};
 
 /// What may be asked for: the schedulers of today's kernels, or to leave it as it is.
@@ -46,7 +48,7 @@ impl Scheduler {
         }
         let restore = aftermath.promise(Undo::Restore { path: PathBuf::from(setting), text: before.clone() })?;
         // The kernel loads the module of one that it does not offer yet.
-        let written = fs::write(setting, wanted);
+        let written = open::set(setting, wanted);
         let now = offered()?;
         if written.is_err() || current(&now) != Some(wanted) {
             return Err(not_offered(wanted, &found, device));

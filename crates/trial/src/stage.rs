@@ -1,5 +1,7 @@
 //! Where a trial takes place: a block device that the kernel sees.
 
+use std::fs::File;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +10,7 @@ use attach::loop_device::LoopDevice;
 use attach::{Attachment, Process};
 use block::Bytes;
 use drive::Drive;
+use rustix::fs::OFlags;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
 
@@ -15,6 +18,8 @@ use crate::{Aftermath, Promise, TrialError, Undo};
 #[derive(Debug)]
 pub struct Stage {
     device: PathBuf,
+    /// Its number; none if it is no block device, as in tests.
+    number: Option<u64>,
     capacity: Bytes,
     stop: Arc<AtomicBool>,
     /// How many of its seconds pass in each of the machine's.
@@ -38,9 +43,12 @@ enum Under {
 }
 
 impl Stage {
-    /// A block device as it is.
+    /// A block device as it is. A link to it is followed now and never again.
     pub fn device(device: &Path, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
-        Self { device: device.to_owned(), capacity, stop, speed: 1.0, under: Under::Itself, promises: Vec::new() }
+        let device = device.canonicalize().unwrap_or_else(|_| device.to_owned());
+        let found = std::fs::symlink_metadata(&device).ok().filter(|found| found.file_type().is_block_device());
+        let number = found.map(|found| found.rdev());
+        Self { device, number, capacity, stop, speed: 1.0, under: Under::Itself, promises: Vec::new() }
     }
 
     /// A loop device over a file.
@@ -86,6 +94,15 @@ impl Stage {
     /// The block device.
     pub fn path(&self) -> &Path {
         &self.device
+    }
+
+    /// Opens it to be written.
+    ///
+    /// # Errors
+    /// If it is not the device any more that was chosen, or cannot be opened.
+    pub(crate) fn open(&self, flags: OFlags) -> Result<File, TrialError> {
+        let number = self.number.unwrap_or_default();
+        host::open::chosen_block_device(&self.device, number, flags).map_err(TrialError::at(&self.device))
     }
 
     /// How much it holds.

@@ -29,6 +29,14 @@ impl Task {
         Self::begin(aftermath, command, Running::start)
     }
 
+    /// The same of a program that may write to the stage's device alone.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub(crate) fn start_on(stage: &Stage, aftermath: &Aftermath, command: &mut Command) -> Result<Self, TrialError> {
+        Self::begin(aftermath, command, |command, program| Running::start_on(command, program, stage.path()))
+    }
+
     /// The same with its output to a file.
     ///
     /// # Errors

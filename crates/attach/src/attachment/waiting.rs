@@ -27,7 +27,6 @@ pub struct Opened<'t> {
     terms: &'t Terms,
     drive: Device,
     content: Content,
-    scratch: Option<Temporary>,
     entry: Entry,
 }
 
@@ -38,20 +37,10 @@ impl<'t> Opened<'t> {
     /// If a file of data cannot be used.
     pub fn new(registry: &'t Registry, name: &str, drive: Device, terms: &'t Terms) -> Result<Self, AttachError> {
         let (place, capacity) = (registry.place(), drive.shape().capacity);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| AttachError::Content { path, cause }
+        let content = match &terms.content {
+            Some(data) => Content::kept(data, capacity)?,
+            None => Content::scratch(registry.scratch(capacity)?, capacity)?,
         };
-        let scratch = match terms.content {
-            Some(_) => None,
-            None => {
-                let path = registry.scratch(&place, capacity);
-                Some(Temporary::new(path.clone()).map_err(failed(&path))?)
-            }
-        };
-        let data = terms.content.as_deref().or(scratch.as_ref().map(Temporary::path)).expect("it is one of them");
-        let data = std::path::absolute(data).map_err(failed(data))?;
-        let content = Content::open(&data, capacity)?;
         let content = match &terms.image {
             Some(image) => content.over(image)?,
             None => content,
@@ -63,12 +52,11 @@ impl<'t> Opened<'t> {
             process: Process::this(),
             held: terms.held,
             place,
-            content: data,
-            scratch: scratch.is_some(),
+            content: terms.content.as_ref().map(|data| data.path().to_owned()),
             speed: terms.speed,
             live: Live::default(),
         };
-        Ok(Self { registry, terms, drive, content, scratch, entry })
+        Ok(Self { registry, terms, drive, content, entry })
     }
 
     /// Its place among the entries.
@@ -89,13 +77,13 @@ impl<'t> Opened<'t> {
     where
         P: Port<Name: Send> + Send + 'static,
     {
-        let Self { registry, terms, drive, content, scratch, entry } = self;
+        let Self { registry, terms, drive, content, entry } = self;
         let shared = Arc::new(Shared::default());
         let paced = Paced::new(drive, terms.speed, Floor::default(), now()).heard_by(shared.heard());
         let server = Server::new(port, content, paced, terms.busy, Arc::clone(&shared));
         let power = Power::new(terms.power_cut_after)?;
         let (server, answering) = (Some(server), Answering::new());
-        Ok(Waiting { registry, terms, server, answering, shared, power, entry, files: [door, scratch] })
+        Ok(Waiting { registry, terms, server, answering, shared, power, entry, door })
     }
 }
 
@@ -106,13 +94,13 @@ const HERE: &str = "it is given back before anything else is done";
 pub struct Waiting<'t, P: Port> {
     registry: &'t Registry,
     terms: &'t Terms,
-    /// Ends before its files go; none only while it is told something.
+    /// Ends before its door goes; none only while it is told something.
     server: Option<Server<P>>,
     answering: Answering<P>,
     shared: Arc<Shared>,
     power: (Power, Switch),
     entry: Entry,
-    files: [Option<Temporary>; 2],
+    door: Option<Temporary>,
 }
 
 impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
@@ -140,18 +128,18 @@ impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
     /// # Errors
     /// If it cannot be entered.
     pub fn begin(self, device: Option<BlockDevice>, floor: Option<Floor>) -> Result<Attachment, AttachError> {
-        let Self { registry, terms, server, answering, shared, power: (power, switch), entry, files } = self;
+        let Self { registry, terms, server, answering, shared, power: (power, switch), entry, door } = self;
         let mut server = server.expect(HERE);
         let orders = Arc::new(Orders::default());
         terms.faults.iter().for_each(|fault| orders.give(Some(*fault)));
         server.begin(floor.unwrap_or_default(), terms.speed, power, Arc::clone(&orders));
         let stop = Arc::new(AtomicBool::new(false));
         let server = Some(answering.serve(server, Arc::clone(&stop)));
-        let door = files[0].as_ref().map(Temporary::path);
-        let path = device.as_ref().map(BlockDevice::path).or(door).expect("there is a device or a socket").to_owned();
+        let way = door.as_ref().map(Temporary::path);
+        let path = device.as_ref().map(BlockDevice::path).or(way).expect("there is a device or a socket").to_owned();
         let entry = Entry { device: path.clone(), live: Live { told: now(), ..Live::default() }, ..entry };
         let switch = Some(switch);
-        let mut this = Attachment { listing: None, device, path, stop, switch, server, shared, floor, _files: files };
+        let mut this = Attachment { listing: None, device, path, stop, switch, server, shared, floor, _door: door };
         this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);
         Ok(this)
     }

@@ -1,14 +1,13 @@
 //! The connection to the kernel of a mounted file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
+use host::{mounting, open};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use super::abi::{HEADER, LONGEST, Unique, header};
 use crate::AttachError;
@@ -27,12 +26,8 @@ impl Channel {
     /// # Errors
     /// If FUSE is not to be had, or mounting is not allowed.
     pub fn mount(path: &Path) -> Result<Self, AttachError> {
-        let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let device = OpenOptions::new().read(true).write(true).custom_flags(flags.bits() as i32).open("/dev/fuse");
-        let device = device.map_err(AttachError::NoFuse)?;
-        let options = format!("fd={},rootmode=100600,user_id=0,group_id=0,allow_other", device.as_raw_fd());
-        let options = std::ffi::CString::new(options).expect("there is no zero in it");
-        mount("assay", path, "fuse.assay", MountFlags::NOSUID | MountFlags::NODEV, Some(options.as_c_str()))
+        let device = open::character_device(Path::new("/dev/fuse"), OFlags::NONBLOCK).map_err(AttachError::NoFuse)?;
+        mounting::fuse(path, &device)
             .map_err(|errno| AttachError::Mount { path: path.to_owned(), cause: errno.into() })?;
         Ok(Self { device, path: path.to_owned(), buffer: vec![0; HEADER + 4096 + LONGEST] })
     }
@@ -80,6 +75,6 @@ impl AsFd for Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         // Whoever still has it open gets an error from now on, and no hang.
-        unmount(&self.path, UnmountFlags::DETACH).ok();
+        mounting::unmount(&self.path, true).ok();
     }
 }

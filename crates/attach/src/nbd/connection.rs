@@ -11,6 +11,7 @@ use super::abi::{self, Command, Header, LONGEST};
 use super::handshake::{Export, Handshake, Step};
 use super::requests::{Piece, Requests, fault};
 use crate::port::Received;
+use block::Nanos;
 
 /// How much is read at once; it grows for a handshake that needs more.
 const INPUT: usize = 64 << 10;
@@ -21,6 +22,8 @@ const MEMORY_MAX: u64 = 2 * LONGEST as u64;
 #[derive(Debug)]
 pub struct Connection {
     stream: UnixStream,
+    /// When it came, on the machine's clock.
+    came: Nanos,
     phase: Phase,
     requests: Requests,
     /// What was read and not yet dealt with is between these two in it.
@@ -58,16 +61,17 @@ enum Phase {
 }
 
 impl Connection {
-    /// A client that has just come.
+    /// A client that came at the machine's time `came`.
     ///
     /// # Errors
     /// If it cannot be read without waiting.
-    pub fn new(stream: UnixStream) -> io::Result<Self> {
+    pub fn new(stream: UnixStream, came: Nanos) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let phase = Phase::Options(Handshake::default());
         let (requests, input, out) = (Requests::default(), vec![0; INPUT], Vec::new());
         let readable = true;
-        let mut new = Self { stream, phase, requests, input, taken: 0, filled: 0, out, said: 0, readable, gone: false };
+        let (taken, filled, said, gone) = (0, 0, 0, false);
+        let mut new = Self { stream, came, phase, requests, input, taken, filled, out, said, readable, gone };
         new.say(&Handshake::greeting(), &[]);
         Ok(new)
     }
@@ -118,6 +122,16 @@ impl Connection {
         if flags.contains(PollFlags::OUT) {
             self.say(&[], &[]);
         }
+    }
+
+    /// Since when it has been settling what there is to settle before the first request; none once it is past that.
+    pub fn negotiates_since(&self) -> Option<Nanos> {
+        matches!(self.phase, Phase::Options(_)).then_some(self.came)
+    }
+
+    /// Has nothing more to do with it.
+    pub fn let_go(&mut self) {
+        self.gone = true;
     }
 
     /// Whether nothing is to be expected of it or for it any more.

@@ -10,10 +10,14 @@ use super::connection::Connection;
 use super::handshake::Export;
 use super::requests::Piece;
 use crate::AttachError;
-use crate::port::{Port, Received, Wanted, wait_for};
+use crate::pace::now;
+use crate::port::{Port, Received, Wanted, shielded, wait_for};
+use block::Nanos;
 
-/// How many clients there may be; more wait to be let in.
+/// How many clients there may be. More wait to be let in, unless one of these has not begun yet: the first of such goes.
 const CLIENTS_MAX: usize = 64;
+/// How long a client may take until its first request may come. One that is past that may be idle for days, as a disk may.
+const HANDSHAKE_MAX: Nanos = Nanos::from_secs(10);
 
 /// A socket and the clients that came to it.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ impl Listening {
     /// # Errors
     /// If it cannot be read without waiting.
     pub fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
-        self.clients.push((self.next, Connection::new(stream)?));
+        self.clients.push((self.next, Connection::new(stream, now())?));
         self.next += 1;
         Ok(())
     }
@@ -62,13 +66,18 @@ impl Listening {
         Ok(())
     }
 
-    /// Lets in one who waits, and lets go of those that left.
+    /// Lets in one who waits, and lets go of those that left or do not begin.
     fn admit_waiting(&mut self) -> bool {
-        self.clients.retain(|(_, client)| !client.is_over());
-        let waits = self.listener.as_ref().filter(|_| self.called && self.clients.len() < CLIENTS_MAX);
-        match waits.map(UnixListener::accept) {
+        let now = now();
+        let dawdles =
+            |client: &Connection| client.negotiates_since().is_some_and(|came| now.since(came) > HANDSHAKE_MAX);
+        self.clients.retain(|(_, client)| !client.is_over() && !dawdles(client));
+        match self.open_listener().filter(|_| self.called).map(UnixListener::accept) {
             // One that cannot be spoken with is gone again.
             Some(Ok((stream, _))) => {
+                if self.clients.len() >= CLIENTS_MAX {
+                    self.first_without_a_beginning().map(|index| self.clients.remove(index));
+                }
                 self.admit(stream).ok();
                 true
             }
@@ -80,20 +89,41 @@ impl Listening {
         }
     }
 
+    /// The listener, while there is room for one more or can be made.
+    fn open_listener(&self) -> Option<&UnixListener> {
+        let has_room = self.clients.len() < CLIENTS_MAX || self.first_without_a_beginning().is_some();
+        self.listener.as_ref().filter(|_| has_room)
+    }
+
+    /// Which of the clients that have not begun came first.
+    fn first_without_a_beginning(&self) -> Option<usize> {
+        // They are in the order in which they came.
+        self.clients.iter().position(|(_, client)| client.negotiates_since().is_some())
+    }
+
     /// Waits until a client has something to say, or can be told something.
     fn look(&mut self, woken: Option<&PipeReader>, timeout: &Timespec) -> io::Result<bool> {
         let mut sources: Vec<_> = self.clients.iter().map(|(_, client)| PollFd::new(client, client.awaits())).collect();
-        let listener = self.listener.as_ref().filter(|_| self.clients.len() < CLIENTS_MAX);
+        let listener = self.open_listener();
         sources.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
         sources.extend(woken.map(|woken| PollFd::new(woken, PollFlags::IN)));
         wait_for(&mut sources, timeout)?;
         let happened: Vec<_> = sources.iter().map(PollFd::revents).collect();
         self.called = listener.is_some() && !happened[self.clients.len()].is_empty();
         for ((_, client), flags) in self.clients.iter_mut().zip(&happened) {
-            client.happened(*flags);
+            with(client, |client| client.happened(*flags));
         }
         Ok(happened.iter().any(|flags| !flags.is_empty()))
     }
+}
+
+/// Does something with a client. A mistake of ours in that costs this client its connection, and nobody else anything.
+fn with<T>(client: &mut Connection, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    let done = shielded(|| act(client));
+    if done.is_none() {
+        client.let_go();
+    }
+    done
 }
 
 impl Port for Listening {
@@ -103,10 +133,10 @@ impl Port for Listening {
         for _ in 0..self.clients.len() {
             self.turn = (self.turn + 1) % self.clients.len();
             let (number, client) = &mut self.clients[self.turn];
-            match client.receive(&self.export) {
-                Received::Nothing | Received::End => {}
-                Received::Other => return Ok(Received::Other),
-                Received::Request(Wanted { name: piece, offset, length, work }) => {
+            match with(client, |client| client.receive(&self.export)) {
+                Some(Received::Nothing | Received::End) | None => {}
+                Some(Received::Other) => return Ok(Received::Other),
+                Some(Received::Request(Wanted { name: piece, offset, length, work })) => {
                     let name = Name { client: *number, piece };
                     return Ok(Received::Request(Wanted { name, offset, length, work }));
                 }
@@ -118,12 +148,75 @@ impl Port for Listening {
 
     fn answer(&mut self, Name { client, piece }: Name, answer: Result<&[u8], Errno>) -> io::Result<()> {
         if let Some((_, client)) = self.clients.iter_mut().find(|(number, _)| *number == client) {
-            client.answer(&piece, answer);
+            with(client, |client| client.answer(&piece, answer));
         }
         Ok(())
     }
 
     fn wait(&mut self, woken: Option<&PipeReader>, timeout: &Timespec) -> io::Result<()> {
         self.look(woken, timeout).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use block::Bytes;
+
+    use super::*;
+    use crate::nbd::Client;
+
+    /// A listening port, and where clients come to.
+    fn listening(folder: &tempfile::TempDir) -> (Listening, std::path::PathBuf) {
+        let [name, description] = ["x25-m", "a drive"].map(str::to_owned);
+        let export = Export { name, description, size: Bytes::from_gib(1), block: Bytes::new(512), flags: 0x16d };
+        let (mut port, path) = (Listening::new(export), folder.path().join("socket"));
+        port.open(UnixListener::bind(&path).unwrap()).unwrap();
+        (port, path)
+    }
+
+    /// Lets the port do what there is to do until a client has got through.
+    fn got_through(port: &mut Listening, path: &std::path::Path) -> Client {
+        let stream = UnixStream::connect(path).unwrap();
+        let client = std::thread::spawn(|| Client::new(stream).unwrap());
+        while !client.is_finished() {
+            port.receive().unwrap();
+        }
+        client.join().unwrap()
+    }
+
+    fn has_hung_up(stream: &mut UnixStream) -> bool {
+        stream.set_nonblocking(true).unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).is_ok()
+    }
+
+    #[test]
+    fn clients_that_never_begin_make_room_for_the_next_and_those_that_have_begun_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut port, path) = listening(&folder);
+        let begun = got_through(&mut port, &path);
+        let mut idle: Vec<UnixStream> = (0..CLIENTS_MAX).map(|_| UnixStream::connect(&path).unwrap()).collect();
+        let next = got_through(&mut port, &path);
+        assert_eq!(port.clients.len(), CLIENTS_MAX);
+        let over: Vec<bool> = idle.iter_mut().map(has_hung_up).collect();
+        assert_eq!(over.iter().filter(|over| **over).count(), 2, "{over:?}");
+        assert!(over[0] && over[1], "the first to come are the first to go: {over:?}");
+        let negotiating = port.clients.iter().filter(|(_, client)| client.negotiates_since().is_some()).count();
+        assert_eq!(negotiating, CLIENTS_MAX - 2, "neither of those that began has gone");
+        drop((begun, next));
+    }
+
+    #[test]
+    fn a_mistake_of_ours_costs_one_client_its_connection_and_the_next_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut port, path) = listening(&folder);
+        let first = got_through(&mut port, &path);
+        let client = port.clients[0].0;
+        port.answer(Name { client, piece: Piece::unknown() }, Ok(&[])).unwrap();
+        port.receive().unwrap();
+        assert!(port.clients.is_empty());
+        drop((first, got_through(&mut port, &path)));
     }
 }

@@ -19,6 +19,14 @@ pub struct Piece {
     bytes: u64,
 }
 
+#[cfg(test)]
+impl Piece {
+    /// One that was never asked for.
+    pub fn unknown() -> Self {
+        Self { slot: u32::MAX, bytes: 0 }
+    }
+}
+
 /// A request until all of its pieces are answered.
 #[derive(Debug)]
 struct Slot {
@@ -55,7 +63,8 @@ pub fn fault(header: &Header, export: &Export) -> Option<Errno> {
         Command::Read | Command::Trim => (FUA, Errno::INVAL),
         Command::Write => (FUA, Errno::NOSPC),
         Command::WriteZeroes => (FUA | NO_HOLE | ONLY_FAST, Errno::NOSPC),
-        Command::Flush => return (flags & !FUA != 0).then_some(Errno::INVAL),
+        // Source: the protocol, "NBD_CMD_FLUSH": offset and length are reserved and must be zero.
+        Command::Flush => return (flags & !FUA != 0 || (offset, length) != (0, 0)).then_some(Errno::INVAL),
         Command::Disconnect | Command::Unknown(_) => return Some(Errno::INVAL),
     };
     let block = export.block.get();
@@ -182,7 +191,10 @@ mod tests {
             (header(Command::WriteZeroes, ONLY_FAST | NO_HOLE, 512, 512), Some(Errno::OPNOTSUPP)),
             (header(Command::WriteZeroes, 0, 512, 1 << 30), Some(Errno::NOSPC)),
             (header(Command::Flush, 0, 0, 0), None),
+            (header(Command::Flush, FUA, 0, 0), None),
             (header(Command::Flush, NO_HOLE, 0, 0), Some(Errno::INVAL)),
+            (header(Command::Flush, 0, 1 << 63, 0), Some(Errno::INVAL)),
+            (header(Command::Flush, 0, 0, 512), Some(Errno::INVAL)),
             (header(Command::Unknown(5), 0, 0, 512), Some(Errno::INVAL)),
         ];
         for (header, expected) in table {

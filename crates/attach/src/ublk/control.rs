@@ -2,8 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use drive::Shape;
+use host::open;
+use rustix::fs::OFlags;
 
 use super::abi::{INFO, Info, Op, parameters};
 use super::kernel::Ring;
@@ -20,7 +23,7 @@ impl Driver {
     /// # Errors
     /// If it is not there, or not for this user.
     pub fn open() -> io::Result<Self> {
-        File::options().read(true).write(true).open(CONTROL).map(Self)
+        open::character_device(Path::new(CONTROL), OFlags::empty()).map(Self)
     }
 
     /// Makes a new device for a drive of this shape, which has no disk yet.

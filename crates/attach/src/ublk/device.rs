@@ -1,11 +1,14 @@
 //! A device of the driver's, from its beginning to its end.
 
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use drive::Shape;
+use host::BlockDevice;
 
 use super::abi::{BLOCK_MAX, Info, USER_COPY};
 use super::control::Driver;
@@ -86,6 +89,12 @@ impl Disk {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether what is open is this disk.
+    pub fn is_open_as(&self, device: &File) -> bool {
+        let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
+        known.is_some_and(|known| known.name == format!("ublkb{}", self.number))
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{self, PipeReader};
 
+use host::open;
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::OFlags;
 use rustix::io::{Errno, pread, pwrite};
 
 use super::abi::{Asked, Descriptor, Op, command, data};
@@ -39,7 +41,7 @@ impl Queue {
     /// If the kernel has no ring for it, or the device cannot be opened.
     pub fn of(device: Added) -> Result<Self, AttachError> {
         let path = device.characters();
-        let opened = File::options().read(true).write(true).open(&path);
+        let opened = open::character_device(&path, OFlags::empty());
         let characters = opened.map_err(|cause| AttachError::Content { path, cause })?;
         let (ring, descriptors) = (Ring::new(device.depth().into())?, Descriptors::of(&characters, device.depth())?);
         Ok(Self { ring, descriptors, characters, is_open: false, device })

@@ -13,14 +13,17 @@ use vm_memory::GuestMemoryMmap;
 
 use crate::port::Work;
 
-/// Features: the driver is told how many pieces a request may have and how large a block is; flush, several queues, trim, zeroes.
-pub const FEATURES: u64 = 1 << 2 | 1 << 6 | 1 << 9 | 1 << 12 | 1 << 13 | 1 << 14;
+/// Features: the driver is told how long and how many the pieces of a request may be and how large a block is; flush, several
+/// queues, trim, zeroes.
+pub const FEATURES: u64 = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 9 | 1 << 12 | 1 << 13 | 1 << 14;
 /// How many queues a machine may have: one for each of so many processors.
 pub const QUEUES: u16 = 4;
 /// How many pieces of memory the data of a request may be in.
 const PIECES_MAX: u32 = 126;
+/// How long such a piece may be.
+const PIECE_MAX: u32 = 256 << 10;
 /// The longest read or write.
-const LONGEST: usize = 32 << 20;
+const LONGEST: usize = PIECES_MAX as usize * PIECE_MAX as usize;
 /// The most zeroes in a request, in sectors: as many as the server writes at once.
 const ZEROES_MAX: u32 = 2048;
 /// How long the name of a device is.
@@ -62,6 +65,10 @@ where
     M: Deref<Target = GuestMemoryMmap> + Clone,
 {
     let malformed = |_| io::Error::from(ErrorKind::InvalidData);
+    // What is asked for comes before the data, and the status behind it.
+    if chain.clone().count() > PIECES_MAX as usize + 2 {
+        return Err(ErrorKind::InvalidData.into());
+    }
     let mut reader = chain.clone().reader(chain.memory()).map_err(malformed)?;
     let room = chain.clone().writer(chain.memory()).map_err(malformed)?.available_bytes();
     let [kind, _, low, high] = words(&mut reader)?;
@@ -129,8 +136,8 @@ pub fn config(shape: Shape) -> Vec<u8> {
     let whole = u32::try_from(sectors).unwrap_or(u32::MAX / 4096 * 4096);
     let align = (Bytes::new(u64::from(block)).get() / SECTOR.get()) as u32;
     let mut bytes = sectors.to_le_bytes().to_vec();
-    // How long a piece may be is not said; how many there may be is; no geometry.
-    bytes.extend([0, PIECES_MAX, 0, block].map(u32::to_le_bytes).concat());
+    // How long a piece may be, and how many there may be; no geometry.
+    bytes.extend([PIECE_MAX, PIECES_MAX, 0, block].map(u32::to_le_bytes).concat());
     // No topology; with a write cache, and so many queues.
     bytes.extend([0; 8]);
     bytes.extend([1, 0]);
@@ -149,9 +156,9 @@ mod tests {
         let shape = Shape { capacity: Bytes::from_gib(1), block: Bytes::new(4096), queue_depth: 32 };
         let bytes = config(shape);
         let at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        // Source: Linux, `include/uapi/linux/virtio_blk.h`: the offsets of capacity, seg_max, blk_size, max_discard_sectors,
+        // Source: Linux, `include/uapi/linux/virtio_blk.h`: the offsets of capacity, size_max, seg_max, blk_size, max_discard_sectors,
         // discard_sector_alignment, max_write_zeroes_sectors.
-        assert_eq!([0, 12, 20, 36, 44, 48].map(at), [1 << 21, 126, 4096, 1 << 21, 8, 2048]);
+        assert_eq!([0, 8, 12, 20, 36, 44, 48].map(at), [1 << 21, 256 << 10, 126, 4096, 1 << 21, 8, 2048]);
         assert_eq!((bytes[32], u16::from(bytes[34]), bytes[56], bytes.len()), (1, QUEUES, 1, 60));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
@@ -18,9 +19,14 @@ pub type Chain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
 /// How long a ring that is to stop waits for its requests in flight. A drive answers sooner than that.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How much the data of writes in flight may take of this machine's memory before no more requests are taken.
+const MEMORY_MAX: u64 = 64 << 20;
+
 /// The rings of the machine that is connected, and what of them is in flight.
 pub struct Rings {
     state: Mutex<State>,
+    /// What the writes in flight hold, those of machines that have left included.
+    held: Arc<AtomicU64>,
     /// Told each time that a ring has nothing in flight any more.
     empty: Condvar,
     /// Written to when there may be something in a ring.
@@ -43,6 +49,23 @@ pub struct Place {
     ring: usize,
     /// The request.
     pub chain: Chain,
+    /// What it holds in memory, of all that is held.
+    bytes: u64,
+    held: Arc<AtomicU64>,
+}
+
+impl Place {
+    /// Notes that it holds so much in memory, until it is dropped.
+    pub fn holds(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Rings {
@@ -52,7 +75,7 @@ impl Rings {
     /// If the kernel has no event for it.
     pub fn new() -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { state: Mutex::default(), empty: Condvar::new(), bell })
+        Ok(Self { state: Mutex::default(), held: Arc::default(), empty: Condvar::new(), bell })
     }
 
     /// What can be read from when there may be something in a ring.
@@ -94,20 +117,25 @@ impl Rings {
         drop(self.empty.wait_timeout_while(self.state(), PATIENCE, busy));
     }
 
-    /// The next request in any ring; none if there is none.
+    /// The next request in any ring; none if there is none, or so much is in flight that it has to wait for an answer.
     pub fn next(&self) -> Option<Place> {
+        if self.held.load(Ordering::Relaxed) >= MEMORY_MAX {
+            return None;
+        }
         let mut state = self.state();
         let memory = state.memory.as_ref()?.memory();
         for _ in 0..state.rings.len() {
             let ring = (state.turn + 1) % state.rings.len();
             state.turn = ring;
             let mut held = state.rings[ring].get_mut();
-            let runs = held.is_enabled() && held.get_queue().ready();
+            // A machine may offer the same request again and again, without waiting for its answer.
+            let has_room = state.in_flight[ring] < usize::from(held.get_queue().size());
+            let runs = has_room && held.is_enabled() && held.get_queue().ready();
             let chain = runs.then(|| held.get_queue_mut().pop_descriptor_chain(memory.clone())).flatten();
             drop(held);
             if let Some(chain) = chain {
                 state.in_flight[ring] += 1;
-                return Some(Place { machine: state.machine, ring, chain });
+                return Some(Place { machine: state.machine, ring, chain, bytes: 0, held: Arc::clone(&self.held) });
             }
         }
         None
@@ -132,6 +160,6 @@ impl Rings {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while it holds the rings")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,17 +6,18 @@ mod image;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{AttachError, Attachment, Fault, FaultError, Resumed, StateFile, Terms};
+use attach::{AttachError, Attachment, DataFile, Fault, FaultError, Resumed, StateFile, Terms};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
 use drive::{Device, Drive};
+use host::program;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
@@ -24,6 +25,7 @@ use workload::{Pattern, Stop, Workload};
 
 pub use self::attached::{Detach, Order, attached, detach, fault};
 use self::headroom::Quickest;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::number;
 use crate::terminal::say;
@@ -49,6 +51,11 @@ pub struct Arguments {
     /// The file that holds the data, made if it is not there [default: one that is removed afterwards]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     backing: Option<PathBuf>,
+
+    /// Keep the data in a file that is there and that assay did not make for that: it is made as long as the drive, and what
+    /// is in it is what the drive holds
+    #[arg(long, requires = "backing")]
+    overwrite: bool,
 
     /// The file that holds the drive's own state, such as its mapping and wear: it goes on from there, and is saved there
     /// when it is detached [default: that of --backing with .state behind it]
@@ -143,21 +150,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let asked = arguments.drive.as_deref().unwrap_or("x25-m");
     let name = asked.strip_prefix("sim:").unwrap_or(asked);
-    let preset = match &arguments.image {
-        Some(path) => image::drive_for(path, name)?,
-        None => Preset::find(name)?,
+    let named = Preset::find(name)?;
+    let Files { mut kept, image } = Files::open(arguments)?;
+    let preset = match image.as_ref().or(kept.as_ref()).filter(|_| arguments.image.is_some()) {
+        Some(image) => image::drive_for(image, name)?,
+        None => named,
     };
     let state = arguments.state.as_deref().map(StateFile::at);
     let state = state.or_else(|| arguments.backing.as_deref().map(StateFile::beside));
-    let (drive, from) = begun(&preset, state.as_ref(), arguments)?;
+    let (drive, from) = begun(&preset, state.as_ref(), arguments, kept.as_mut())?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
     let quickest = Quickest::of(&drive)?;
     let terms = Terms {
-        content: kept(arguments).map(Path::to_owned),
-        image: arguments.image.clone().filter(|_| arguments.snapshot),
+        content: kept,
+        image,
         speed: arguments.speed,
         busy: arguments.busy,
         partitions: arguments.partitions,
@@ -186,32 +195,57 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     serve(&attachment, &stop);
     let mut drive = attachment.detach()?;
     match state {
-        Some(state) => state.save(&preset.name, &mut drive, kept(arguments)).map_err(Failure::failed),
+        Some(state) => state.save(&preset.name, &mut drive, terms.content.as_ref()).map_err(Failure::failed),
         None => Ok(()),
     }
 }
 
-/// The file whose data is still there when the drive is detached, if there is one.
-fn kept(arguments: &Arguments) -> Option<&Path> {
-    let image = arguments.image.as_deref().filter(|_| !arguments.snapshot);
-    image.or(arguments.backing.as_deref())
+/// The files that a drive's data comes from, each opened once.
+struct Files {
+    /// The one whose data is still there when the drive is detached, if there is one.
+    kept: Option<DataFile>,
+    /// An image that stays as it is.
+    image: Option<DataFile>,
+}
+
+impl Files {
+    fn open(arguments: &Arguments) -> Result<Self, Failure> {
+        let (mut kept, mut image) = (None, None);
+        match (&arguments.image, &arguments.backing) {
+            (Some(path), _) if arguments.snapshot => image = Some(DataFile::image_to_read(path)?),
+            (Some(path), _) => kept = Some(DataFile::image(path)?),
+            (None, Some(path)) => kept = Some(DataFile::backing(path, arguments.overwrite)?),
+            (None, None) => {}
+        }
+        Ok(Self { kept, image })
+    }
 }
 
 /// The drive as it begins, and from where it goes on, in words.
-fn begun(preset: &Preset, state: Option<&StateFile>, arguments: &Arguments) -> Result<(Device, String), Failure> {
-    let fresh = || Ok((prepared(preset, arguments.image.is_some() || arguments.worn, arguments.worn)?, String::new()));
-    let Some(state) = state else { return fresh() };
+fn begun(
+    preset: &Preset,
+    state: Option<&StateFile>,
+    arguments: &Arguments,
+    kept: Option<&mut DataFile>,
+) -> Result<(Device, String), Failure> {
+    let fresh = |kept: Option<&mut DataFile>| {
+        // Before anything that takes a while.
+        kept.map_or(Ok(()), |data| data.fit(preset.capacity()))?;
+        Ok((prepared(preset, arguments.image.is_some() || arguments.worn, arguments.worn)?, String::new()))
+    };
+    let Some(state) = state else { return fresh(kept) };
     state.prepare().map_err(Failure::usage)?;
     let path = state.path().display();
     if !state.exists() {
-        return fresh();
+        return fresh(kept);
     }
     if arguments.worn {
         return Err(Failure::usage(format!(
             "the drive goes on from {path}, and --worn makes another: leave out --worn, remove {path}, or give another --state"
         )));
     }
-    let Resumed { drive, is_behind } = state.resume(preset, kept(arguments)).map_err(Failure::usage)?;
+    let Resumed { drive, is_behind, knows_data } = state.resume(preset, kept.as_deref()).map_err(Failure::usage)?;
+    kept.filter(|_| knows_data).map(DataFile::is_vouched_for);
     let written = drive.counters().host_written;
     let behind = if is_behind {
         " The data was written after that was saved, as when a server is killed: of this the drive does not know."
@@ -270,16 +304,19 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::failed(format!("cannot go into the background: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let words = std::env::args_os().skip(1).filter(|word| word != "--daemon");
-    let mut command = Command::new("setsid");
+    let mut command = program::command("setsid").map_err(Failure::failed)?;
     command.arg(program).args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = program::start(&mut command).map_err(failed)?;
     let mut device = String::new();
     BufReader::new(child.stdout.take().expect("it was piped")).read_line(&mut device).map_err(failed)?;
     let mut told = BufReader::new(child.stderr.take().expect("it was piped"));
     if device.is_empty() {
         let mut words = String::new();
         std::io::Read::read_to_string(&mut told, &mut words).map_err(failed)?;
-        return Err(Failure::failed(words.trim_start_matches("error: ").trim_end().to_owned()));
+        let words = words.trim_start_matches("error: ").trim_end().to_owned();
+        let code = child.wait().map_err(failed)?.code();
+        let is_refused = code == Some(i32::from(Exit::Refused.code()));
+        return Err(if is_refused { Failure::usage(words) } else { Failure::failed(words) });
     }
     print!("{device}");
     // What it says of the way there.

@@ -8,6 +8,7 @@ use lab::replicate::{Tally, catalog};
 
 use crate::failure::Failure;
 use crate::number;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::terminal::say;
 
@@ -53,6 +54,9 @@ fn parameters(text: &str) -> Result<List, ParameterError> {
 
 /// Fits the drive, tells what was found and writes its file.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let base = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).split('?').next().unwrap_or_default();
+    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
+    let mut output = outputs::at(&path)?;
     let review = catalog::find(&arguments.figures)?;
     let request = Request {
         drive: arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).to_owned(),
@@ -66,11 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.finish();
     let done = done?;
     say(&told(&done))?;
-    let base = request.drive.split('?').next().unwrap_or(&request.drive);
-    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
-    std::fs::write(&path, &done.text).map_err(|error| {
-        Failure::failed(format!("the drive could not be written to {}: {error}; name another --out", path.display()))
-    })?;
+    output.write(done.text.as_bytes()).map_err(Failure::failed)?;
     say(&format!("\nDrive: {}\n", std::path::absolute(&path).unwrap_or(path).display()))
 }
 

@@ -12,6 +12,7 @@ use store::{Run, RunId, State, Store};
 
 use super::page;
 use crate::failure::Failure;
+use crate::outputs;
 use crate::terminal::{color, line, print, say, spelled, width};
 
 /// Which run is meant.
@@ -132,9 +133,7 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     };
     match output {
         None => print(&document),
-        Some(path) => std::fs::write(path, document).map_err(|error| {
-            Failure::failed(format!("the figures cannot be written to {}: {error}; name another file", path.display()))
-        }),
+        Some(path) => outputs::write(path, &document),
     }
 }
 
@@ -193,5 +192,7 @@ fn file_name(run: &Run) -> String {
     };
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let target = words.join("-");
-    format!("{}-{}-{}.html", run.plan, &target[..target.len().min(TARGET_MAX)], run.id)
+    // The plan of a store that somebody sent may have any name.
+    let words = outputs::file_name(&format!("{}-{}", run.plan, &target[..target.len().min(TARGET_MAX)]));
+    format!("{words}-{}.html", run.id)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::outputs;
 use crate::terminal::{notice, say};
 
 /// Where pages go that are asked for by nothing but a table for people.
@@ -29,9 +30,7 @@ pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOn
 /// # Errors
 /// If it cannot be written, with what to do then.
 pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
-    let path = folder.join(name);
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, html)).map_err(|error| {
-        Failure::failed(format!("the report could not be written to {}: {error}; {otherwise}", path.display()))
-    })?;
+    let written = outputs::write_page(folder, name, html.as_bytes());
+    let path = written.map_err(|error| Failure::failed(format!("the report is not written: {error}; {otherwise}")))?;
     Ok(std::path::absolute(&path).unwrap_or(path))
 }

@@ -11,6 +11,7 @@ use crate::color;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::number;
+use crate::outputs;
 use crate::progress::Progress;
 use crate::terminal::{say, width};
 
@@ -54,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let name = match &done[..] {
-        [one] => format!("replicate-{}.html", one.published.review),
+        [one] => outputs::file_name(&format!("replicate-{}.html", one.published.review)),
         _ => "replicate.html".to_owned(),
     };
     deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {

@@ -1,6 +1,6 @@
 //! `assay review`: a whole plan on a target, and its report.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use block::{Endurance, Seed, parse_endurance};
@@ -14,6 +14,7 @@ use super::history::{Which, print_summary, write_report};
 use crate::format::Format;
 use crate::metrics;
 use crate::number;
+use crate::outputs;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::terminal::{notice, say};
@@ -181,7 +182,7 @@ impl Terms {
 }
 
 fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
-    check_folder(&arguments.out)?;
+    outputs::check_folder(&arguments.out)?;
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
@@ -209,7 +210,7 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
 }
 
 fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
-    check_folder(&arguments.out)?;
+    outputs::check_folder(&arguments.out)?;
     let id = cut_off(which, store)?;
     store.own(id)?;
     let run = store.run(id)?;
@@ -233,7 +234,8 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     if !run.target.starts_with("sim:") {
         check_same(&run)?;
     }
-    let options = RealOptions { size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
+    let options =
+        RealOptions { resume: true, size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
     let metering = arguments.power.or_of(&run)?.open(&run.target)?.going_on(store, id)?;
     let mut opened = metering.of(target::open(&run.target, &options, plan.changes_data(), true)?);
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
@@ -287,21 +289,6 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
         target = run.target,
         id = run.id
     ))
-}
-
-/// A report that could not be written at the end would be a pity: try the folder at the start.
-fn check_folder(folder: &Path) -> Result<(), Failure> {
-    let tried = std::fs::create_dir_all(folder).and_then(|()| {
-        let probe = folder.join(format!(".assay-{}", std::process::id()));
-        std::fs::File::create(&probe)?.write_all(b"1")?;
-        std::fs::remove_file(&probe)
-    });
-    tried.map_err(|error| {
-        Failure::usage(format!(
-            "reports cannot be written to {}: {error}; name another folder with --out",
-            folder.display()
-        ))
-    })
 }
 
 fn finish(store: &Store, run: RunId, folder: &Path) -> Result<(), Failure> {

@@ -30,7 +30,6 @@ pub fn completions(arguments: &Completions) -> Result<(), Failure> {
 /// Writes the manual pages.
 pub fn manual(arguments: &Manual) -> Result<(), Failure> {
     let folder = arguments.folder.display();
-    let count = manual::write(&arguments.folder)
-        .map_err(|error| Failure::failed(format!("manual pages cannot be written to {folder}: {error}")))?;
+    let count = manual::write(&arguments.folder)?;
     say(&format!("{count} manual pages are in {folder}; `man -l {folder}/assay.1` shows the first.\n"))
 }

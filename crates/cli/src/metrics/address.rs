@@ -1,23 +1,27 @@
 //! The address at which the figures of a run are had.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::connections::{Connections, Limits};
 use crate::http::{PLAIN, Request, Response, Trouble};
 
-/// How long one who asks may take to do so, and to take the answer: others wait meanwhile.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Whoever asks may take so long to do so, and to take the answer. Prometheus asks once in some seconds.
+const LIMITS: Limits = Limits { most: 16, arrival: Duration::from_secs(2), departure: Duration::from_secs(2) };
 /// The type of the figures. Source: OpenMetrics 1.0.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answers all who ask for `/metrics`, from a thread of its own, until the program ends.
-pub fn answer(listener: Arc<TcpListener>, text: impl Fn() -> String + Send + 'static) {
+/// Answers all who ask for `/metrics`, from threads of its own, until the program ends.
+pub fn answer(listener: Arc<TcpListener>, text: impl Fn() -> String + Send + Sync + 'static) {
+    let (open, text) = (Connections::new(LIMITS), Arc::new(text));
     let serve = move || {
         for stream in listener.incoming() {
             match stream {
-                // Whoever goes away before the answer is through does not want it.
-                Ok(stream) => converse(stream, &text).unwrap_or_default(),
+                Ok(stream) => {
+                    let text = Arc::clone(&text);
+                    open.serve(stream, busy, move |asked| response(asked, &*text));
+                }
                 // There may be too many files open just now.
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }
@@ -26,17 +30,11 @@ pub fn answer(listener: Arc<TcpListener>, text: impl Fn() -> String + Send + 'st
     std::thread::spawn(serve);
 }
 
-fn converse(mut stream: TcpStream, text: impl Fn() -> String) -> std::io::Result<()> {
-    let asked = match Request::take(&mut stream, PATIENCE) {
-        Ok(None) => return Ok(()),
-        Ok(Some(request)) => Ok(request),
-        Err(trouble) => Err(trouble),
-    };
-    let head_only = asked.as_ref().is_ok_and(|request| request.head_only);
-    response(asked, text).send(&mut stream, head_only, PATIENCE)
+fn busy() -> Response {
+    Response::of(503, PLAIN, "too many ask at once; ask again in a moment\n")
 }
 
-fn response(asked: Result<Request, Trouble>, text: impl Fn() -> String) -> Response {
+fn response(asked: Result<&Request, Trouble>, text: impl Fn() -> String) -> Response {
     match asked {
         Ok(request) if request.path == "/metrics" => Response::text(METRICS, text()),
         Ok(_) => Response::of(404, PLAIN, "metrics are at /metrics\n"),
@@ -49,7 +47,7 @@ fn response(asked: Result<Request, Trouble>, text: impl Fn() -> String) -> Respo
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::net::Shutdown;
+    use std::net::{Shutdown, TcpStream};
 
     use super::*;
 
@@ -87,16 +85,19 @@ mod tests {
     }
 
     #[test]
-    fn one_who_asks_nothing_keeps_nobody_waiting_for_long() {
+    fn those_who_ask_nothing_or_a_letter_at_a_time_keep_nobody_waiting() {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
         let address = listener.local_addr().unwrap();
         answer(listener, || "x 1\n".to_owned());
-        let silent = TcpStream::connect(address).unwrap();
+        let mut slow: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(address).unwrap()).collect();
+        slow.iter_mut().skip(1).step_by(2).for_each(|slow| slow.write_all(b"G").unwrap_or_default());
         let mut asks = TcpStream::connect(address).unwrap();
+        // One after the other, at two seconds each, they would take two minutes.
+        asks.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         asks.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
         let mut told = String::new();
         asks.read_to_string(&mut told).unwrap();
         assert!(told.ends_with("x 1\n"), "{told}");
-        drop(silent);
+        drop(slow);
     }
 }

@@ -3,9 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use host::Output;
 
 use crate::failure::Failure;
+use crate::outputs;
 use crate::terminal::notice;
 
 /// What was asked for: a file, or an address.
@@ -20,7 +23,7 @@ pub enum Place {
 /// A place that was tried.
 pub enum Outlet {
     /// A file that can be written.
-    File(PathBuf),
+    File(Arc<Mutex<Output>>),
     /// What waits for those who ask.
     Listener(Arc<TcpListener>),
 }
@@ -54,13 +57,11 @@ impl Place {
     pub fn open(&self, is_public: bool) -> Result<Outlet, Failure> {
         let address = match self {
             Self::File(path) => {
-                return match std::fs::write(path, "") {
-                    Ok(()) => Ok(Outlet::File(path.clone())),
-                    Err(error) => Err(Failure::usage(format!(
-                        "metrics cannot be written to {}: {error}; name another file",
-                        path.display()
-                    ))),
-                };
+                let mut output = outputs::at(path)?;
+                if !output.is_stream() {
+                    output.write(b"").map_err(Failure::usage)?;
+                }
+                return Ok(Outlet::File(Arc::new(Mutex::new(output))));
             }
             Self::Address(address) => address,
         };

@@ -1,9 +1,10 @@
 //! Steps that try what stands above the drive: what they are told, and what they sweep.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
-use trial::{Choice, Choices, Experiment};
+use trial::{Choice, Choices, ChoicesError, Experiment, TrialError};
 
 use super::Repetition;
 use super::body::unknown_key;
@@ -24,6 +25,27 @@ pub struct Trials {
     pub axes: Vec<&'static Choice>,
     /// How often each point is tried.
     pub repeats: u32,
+}
+
+impl Trials {
+    /// The folders that they write to beside the stage.
+    ///
+    /// # Errors
+    /// If one of assay's own is not there and cannot be made.
+    pub fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        self.experiment.folders()
+    }
+
+    /// The commands of other programs that its points start for what they are told, each once, in order.
+    pub fn commands(&self) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for command in self.points.iter().flat_map(|point| self.experiment.commands(&point.choices)) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
 }
 
 impl PartialEq for Trials {
@@ -101,24 +123,14 @@ impl TrialDraft {
         let quick = frame.length.is_quick().then_some(quick);
         // The nearest word wins: the later part.
         let parts: Vec<&Part> = [Some(own), simulated, quick].into_iter().flatten().collect();
-        let sweep = own.sweep.iter().map(|(choice, values)| {
-            let shorter = parts.iter().rev().find_map(|part| part.sweep.iter().find(|(other, _)| other == choice));
-            (*choice, shorter.map_or(values, |(_, values)| values))
-        });
-        let mut fixed = Choices::of(experiment.choices());
-        for (choice, (text, _)) in parts.iter().flat_map(|part| &part.told) {
-            fixed.tell(choice.name, text).expect("it was checked when it was read");
-        }
-        let mut points = vec![Point { values: Vec::new(), choices: fixed }];
-        let mut axes = Vec::new();
-        for (choice, values) in sweep {
-            axes.push(choice);
-            points = points.iter().flat_map(|point| values.iter().map(|(text, _)| point.with(choice, text))).collect();
-        }
-        if let Some(Err(words)) = points.iter().map(|point| experiment.check(&point.choices)).find(Result::is_err) {
-            mistakes.push(Diagnostic::new("plan::trial", draft.place.clone(), words).label("in this step"));
+        let points = self.points(&parts);
+        let wrong = points.iter().find_map(|point| Some((point, experiment.check(&point.choices).err()?)));
+        if let Some((point, error)) = wrong {
+            mistakes.push(self.mistake(point, error, &parts, draft));
             return None;
         }
+        self.check_other_lengths(draft, mistakes);
+        let axes = own.sweep.iter().map(|(choice, _)| *choice).collect();
         let frames =
             [frame.quick.repeats.filter(|_| quick.is_some()), frame.simulated.repeats.filter(|_| simulated.is_some())];
         let repeats = quick
@@ -129,6 +141,55 @@ impl TrialDraft {
             .or(own.repeats)
             .unwrap_or(frame.repeats);
         Some(Trials { experiment: *experiment, points, axes, repeats: repeats.least() })
+    }
+}
+
+impl TrialDraft {
+    /// The points of the sweep where these parts count, the later ones more.
+    fn points(&self, parts: &[&Part]) -> Vec<Point> {
+        let mut fixed = Choices::of(self.experiment.choices());
+        for (choice, (text, _)) in parts.iter().flat_map(|part| &part.told) {
+            fixed.tell(choice.name, text).expect("it was checked when it was read");
+        }
+        let mut points = vec![Point { values: Vec::new(), choices: fixed }];
+        for (choice, values) in &self.own.sweep {
+            let shorter = parts.iter().rev().find_map(|part| part.sweep.iter().find(|(other, _)| other == choice));
+            let values = shorter.map_or(values, |(_, values)| values);
+            points = points.iter().flat_map(|point| values.iter().map(|(text, _)| point.with(choice, text))).collect();
+        }
+        points
+    }
+
+    /// What a plan may not tell a program it may not tell it at any length: who reads a plan reads all of it.
+    fn check_other_lengths(&self, draft: &Draft, mistakes: &mut Mistakes) {
+        let Self { experiment, own, quick, simulated } = self;
+        for parts in [&[own][..], &[own, simulated], &[own, quick], &[own, simulated, quick]] {
+            for point in self.points(parts) {
+                if let Err(error @ ChoicesError::Text { .. }) = experiment.check(&point.choices) {
+                    mistakes.push(self.mistake(&point, error, parts, draft));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// That a point makes no sense, or tells a program what a plan may not: at the word, where it is one.
+    fn mistake(&self, point: &Point, error: ChoicesError, parts: &[&Part], draft: &Draft) -> Diagnostic {
+        let ChoicesError::Text { choice, refused } = error else {
+            return Diagnostic::new("plan::trial", draft.place.clone(), error.to_string()).label("in this step");
+        };
+        let text = point.choices.text(choice);
+        let fixed = parts.iter().rev().flat_map(|part| part.told.iter().filter(|(told, _)| told.name == choice));
+        let swept = parts.iter().rev().flat_map(|part| part.sweep.iter().filter(|(swept, _)| swept.name == choice));
+        let places = fixed.map(|(_, told)| told).chain(swept.flat_map(|(_, values)| values));
+        let place = places.filter(|(told, _)| told == text).map(|(_, span)| span.clone()).next();
+        // Between two quotation marks each letter stands for itself, unless there are more bytes than letters.
+        let within = |span: Range<usize>| match span.len() == text.len() + 2 {
+            true => span.start + 1 + refused.at.start..span.start + 1 + refused.at.end,
+            false => span,
+        };
+        let place = place.map_or_else(|| draft.place.clone(), within);
+        Diagnostic::new("plan::not-permitted", place, refused.found).label("refused").help(refused.help)
     }
 }
 

@@ -241,13 +241,15 @@ struct Processor {
     switches_involuntary: u64,
     /// How requests were handed to the kernel.
     handover: Option<Handover>,
+    /// For how long the program was suspended or had no processor.
+    halted_ns: u64,
 }
 
 impl Processor {
     fn of(cpu: Cpu) -> Self {
-        let Cpu { user, system, switches_voluntary, switches_involuntary, handover } = cpu;
-        let (user_ns, system_ns) = (user.as_nanos(), system.as_nanos());
-        Self { user_ns, system_ns, switches_voluntary, switches_involuntary, handover }
+        let Cpu { user, system, switches_voluntary, switches_involuntary, handover, halted } = cpu;
+        let [user_ns, system_ns, halted_ns] = [user, system, halted].map(Nanos::as_nanos);
+        Self { user_ns, system_ns, switches_voluntary, switches_involuntary, handover, halted_ns }
     }
 }
 

@@ -102,6 +102,7 @@ mod tests {
             system: Nanos::from_millis(300),
             switches_voluntary: 6_000,
             switches_involuntary: 3_000,
+            halted: Nanos::from_millis(20),
             handover: Some(Handover { method: Method::Deferred, registered: true, refusal: None }),
         });
         measurement.drive = Some(Counters {

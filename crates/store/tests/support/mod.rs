@@ -52,6 +52,7 @@ pub fn measurement(seed: u64, seconds: u64) -> Measurement {
         system: Nanos::from_micros(34_567),
         switches_voluntary: 123,
         switches_involuntary: 4,
+        halted: Nanos::ZERO,
         handover: Some(Handover { method: Method::Threads, registered: false, refusal: Some(1) }),
     });
     measurement.drive =

@@ -1,8 +1,11 @@
 //! What carries out a virtual machine's instructions.
 
-use std::fs::OpenOptions;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
+
+use host::open;
+use rustix::fs::OFlags;
 
 use super::cache::System;
 use super::machine;
@@ -44,7 +47,7 @@ impl Accelerator {
         if let Some(found) = *found {
             return Ok(found);
         }
-        let tried = if OpenOptions::new().read(true).write(true).open("/dev/kvm").is_err() {
+        let tried = if open::character_device(Path::new("/dev/kvm"), OFlags::empty()).is_err() {
             NO_KVM
         } else {
             (go.tell)("looking whether a kernel boots under KVM");

@@ -1,11 +1,12 @@
 //! The systems' images, each built once and kept with the user's other caches.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use block::Bytes;
+use host::{Scratch, open};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -54,11 +55,28 @@ impl System {
     }
 }
 
-/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`.
+/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`, where nobody else can change what root boots and
+/// copies; else where the machine's own caches are.
 fn home() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    cache.unwrap_or_else(|| PathBuf::from("/var/cache")).join("assay/boot")
+    let home = cache.map(|cache| cache.join("assay/boot")).filter(|home| open::is_out_of_reach(home));
+    home.unwrap_or_else(|| PathBuf::from("/var/cache/assay/boot"))
+}
+
+/// Makes it, if it is not there, and makes sure that nobody else can change what is in it.
+fn make_home(home: &Path) -> Result<(), TrialError> {
+    let above = home.ancestors().nth(2).unwrap_or(home);
+    fs::create_dir_all(above).map_err(TrialError::at(above))?;
+    let inside = [home.parent().unwrap_or(home), home];
+    inside.iter().try_for_each(|folder| open::own_folder(folder).map_err(TrialError::at(*folder)))
+}
+
+/// Where images are kept, made if it is not there.
+pub(super) fn ready_home() -> Result<PathBuf, TrialError> {
+    let home = home();
+    make_home(&home)?;
+    Ok(home)
 }
 
 /// The folder of a system: its name and a key of its recipe.
@@ -89,9 +107,9 @@ pub fn length(system: &str) -> Option<Bytes> {
 /// If it cannot be built.
 pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
     let folder = folder(system);
-    fs::create_dir_all(home()).map_err(TrialError::at(home()))?;
+    make_home(&home())?;
     let lock = folder.with_extension("lock");
-    let lock = File::create(&lock).map_err(TrialError::at(&lock))?;
+    let lock = open::own_or_new_file(&lock, 0o600).map_err(TrialError::at(&lock))?;
     while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         (go.tell)("waiting for another assay that builds the system");
         work.stage.goes_on()?;
@@ -109,12 +127,13 @@ pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
 /// Builds a system beside its folder, which it gets when it is whole.
 fn build(system: &str, folder: &Path, work: &Work, go: &Go) -> Result<(), TrialError> {
     (go.tell)("building the system's image, which is kept");
-    let site = folder.with_extension(format!("building-{}", std::process::id()));
+    let site = Scratch::name(&home(), &format!("building-{}", std::process::id()));
     let promise = work.aftermath.promise(Undo::Remove(site.clone()))?;
-    fs::create_dir_all(&site).map_err(TrialError::at(&site))?;
+    // The packages' own user has to come through.
+    open::own_folder(&site).map_err(TrialError::at(&site))?;
     let built = if system == "micro" { micro::build(&site, work)? } else { debian::build(&site, work)? };
     let text = serde_json::to_string_pretty(&built).expect("texts serialise");
-    fs::write(site.join("system.json"), text).map_err(TrialError::at(&site))?;
+    open::write_new(&site.join("system.json"), text.as_bytes(), 0o644).map_err(TrialError::at(&site))?;
     fs::remove_dir_all(folder).ok();
     fs::rename(&site, folder).map_err(TrialError::at(folder))?;
     promise.keep()

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
+use host::open;
 
 use super::analysis::PAPERS;
 use super::cache::{System, built};
@@ -98,12 +99,12 @@ pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
     let root = site.join("root");
     let (suite, sources) = sources(work)?;
     let list = site.join("sources.list");
-    fs::write(&list, sources).map_err(TrialError::at(&list))?;
+    open::write_new(&list, sources.as_bytes(), 0o644).map_err(TrialError::at(&list))?;
     let mut mmdebstrap = command("mmdebstrap")?;
     mmdebstrap.args(["--mode=root", "--variant=minbase", "--aptopt=APT::Install-Recommends \"false\""]);
     mmdebstrap.arg(format!("--include={PACKAGES}")).arg(format!("--essential-hook={MODULES}"));
     mmdebstrap.args(WITHOUT.map(|path| format!("--dpkgopt=path-exclude={path}")));
-    mmdebstrap.arg(&suite).arg(&root).arg(&list);
+    mmdebstrap.arg(plain("apt-get", &suite)?).arg(&root).arg(&list);
     work.run(&mut mmdebstrap, LIMIT)?;
     let version = version(&root)?;
     furnish(&root, &version)?;
@@ -119,7 +120,7 @@ pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
     disk::add_grub(&image, &root.join("usr/lib/grub/i386-pc/boot.img"), &root.join("boot/core.img"))?;
     for name in ["vmlinuz", "initrd.img"] {
         let from = root.join("boot").join(format!("{name}-{version}"));
-        fs::copy(&from, site.join(name)).map_err(TrialError::at(&from))?;
+        open::copy_private(&from, &site.join(name), 0o644).map_err(TrialError::at(&from))?;
     }
     let release = fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
     let named = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).unwrap_or("Debian");
@@ -159,7 +160,8 @@ fn version(root: &Path) -> Result<String, TrialError> {
     let boot = root.join("boot");
     let mut files = fs::read_dir(&boot).map_err(TrialError::at(&boot))?.flatten();
     let version = files.find_map(|file| Some(file.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned()));
-    version.ok_or_else(|| TrialError::Unexpected { program: "mmdebstrap".to_owned(), found: "no kernel".to_owned() })
+    let none = || TrialError::Unexpected { program: "mmdebstrap".to_owned(), found: "no kernel".to_owned() };
+    plain("mmdebstrap", &version.ok_or_else(none)?).map(str::to_owned)
 }
 
 /// Writes what makes a system of the packages, as it is after a first boot.
@@ -183,15 +185,51 @@ fn furnish(root: &Path, version: &str) -> Result<(), TrialError> {
     symlink(service, wants.join("assay-teller.service")).map_err(TrialError::at(&wants))
 }
 
-/// Writes a file, and the folders that it is in.
+/// Writes a file in the place of what is there, be it a link, and makes the folders that it is in.
 pub fn write(path: &Path, text: &str) -> Result<(), TrialError> {
     let folder = path.parent().expect("a file is in a folder");
-    fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(TrialError::at(path))
+    fs::create_dir_all(folder).map_err(TrialError::at(folder))?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(TrialError::at(path)(error)),
+        _ => {}
+    }
+    open::write_new(path, text.as_bytes(), 0o644).map_err(TrialError::at(path))
+}
+
+/// A word of what packages or apt say, which goes to a program: nothing that it could take for an option or a path.
+///
+/// # Errors
+/// If it is none.
+pub fn plain<'t>(program: &str, word: &'t str) -> Result<&'t str, TrialError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+~-".contains(c);
+    match !word.is_empty() && !word.starts_with(['-', '.']) && word.chars().all(is_plain) {
+        true => Ok(word),
+        false => Err(TrialError::Unexpected { program: program.to_owned(), found: word.escape_debug().to_string() }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_takes_the_place_of_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("kept"), "kept").unwrap();
+        symlink(path("kept"), path("hostname")).unwrap();
+        write(&path("hostname"), "assay\n").unwrap();
+        assert_eq!(fs::read_to_string(path("kept")).unwrap(), "kept");
+        assert_eq!(fs::read_to_string(path("hostname")).unwrap(), "assay\n");
+    }
+
+    #[test]
+    fn a_word_for_a_program_is_no_option_and_no_path() {
+        plain("apt", "6.1.0-42-amd64").unwrap();
+        for word in ["", "-x", "../x", "a b", "a;b", "$(x)", "a/b", "a\nb"] {
+            plain("apt", word).unwrap_err();
+        }
+    }
 
     #[test]
     fn debians_packages_come_from_where_this_machine_has_them() {

@@ -1,12 +1,12 @@
 //! A disk with one partition: how it is made, and how it gets onto a drive.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use block::Bytes;
+use host::open;
 use rustix::fs::OFlags;
 
 use super::work::{Work, command};
@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 pub fn make(image: &Path, root: &Path, size: Bytes, uuid: &str, work: &Work) -> Result<(), TrialError> {
     let offset = u64::from(FIRST) * 512;
     let at = TrialError::at;
-    let mut file = File::create(image).map_err(at(image))?;
+    let mut file = open::new_private(image, 0o644).map_err(at(image))?;
     file.set_len(offset + size.get()).map_err(at(image))?;
     file.write_all(&label((size.get() / 512) as u32)).map_err(at(image))?;
     let mut mkfs = command("mkfs.ext4")?;
@@ -59,7 +59,7 @@ pub fn add_grub(image: &Path, boot: &Path, core: &Path) -> Result<(), TrialError
         let found = format!("GRUB takes {} B, and there is room for {room} B", core.len());
         return Err(TrialError::Unexpected { program: "grub-mkimage".to_owned(), found });
     }
-    let mut file = OpenOptions::new().write(true).open(image).map_err(at(image))?;
+    let mut file = open::own_file(image).map_err(at(image))?;
     let written = file.write_all(&boot[..440.min(boot.len())]).and_then(|()| file.seek(SeekFrom::Start(512)));
     written.and_then(|_| file.write_all(&core)).map_err(at(image))
 }
@@ -80,9 +80,7 @@ pub fn copy(image: &Path, work: &Work) -> Result<(), TrialError> {
         )));
     }
     let mut from = File::open(image).map_err(TrialError::at(image))?;
-    let direct = OFlags::DIRECT.bits() as i32;
-    let onto = OpenOptions::new().write(true).custom_flags(direct).open(stage.path());
-    let mut onto = onto.map_err(TrialError::at(stage.path()))?;
+    let mut onto = stage.open(OFlags::DIRECT)?;
     // Memory must begin where a page does.
     let mut memory = vec![0; CHUNK + 4096];
     let start = memory.as_ptr().align_offset(4096);

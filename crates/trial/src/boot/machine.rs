@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::cache::System;
 use super::console::{self, Said};
 use super::work::{Work, command};
+use crate::mount::DEVICE;
 use crate::task::Task;
 use crate::{Choices, ProgramError, TrialError};
 
@@ -61,18 +62,10 @@ impl<'w> Machine<'w> {
         let version = version.lines().next().unwrap_or_default().to_owned();
         let (console, papers) = (work.folder().join("console"), work.folder().join("papers"));
         let mut qemu = command("qemu-system-x86_64")?;
-        qemu.args(plain(accelerator));
-        qemu.args(["-smp", choices.text("cpus"), "-m"]).arg(format!("{}M", choices.bytes("memory").get() >> 20));
-        qemu.arg("-chardev").arg(format!("file,id=console,path={}", console.display()));
-        qemu.args(["-serial", "chardev:console", "-chardev"]);
-        qemu.arg(format!("socket,id=papers,path={},server=on,wait=off", papers.display()));
-        qemu.args(["-serial", "chardev:papers"]);
-        qemu.args(drive(work.stage.path(), choices.text("bus")));
+        let places = Places { console: &console, papers: &papers, device: work.stage.path() };
+        qemu.args(arguments(choices, accelerator, system.root.as_deref(), &places));
         if choices.text("loader") == "direct" {
-            let (root, _) = bus(choices.text("bus"));
-            let root = system.root.as_deref().unwrap_or(root);
             qemu.arg("-kernel").arg(system.kernel()).arg("-initrd").arg(system.initrd());
-            qemu.arg("-append").arg(format!("root={root} ro {KERNEL}"));
         }
         let began = Instant::now();
         let task = Task::start(work.aftermath, &mut qemu)?;
@@ -140,6 +133,48 @@ impl<'w> Machine<'w> {
     }
 }
 
+/// Paths that QEMU is told.
+struct Places<'p> {
+    console: &'p Path,
+    papers: &'p Path,
+    device: &'p Path,
+}
+
+/// What QEMU is told besides which kernel it loads: words of the choices, numbers, and paths of our own.
+fn arguments(choices: &Choices, accelerator: &str, root: Option<&str>, places: &Places) -> Vec<String> {
+    let memory = format!("{}M", choices.bytes("memory").get() >> 20);
+    let console = format!("file,id=console,path={}", escaped(places.console));
+    let papers = format!("socket,id=papers,path={},server=on,wait=off", escaped(places.papers));
+    let lines = ["-chardev", &console, "-serial", "chardev:console", "-chardev", &papers, "-serial", "chardev:papers"];
+    let size = ["-smp", choices.text("cpus"), "-m", &memory];
+    let told = size.into_iter().chain(lines).map(str::to_owned);
+    let mut all: Vec<String> = plain(accelerator).into_iter().chain(told).collect();
+    all.extend(drive(places.device, choices.text("bus")));
+    if choices.text("loader") == "direct" {
+        let root = root.unwrap_or(bus(choices.text("bus")).0);
+        all.extend(["-append".to_owned(), format!("root={root} ro {KERNEL}")]);
+    }
+    all
+}
+
+/// The same before anything of it is there.
+pub fn told_beforehand(choices: &Choices) -> Vec<String> {
+    let [console, papers, device] = ["FOLDER/console", "FOLDER/papers", DEVICE].map(Path::new);
+    let accelerator = if choices.text("accel") == "auto" { "kvm|tcg" } else { choices.text("accel") };
+    let root = (choices.text("system") == "debian").then_some("UUID=SYSTEM");
+    let mut all = arguments(choices, accelerator, root, &Places { console, papers, device });
+    if choices.text("loader") == "direct" {
+        all.extend(["-kernel", "SYSTEM/vmlinuz", "-initrd", "SYSTEM/initrd.img"].map(str::to_owned));
+    }
+    all
+}
+
+/// A path as the value of one of QEMU's keys, in which a comma would begin another.
+/// Source: qemu(1), "-drive file=file": "If the filename contains comma, you must double it".
+fn escaped(path: &Path) -> String {
+    path.display().to_string().replace(',', ",,")
+}
+
 /// What every virtual machine is told, with what carries out its instructions.
 pub fn plain(accelerator: &str) -> Vec<String> {
     let accelerator = if accelerator == "tcg" { "tcg,thread=multi" } else { accelerator };
@@ -159,7 +194,7 @@ fn bus(bus: &str) -> (&'static str, &'static str) {
 
 /// The device at `path`, past the page cache of the host.
 fn drive(path: &Path, on: &str) -> Vec<String> {
-    let drive = format!("file={},if=none,id=drive,format=raw,cache=none,aio=native", path.display());
+    let drive = format!("file={},if=none,id=drive,format=raw,cache=none,aio=native", escaped(path));
     vec!["-drive".to_owned(), drive, "-device".to_owned(), bus(on).1.to_owned()]
 }
 
@@ -171,12 +206,23 @@ pub fn boots(kernel: &Path, accelerator: &str, work: &Work, limit: Duration) -> 
     let console = work.folder().join("probe");
     let mut qemu = command("qemu-system-x86_64")?;
     qemu.args(plain(accelerator)).args(["-m", "256M", "-chardev"]);
-    qemu.arg(format!("file,id=console,path={}", console.display())).args(["-serial", "chardev:console"]);
+    qemu.arg(format!("file,id=console,path={}", escaped(&console))).args(["-serial", "chardev:console"]);
     qemu.arg("-kernel").arg(kernel).args(["-append", KERNEL]);
     match work.run(&mut qemu, limit) {
         // After its panic it is to start anew, which ends QEMU.
         Ok(_) => Ok(console::text(&console).contains("Kernel panic")),
         Err(TrialError::Program(ProgramError::Slow { .. }) | TrialError::Failed { .. }) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comma_in_a_path_begins_no_other_key() {
+        let words = drive(Path::new("/dev/x,snapshot=on,file=/dev/sda"), "nvme");
+        assert!(words[1].starts_with("file=/dev/x,,snapshot=on,,file=/dev/sda,if=none,"), "{}", words[1]);
     }
 }

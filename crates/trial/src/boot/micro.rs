@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
+use host::open;
 
 use super::cache::{System, built};
-use super::debian::write;
+use super::debian::{plain, write};
 use super::disk;
 use super::work::{Work, command};
 use crate::{Tools, TrialError};
@@ -107,6 +108,7 @@ fn kernel(site: &Path, work: &Work) -> Result<String, TrialError> {
         let lacks = "this machine's apt knows no package linux-image-amd64, whose kernel would boot";
         TrialError::Lacks(format!("{lacks}; run `apt-get update` on a Debian for x86-64"))
     })?;
+    let version = plain("apt-cache", version)?;
     let package = format!("linux-image-{version}");
     work.run(command("apt-get")?.args(["-q", "download", &package]).current_dir(&folder), LIMIT)?;
     let parts = PARTS.map(|part| format!("./lib/modules/*/kernel/{part}/*")).join("' '");
@@ -117,7 +119,7 @@ fn kernel(site: &Path, work: &Work) -> Result<String, TrialError> {
     work.run(command("sh")?.args(["-c", &unpack]).current_dir(&folder), LIMIT)?;
     work.run(command("depmod")?.arg("-b").arg(&folder).arg(version), LIMIT)?;
     let image = folder.join("boot").join(format!("vmlinuz-{version}"));
-    fs::copy(&image, site.join("vmlinuz")).map_err(TrialError::at(&image))?;
+    open::copy_private(&image, &site.join("vmlinuz"), 0o644).map_err(TrialError::at(&image))?;
     Ok(version.to_owned())
 }
 
@@ -137,7 +139,7 @@ fn initrd(site: &Path, version: &str, work: &Work) -> Result<(), TrialError> {
     fs::create_dir_all(ram.join("modules")).map_err(TrialError::at(&ram))?;
     for path in &loads {
         let name = path.file_name().unwrap_or_default();
-        fs::copy(path, ram.join("modules").join(name)).map_err(TrialError::at(path))?;
+        open::copy_private(path, &ram.join("modules").join(name), 0o644).map_err(TrialError::at(path))?;
         order += &format!("{}\n", name.display());
     }
     write(&ram.join("modules/order"), &order)?;
@@ -166,7 +168,7 @@ fn root(site: &Path) -> Result<PathBuf, TrialError> {
     let (count, size) = SERVICES;
     for number in 0..count {
         let path = root.join(format!("usr/lib/services/{number:02}"));
-        fs::write(&path, vec![number as u8 + 1; size]).map_err(TrialError::at(&path))?;
+        open::write_new(&path, &vec![number as u8 + 1; size], 0o644).map_err(TrialError::at(&path))?;
     }
     Ok(root)
 }
@@ -179,7 +181,8 @@ fn busybox(root: &Path) -> Result<(), TrialError> {
         return Err(TrialError::Lacks(format!("{} {lacks}", from.display())));
     }
     let onto = root.join("bin/busybox");
-    fs::create_dir_all(root.join("bin")).and_then(|()| fs::copy(&from, &onto)).map(drop).map_err(TrialError::at(from))
+    let made = fs::create_dir_all(root.join("bin"));
+    made.and_then(|()| open::copy_private(&from, &onto, 0o755)).map_err(TrialError::at(from))
 }
 
 /// Whether a program of 64 bits names another that has to load it: whether it has a header of the type `PT_INTERP`.

@@ -13,6 +13,8 @@ mod machine;
 mod micro;
 mod work;
 
+use std::path::PathBuf;
+
 use block::{Bytes, Nanos};
 use workload::to_timed;
 
@@ -20,8 +22,11 @@ use self::accelerator::Accelerator;
 use self::cache::System;
 use self::machine::Machine;
 use self::work::Work;
+use crate::aftermath;
 use crate::meters::{Meters, Usage};
-use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError};
+use crate::{
+    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
+};
 
 /// The experiment `boot`.
 #[derive(Debug)]
@@ -96,15 +101,19 @@ impl Experiment for Boot {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
         if choices.text("system") == "micro" && choices.text("loader") == "grub" {
-            return Err("system = \"micro\" has no GRUB; say loader = \"direct\" as well".to_owned());
+            return Err("system = \"micro\" has no GRUB; say loader = \"direct\" as well".to_owned().into());
         }
         let memory = choices.bytes("memory");
         if memory < MEMORY_MIN {
-            return Err(format!("memory = {memory} is too little to boot in; give {MEMORY_MIN} or more"));
+            return Err(format!("memory = {memory} is too little to boot in; give {MEMORY_MIN} or more").into());
         }
         Ok(())
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        vec![format!("qemu-system-x86_64 {}", machine::told_beforehand(choices).join(" "))]
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
@@ -115,6 +124,11 @@ impl Experiment for Boot {
         let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| !Tools::of_system().has(program));
         missing
             .map(|(program, package)| format!("`{program}` is not installed; Debian has it in the package {package}"))
+    }
+
+    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        aftermath::place()?;
+        Ok(vec![aftermath::PLACE.into(), cache::ready_home()?])
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
@@ -224,10 +238,10 @@ mod tests {
 
     #[test]
     fn what_cannot_boot_is_refused_with_what_would() {
-        let said = Boot.check(&told(&[("system", "micro")])).unwrap_err();
+        let said = Boot.check(&told(&[("system", "micro")])).unwrap_err().to_string();
         assert!(said.contains("loader = \"direct\""), "{said}");
         Boot.check(&told(&[("system", "micro"), ("loader", "direct")])).unwrap();
-        let said = Boot.check(&told(&[("memory", "64m")])).unwrap_err();
+        let said = Boot.check(&told(&[("memory", "64m")])).unwrap_err().to_string();
         assert!(said.contains("256 MiB or more"), "{said}");
     }
 }

@@ -1,18 +1,19 @@
 //! A PostgreSQL server of our own, on a folder of the drive.
 
-use std::fs::{self, File, Permissions};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use block::Bytes;
+use host::open;
 use rustix::process::Signal;
 
 use super::programs::Programs;
 use super::terms::Terms;
+use crate::folder::make_for;
 use crate::memory::MemoryLimit;
 use crate::task::{self, Task};
 use crate::{Aftermath, Stage, TrialError};
@@ -23,6 +24,8 @@ const LIMIT: Duration = Duration::from_secs(1800);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How many lines of its log tell why it failed: what was wrong comes before that it ends for it.
 const LAST_WORDS: usize = 3;
+/// What `initdb` is told besides where.
+const INITDB: [&str; 8] = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
 /// Connections beside those of clients.
 const CONNECTIONS_SPARE: u64 = 10;
 
@@ -65,13 +68,10 @@ impl<'s> Cluster<'s> {
     ) -> Result<Self, TrialError> {
         let [data, socket] = [home.join("postgresql"), folder.join("socket")];
         for path in [&data, &socket] {
-            fs::create_dir(path)
-                .and_then(|()| chown(path, Some(programs.uid), Some(programs.gid)))
-                .and_then(|()| fs::set_permissions(path, Permissions::from_mode(0o700)))
-                .map_err(TrialError::at(path))?;
+            make_for(path, programs.uid, programs.gid)?;
         }
-        let mut command = programs.command("initdb");
-        command.arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        let mut command = programs.command("initdb")?;
+        command.arg("-D").arg(&data).args(INITDB);
         if terms.choices.text("checksums") == "yes" {
             command.arg("--data-checksums");
         } else if knows(programs, "--no-data-checksums")? {
@@ -90,14 +90,11 @@ impl<'s> Cluster<'s> {
     /// Adds what was told to the server's configuration.
     fn configure(&self, terms: &Terms) -> Result<(), TrialError> {
         let path = self.data.join("postgresql.conf");
-        let mut lines = vec![
-            format!("shared_buffers = {}kB", terms.choices.bytes("shared-buffers").get().div_ceil(1024)),
-            format!("max_connections = {}", (terms.clients + CONNECTIONS_SPARE).max(100)),
-        ];
+        let mut lines = own_settings(terms);
         lines.extend(max_wal_size(self.stage.capacity(), terms.size()).map(|size| format!("max_wal_size = {size}MB")));
         // What was told comes last, for the last counts.
-        lines.extend(terms.settings().map(str::to_owned));
-        let mut file = File::options().append(true).open(&path).map_err(TrialError::at(&path))?;
+        lines.extend(terms.settings()?.lines());
+        let mut file = open::append(&path).map_err(TrialError::at(&path))?;
         writeln!(file, "{}", lines.join("\n")).and_then(|()| file.sync_all()).map_err(TrialError::at(&path))
     }
 
@@ -106,8 +103,8 @@ impl<'s> Cluster<'s> {
     /// # Errors
     /// If it does not start, with its last words.
     pub fn start(&mut self) -> Result<(), TrialError> {
-        let log = File::options().append(true).create(true).open(&self.log).map_err(TrialError::at(&self.log))?;
-        let mut command = self.programs.command("postgres");
+        let log = open::append(&self.log).map_err(TrialError::at(&self.log))?;
+        let mut command = self.programs.command("postgres")?;
         command.arg("-D").arg(&self.data);
         let socket = format!("unix_socket_directories={}", self.socket.display());
         let closed = "unix_socket_permissions=0700";
@@ -174,10 +171,13 @@ impl<'s> Cluster<'s> {
     }
 
     /// A program of PostgreSQL's that talks to it, as far as its options of where and who.
-    pub fn client(&self, program: &str) -> Command {
-        let mut command = self.programs.command(program);
+    ///
+    /// # Errors
+    /// If what runs it is not installed.
+    pub fn client(&self, program: &str) -> Result<Command, TrialError> {
+        let mut command = self.programs.command(program)?;
         command.arg("-h").arg(&self.socket).args(["-p", "5432", "-U", "postgres"]);
-        command
+        Ok(command)
     }
 
     /// Runs a program that talks to it to its end: what it wrote, and its command line.
@@ -209,12 +209,12 @@ impl<'s> Cluster<'s> {
         Some(line.split_once("] ").map_or(line, |(_, said)| said).to_owned())
     }
 
-    /// Lets the server's user, as whom its programs run as well, write to a folder.
+    /// Makes a folder that the server's user, as whom its programs run as well, can write to.
     ///
     /// # Errors
     /// If that cannot be done.
-    pub fn give(&self, folder: &Path) -> Result<(), TrialError> {
-        chown(folder, Some(self.programs.uid), Some(self.programs.gid)).map_err(TrialError::at(folder))
+    pub fn make_folder(&self, path: &Path) -> Result<(), TrialError> {
+        make_for(path, self.programs.uid, self.programs.gid)
     }
 
     /// What a query answers: rows as lines, columns apart by `|`.
@@ -222,7 +222,7 @@ impl<'s> Cluster<'s> {
     /// # Errors
     /// If it fails.
     pub fn query(&self, sql: &str) -> Result<String, TrialError> {
-        let mut command = self.client("psql");
+        let mut command = self.client("psql")?;
         command.args(["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-c", sql]);
         Ok(self.run(&mut command, LIMIT)?.0.stdout.trim_end().to_owned())
     }
@@ -275,10 +275,29 @@ impl Drop for Cluster<'_> {
     }
 }
 
+/// What is set for every server, before what was told.
+fn own_settings(terms: &Terms) -> Vec<String> {
+    vec![
+        format!("shared_buffers = {}kB", terms.choices.bytes("shared-buffers").get().div_ceil(1024)),
+        format!("max_connections = {}", (terms.clients + CONNECTIONS_SPARE).max(100)),
+    ]
+}
+
+/// The commands by which a server is made, as one would type them, with what its configuration says.
+pub fn commands(terms: &Terms) -> Vec<String> {
+    let checksums = if terms.choices.text("checksums") == "yes" { " --data-checksums" } else { "" };
+    let told = terms.settings().map(|settings| settings.lines()).unwrap_or_default();
+    let settings = [own_settings(terms), told].concat().join("; ");
+    vec![
+        format!("initdb -D FOLDER/postgresql {}{checksums}", INITDB.join(" ")),
+        format!("postgres -D FOLDER/postgresql, with {settings} in postgresql.conf"),
+    ]
+}
+
 /// Whether this version's `initdb` has an option.
 fn knows(programs: &Programs, option: &str) -> Result<bool, TrialError> {
-    let mut command = programs.command("initdb");
-    let said = command.arg("--help").output().map_err(TrialError::at(task::line(&command)))?;
+    let mut command = programs.command("initdb")?;
+    let said = host::program::output(command.arg("--help")).map_err(TrialError::at(task::line(&command)))?;
     Ok(String::from_utf8_lossy(&said.stdout).contains(option))
 }
 

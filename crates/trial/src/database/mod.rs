@@ -1,32 +1,34 @@
 //! A database on a file system of the drive, and pgbench's transactions on it.
 
 mod balances;
+mod bench;
 mod cluster;
 mod findings;
 mod pgbench;
 mod programs;
 mod server;
+mod settings;
 mod sqlite;
 mod terms;
 mod transactions;
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
 use block::{Bytes, Nanos};
 
 use self::balances::Balances;
+pub use self::bench::BenchOptions;
 use self::programs::Programs;
+pub use self::settings::Settings;
 use self::sqlite::Embedded;
 use self::terms::{CHOICES, Engine, Length, Terms, Transaction, Verify};
 use self::transactions::Transactions;
 use crate::folder::Folder;
 use crate::memory;
 use crate::meters::{Meters, Usage};
-use crate::mount::{self, Mounted};
+use crate::mount::{self, Mounted, Recipe};
 use crate::scheduler::Scheduler;
-use crate::{Aftermath, Choice, Choices, Experiment, Figure, Go, Paper, Stage, Trial, TrialError};
+use crate::{Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Paper, Stage, Trial, TrialError};
 
 /// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
 const FOLDER: &str = "/var/tmp";
@@ -72,8 +74,19 @@ impl Experiment for Database {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
-        terms::nonsense(choices).map_or(Ok(()), Err)
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
+        terms::check(choices)
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        let terms = Terms::of(choices);
+        let stage = Recipe::of(choices, None).map_or(Vec::new(), |recipe| recipe.commands().into());
+        let settings = || terms.settings().map(|settings| settings.lines()).unwrap_or_default();
+        let database = match terms.engine {
+            Engine::PostgreSql => [cluster::commands(&terms), pgbench::commands(&terms)].concat(),
+            Engine::Sqlite => settings().iter().map(|line| format!("PRAGMA {line} (SQLite, no program)")).collect(),
+        };
+        [stage, database].concat()
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
@@ -117,10 +130,10 @@ impl Experiment for Database {
         let fs = choices.text("fs");
         (go.tell)(&format!("{fs} on {}", stage.path().display()));
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
-        let mounted = Mounted::make(stage, fs, choices.text("mkfs"), choices.text("mount"), &aftermath)?;
+        let mounted = Mounted::make(stage, Recipe::of(choices, None)?, &aftermath)?;
         let folder = Folder::new(FOLDER, "assay-database", &aftermath)?;
-        // Its user has to come through.
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).map_err(TrialError::at(folder.path()))?;
+        // PostgreSQL's user has to come through.
+        folder.let_through()?;
         let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder };
         place.has_room(&terms)?;
         let mut measured = match terms.engine {

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use block::{Nanos, Seed};
+use host::open;
 
 use super::cluster::Cluster;
 use super::terms::{Length, Terms, Transaction};
@@ -53,8 +54,8 @@ pub struct Summary {
 /// # Errors
 /// If pgbench fails.
 pub fn fill(cluster: &Cluster, terms: &Terms) -> Result<String, TrialError> {
-    let mut command = cluster.client("pgbench");
-    command.args(["-i", "-q", "-s", &terms.scale.to_string(), "postgres"]);
+    let mut command = cluster.client("pgbench")?;
+    command.args(fill_words(terms));
     Ok(cluster.run(&mut command, FILL_LIMIT * (terms.scale as u32 + 1))?.1)
 }
 
@@ -63,33 +64,16 @@ pub fn fill(cluster: &Cluster, terms: &Terms) -> Result<String, TrialError> {
 /// # Errors
 /// If pgbench fails, or says what is not understood.
 pub fn run(cluster: &Cluster, terms: &Terms, seed: Seed, folder: &Path) -> Result<Benched, TrialError> {
-    let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
-    let threads = Some(terms.choices.count("threads")).filter(|threads| *threads > 0).unwrap_or(processors);
-    let builtin = match terms.transaction {
-        Transaction::TpcbLike => "tpcb-like",
-        Transaction::SimpleUpdate => "simple-update",
-        Transaction::SelectOnly => "select-only",
-    };
     let logs = folder.join("transactions");
-    fs::create_dir(&logs).map_err(TrialError::at(&logs))?;
-    cluster.give(&logs)?;
-    let mut command = cluster.client("pgbench");
-    command.args(terms.options()).args(["-b", builtin]);
-    command.args(["-c", &terms.clients.to_string(), "-j", &threads.min(terms.clients).to_string()]);
+    cluster.make_folder(&logs)?;
+    let mut command = cluster.client("pgbench")?;
     let limit = match terms.length {
-        Length::Runtime(time) => {
-            let seconds = time.as_nanos().div_ceil(1_000_000_000);
-            command.args(["-T", &seconds.to_string()]);
-            Duration::from_secs(seconds) + RUN_LIMIT
-        }
-        Length::Transactions(count) => {
-            command.args(["-t", &count.to_string()]);
-            EACH_LIMIT * (count.min(1 << 30) as u32) + RUN_LIMIT
-        }
+        Length::Runtime(time) => time.to_std() + RUN_LIMIT,
+        Length::Transactions(count) => EACH_LIMIT * (count.min(1 << 30) as u32) + RUN_LIMIT,
     };
     // Of the seed, as many bits as pgbench takes.
-    command.arg(format!("--random-seed={}", seed.split("pgbench").get() >> 33));
-    command.arg("-l").arg(format!("--log-prefix={}", logs.join("log").display())).arg("postgres");
+    let seed = (seed.split("pgbench").get() >> 33).to_string();
+    command.args(run_words(terms, &seed, &logs.join("log"))?);
     let (ended, line) = cluster.run(&mut command, limit)?;
     let summary = summary(&ended.stdout).ok_or_else(|| TrialError::Unexpected {
         program: "pgbench".into(),
@@ -98,6 +82,39 @@ pub fn run(cluster: &Cluster, terms: &Terms, seed: Seed, folder: &Path) -> Resul
     let transactions = read(&logs)?;
     fs::remove_dir_all(&logs).map_err(TrialError::at(&logs))?;
     Ok(Benched { transactions, summary, line, text: ended.stdout })
+}
+
+/// The commands by which the database is filled and worked on, as one would type them.
+pub fn commands(terms: &Terms) -> Vec<String> {
+    let run = run_words(terms, "SEED", Path::new("FOLDER/log")).unwrap_or_default();
+    [fill_words(terms), run].map(|words| format!("pgbench {}", words.join(" "))).into()
+}
+
+fn fill_words(terms: &Terms) -> Vec<String> {
+    ["-i", "-q", "-s", &terms.scale.to_string(), "postgres"].map(str::to_owned).into()
+}
+
+/// What pgbench is told besides where the server is: first what a plan may tell it, then what counts.
+fn run_words(terms: &Terms, seed: &str, log: &Path) -> Result<Vec<String>, TrialError> {
+    let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let threads = Some(terms.choices.count("threads")).filter(|threads| *threads > 0).unwrap_or(processors);
+    let builtin = match terms.transaction {
+        Transaction::TpcbLike => "tpcb-like",
+        Transaction::SimpleUpdate => "simple-update",
+        Transaction::SelectOnly => "select-only",
+    };
+    let (clients, threads) = (terms.clients.to_string(), threads.min(terms.clients).to_string());
+    let (length, amount) = match terms.length {
+        Length::Runtime(time) => ("-T", time.as_nanos().div_ceil(1_000_000_000)),
+        Length::Transactions(count) => ("-t", count),
+    };
+    let mut words = terms.options()?.words();
+    let own = ["-b", builtin, "-c", &clients, "-j", &threads, length, &amount.to_string()];
+    words.extend(own.map(str::to_owned));
+    let ends =
+        [format!("--random-seed={seed}"), "-l".into(), format!("--log-prefix={}", log.display()), "postgres".into()];
+    words.extend(ends);
+    Ok(words)
 }
 
 /// What pgbench says at its end; none if it says something else.
@@ -149,7 +166,8 @@ fn read(folder: &Path) -> Result<Transactions, TrialError> {
 }
 
 fn lines(file: &Path) -> Result<std::io::Lines<BufReader<File>>, TrialError> {
-    Ok(BufReader::with_capacity(1 << 18, File::open(file).map_err(TrialError::at(file))?).lines())
+    // They are in a folder of the server's user, who is not trusted to have left only logs there.
+    Ok(BufReader::with_capacity(1 << 18, open::to_read(file).map_err(TrialError::at(file))?).lines())
 }
 
 /// When a transaction ended, since 1970, and how long it took, in microseconds; none if the line is not of one that was

@@ -66,7 +66,7 @@ impl<'t> Embedded<'t> {
         let connection = Connection::open(&self.path).map_err(failed("open"))?;
         connection.busy_timeout(PATIENCE).map_err(failed("busy_timeout"))?;
         let choices = self.terms.choices;
-        let told = self.terms.settings().map(str::to_owned);
+        let told = self.terms.settings()?.lines().into_iter();
         let journal = format!("journal_mode = {}", choices.text("journal"));
         // What sets the size of pages comes before the journal, which makes the file.
         for setting in told.chain([journal, format!("synchronous = {}", choices.text("synchronous"))]) {

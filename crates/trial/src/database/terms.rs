@@ -2,9 +2,12 @@
 
 use block::{Bytes, Nanos};
 
-use crate::mount::{FS, MKFS, MOUNT};
+use super::bench::BenchOptions;
+use super::settings::Settings;
+use crate::mount::{FS, MKFS, MOUNT, Recipe};
+use crate::permitted::Refused;
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, Kind};
+use crate::{Choice, Choices, ChoicesError, Kind};
 
 /// What it can be told.
 pub const CHOICES: &[Choice] = &[
@@ -49,7 +52,7 @@ pub const CHOICES: &[Choice] = &[
     Choice {
         name: "settings",
         title: "Settings",
-        about: "lines of postgresql.conf, or PRAGMAs of SQLite without the word; apart by lines or semicolons",
+        about: "settings of postgresql.conf, or PRAGMAs of SQLite without the word; apart by lines or semicolons",
         kind: Kind::Text,
         default: "",
     },
@@ -181,14 +184,20 @@ impl<'c> Terms<'c> {
         Self { engine, transaction, scale, clients, length, verify, choices }
     }
 
-    /// The lines of the settings.
-    pub fn settings(&self) -> impl Iterator<Item = &'c str> + use<'c> {
-        self.choices.text("settings").split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty())
+    /// The settings, each in the table of what a plan may give.
+    ///
+    /// # Errors
+    /// With the one that is not.
+    pub fn settings(&self) -> Result<Settings, ChoicesError> {
+        Settings::of(self.engine, self.choices.text("settings")).map_err(text("settings"))
     }
 
-    /// The words of the options for pgbench.
-    pub fn options(&self) -> impl Iterator<Item = &'c str> + use<'c> {
-        self.choices.text("options").split_whitespace()
+    /// The options for pgbench, each in the table of what a plan may give.
+    ///
+    /// # Errors
+    /// With the one that is not.
+    pub fn options(&self) -> Result<BenchOptions, ChoicesError> {
+        BenchOptions::parse(self.choices.text("options")).map_err(text("options"))
     }
 
     /// The limit of memory; none if there is none.
@@ -202,8 +211,26 @@ impl<'c> Terms<'c> {
     }
 }
 
+fn text(choice: &'static str) -> impl Fn(Refused) -> ChoicesError {
+    move |refused| ChoicesError::Text { choice, refused }
+}
+
+/// Whether what was told makes sense, and may be told to other programs.
+///
+/// # Errors
+/// What does not, and what would be right.
+pub fn check(choices: &Choices) -> Result<(), ChoicesError> {
+    let terms = Terms::of(choices);
+    if let Some(words) = nonsense(choices) {
+        return Err(words.into());
+    }
+    Recipe::of(choices, None)?;
+    terms.settings()?;
+    terms.options().map(drop)
+}
+
 /// What makes no sense of what was told; none if all does.
-pub fn nonsense(choices: &Choices) -> Option<String> {
+fn nonsense(choices: &Choices) -> Option<String> {
     let terms = Terms::of(choices);
     let foreign: &[&str] = match terms.engine {
         Engine::PostgreSql => &["journal", "synchronous"],
@@ -224,42 +251,12 @@ pub fn nonsense(choices: &Choices) -> Option<String> {
     if matches!(terms.length, Length::Runtime(time) if time < Nanos::from_secs(1)) {
         return Some(format!("`runtime = \"{}\"` is too short; give at least 1s", choices.text("runtime")));
     }
-    if let Some(word) = terms.options().find(|word| is_owned(word)) {
-        return Some(format!("`options` has {word}, which assay gives itself; tell it by another key of the step"));
-    }
     let least = choices.bytes("shared-buffers") + MEMORY_SPARE + MEMORY_EACH.times(terms.clients);
     if terms.memory().is_some_and(|memory| memory < least) {
         let clients = terms.clients;
         return Some(format!("`memory` does not do for shared buffers and {clients} clients; give at least {least}"));
     }
     None
-}
-
-/// Whether an option of pgbench would undo what other choices, or assay, say.
-fn is_owned(word: &str) -> bool {
-    let short = ["-b", "-c", "-d", "-f", "-h", "-i", "-I", "-j", "-l", "-N", "-p", "-s", "-S", "-t", "-T", "-U"];
-    let long = [
-        "--aggregate",
-        "--builtin",
-        "--client",
-        "--debug",
-        "--file",
-        "--host",
-        "--init",
-        "--jobs",
-        "--log",
-        "--port",
-        "--random",
-        "--sampling",
-        "--scale",
-        "--select",
-        "--skip",
-        "--time",
-        "--transactions",
-        "--username",
-    ];
-    let is_long = word.starts_with("--");
-    if is_long { long.iter().any(|long| word.starts_with(long)) } else { short.iter().any(|one| word.starts_with(one)) }
 }
 
 #[cfg(test)]
@@ -277,32 +274,28 @@ mod tests {
         for choice in CHOICES {
             choice.check(choice.default).unwrap();
         }
-        assert_eq!(nonsense(&told(&[])), None);
-        assert_eq!(nonsense(&told(&[("engine", "sqlite")])), None);
+        check(&told(&[])).unwrap();
+        check(&told(&[("engine", "sqlite")])).unwrap();
     }
 
     #[test]
     fn what_makes_no_sense_is_told_with_what_would() {
-        let table: [(&[(&str, &str)], &str); 7] = [
+        let table: [(&[(&str, &str)], &str); 10] = [
             (&[("synchronous", "off")], "synchronous_commit"),
             (&[("engine", "sqlite"), ("shared-buffers", "1MiB")], "cache_size"),
             (&[("transactions", "10"), ("runtime", "2s")], "leave one out"),
             (&[("runtime", "200ms")], "at least 1s"),
-            (&[("options", "-n -c 5")], "-c, which assay gives itself"),
-            (&[("options", "--log-prefix=x")], "assay gives itself"),
+            (&[("options", "-n -c 5")], "assay gives that itself"),
+            (&[("options", "--log-prefix=x")], "assay gives that itself"),
+            (&[("settings", "archive_command = 'touch /x'")], "the setting `archive_command`"),
+            (&[("engine", "sqlite"), ("settings", "fsync = on")], "may not give SQLite the setting `fsync`"),
+            (&[("mkfs", "-J device=/dev/x")], "mkfs.ext4 -J `device`"),
             (&[("memory", "100MiB"), ("clients", "4")], "give at least 200 MiB"),
         ];
         for (pairs, said) in table {
-            let found = nonsense(&told(pairs)).unwrap();
+            let found = check(&told(pairs)).unwrap_err().to_string();
             assert!(found.contains(said), "{pairs:?}: {found}");
         }
-        assert_eq!(nonsense(&told(&[("transactions", "10"), ("options", "-n -v -M prepared")])), None);
-    }
-
-    #[test]
-    fn settings_are_lines_or_apart_by_semicolons() {
-        let choices = told(&[("settings", "fsync = on; work_mem = '1MB'\nwal_level = minimal\n")]);
-        let lines: Vec<&str> = Terms::of(&choices).settings().collect();
-        assert_eq!(lines, ["fsync = on", "work_mem = '1MB'", "wal_level = minimal"]);
+        check(&told(&[("transactions", "10"), ("options", "-n -v -M prepared")])).unwrap();
     }
 }

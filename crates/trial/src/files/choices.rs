@@ -2,8 +2,8 @@
 
 use block::{Bytes, Nanos, Rate};
 
-use crate::mount::{MKFS, MOUNT, block_option};
-use crate::{Choice, Choices, Kind, mount};
+use crate::mount::{MKFS, MOUNT, Recipe};
+use crate::{Choice, Choices, ChoicesError, Kind, mount};
 
 /// What a drive is taken to move in a second, to say beforehand about how long something takes.
 const USUAL: Rate = Rate::from_megabytes_per_second(200);
@@ -30,13 +30,15 @@ pub(super) const FS_BLOCK: Choice = Choice {
 ///
 /// # Errors
 /// What was found, what would be right and what to do.
-pub(super) fn check(choices: &Choices) -> Result<(), String> {
-    if choices.text("fs") != "none" {
-        return Ok(());
+pub(super) fn check(choices: &Choices) -> Result<(), ChoicesError> {
+    if let Some(recipe) = recipe(choices) {
+        return recipe.map(drop);
     }
     let idle = [MKFS.name, MOUNT.name].into_iter().find(|name| !choices.text(name).is_empty());
     let idle = idle.or_else(|| (fs_block(choices) > Bytes::ZERO).then_some(FS_BLOCK.name));
-    idle.map_or(Ok(()), |name| Err(format!("`{name}` says nothing of a device without a file system; leave it out")))
+    idle.map_or(Ok(()), |name| {
+        Err(format!("`{name}` says nothing of a device without a file system; leave it out").into())
+    })
 }
 
 /// What this machine lacks to make and mount the file system.
@@ -50,13 +52,15 @@ pub(super) fn lacks(choices: &Choices) -> Option<String> {
     }
 }
 
-/// The options for `mkfs`, that for its block size among them.
-pub(super) fn mkfs_options(choices: &Choices) -> String {
-    let (told, block) = (choices.text("mkfs"), fs_block(choices));
-    if block == Bytes::ZERO {
-        return told.to_owned();
-    }
-    format!("{told} {}", block_option(choices.text("fs"), block)).trim().to_owned()
+/// How the file system is made and mounted; none for a raw device.
+pub(super) fn recipe(choices: &Choices) -> Option<Result<Recipe, ChoicesError>> {
+    let block = Some(fs_block(choices)).filter(|block| *block > Bytes::ZERO);
+    (choices.text("fs") != "none").then(|| Recipe::of(choices, block))
+}
+
+/// The commands by which it is made and mounted; none for a raw device.
+pub(super) fn commands(choices: &Choices) -> Vec<String> {
+    recipe(choices).and_then(Result::ok).map_or(Vec::new(), |recipe| recipe.commands().into())
 }
 
 fn fs_block(choices: &Choices) -> Bytes {

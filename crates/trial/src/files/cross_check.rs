@@ -1,18 +1,21 @@
 //! The trial `cross-check`: one job done by us and by programs that others wrote, on the same mount.
 
 use std::fs;
+use std::path::Path;
 
 use block::{Bytes, Nanos};
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS_BLOCK, check, cost, lacks};
+use super::choices::{FS_BLOCK, check, commands, cost, lacks};
 use super::data::{Data, Opening};
 use super::place::Place;
 use super::tools::{Bonnie, FioJob, PATIENCE, Said, bonnie_arguments, dd_arguments, of_bonnie, of_dd, of_fio};
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, Ended, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError};
+use crate::{
+    Choice, Choices, ChoicesError, Ended, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
+};
 
 /// The block of random reads.
 const RANDOM: Bytes = Bytes::from_kib(4);
@@ -98,21 +101,38 @@ impl Experiment for CrossCheck {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
         check(choices)?;
         let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
         if !block.get().is_power_of_two() || block < Bytes::new(512) || block > BLOCK_MOST {
-            return Err(format!("bonnie++ takes no blocks of {block}; give a power of two from 512 to 1m"));
+            return Err(format!("bonnie++ takes no blocks of {block}; give a power of two from 512 to 1m").into());
         }
         if size < SIZE_LEAST || !size.is_multiple_of(Bytes::from_mib(1)) {
             return Err(format!(
                 "bonnie++ takes whole mebibytes, and {size} are less than tell anything; give {SIZE_LEAST} at least"
-            ));
+            )
+            .into());
         }
         if choices.time("runtime") == Nanos::ZERO {
-            return Err("random reads need a `runtime` of a second at least".to_owned());
+            return Err("random reads need a `runtime` of a second at least".to_owned().into());
         }
         Ok(())
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
+        let path = |name: &str| Path::new("FOLDER").join(name);
+        let fio = |rw, block, time| FioJob { file: &path("fio-0"), rw, block, size, time }.arguments();
+        let told = [
+            ("fio", fio("write", block, None)),
+            ("fio", fio("read", block, None)),
+            ("fio", fio("randread", RANDOM, Some(choices.time("runtime")))),
+            ("dd", dd_arguments(&path("dd-0"), true, block, size)),
+            ("dd", dd_arguments(&path("dd-0"), false, block, size)),
+            ("bonnie++", bonnie_arguments(&path("bonnie"), block, size)),
+        ];
+        let lines = told.into_iter().map(|(program, words)| format!("{program} {}", words.join(" ")));
+        commands(choices).into_iter().chain(lines).collect()
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {

@@ -4,13 +4,13 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, check, cost, lacks, moved_in};
+use super::choices::{FS, FS_BLOCK, check, commands, cost, lacks, moved_in};
 use super::data::{Data, Opening, run, together};
 use super::figures::latencies;
 use super::place::Place;
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
 /// How many requests a device takes at once where the kernel does not say: as a SATA drive does.
 const TAGS: u32 = 32;
@@ -109,14 +109,16 @@ impl Experiment for Flood {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
         check(choices)?;
         let least = ["bs", "write-bs"].into_iter().find(|name| choices.bytes(name) < SECTOR);
         if let Some(name) = least {
-            return Err(format!("`{name}` of {} is less than a sector; give at least {SECTOR}", choices.bytes(name)));
+            return Err(
+                format!("`{name}` of {} is less than a sector; give at least {SECTOR}", choices.bytes(name)).into()
+            );
         }
         if choices.time("runtime") == Nanos::ZERO {
-            return Err("a flood goes on for a time; give a `runtime` of a second at least".to_owned());
+            return Err("a flood goes on for a time; give a `runtime` of a second at least".to_owned().into());
         }
         let task = Task::of(choices);
         for (name, data, workload) in [("size", &task.read, &task.reads), ("write-size", &task.write, &task.writes)] {
@@ -125,11 +127,16 @@ impl Experiment for Flood {
                 return Err(format!(
                     "`{name}` of {} is less than a request for each; give at least {least}",
                     choices.bytes(name)
-                ));
+                )
+                .into());
             }
             workload.check().map_err(|error| error.to_string())?;
         }
         Ok(())
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        commands(choices)
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The trial `metadata`: many small files made, listed, looked at, renamed and deleted.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -8,17 +8,18 @@ use std::thread;
 use std::time::Instant;
 
 use block::{Bytes, Nanos, Seed};
+use host::open;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::Histogram;
 
-use super::choices::{FS_BLOCK, check, cost, lacks};
+use super::choices::{FS_BLOCK, check, commands, cost, lacks};
 use super::figures::latencies;
 use super::place::Place;
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
 /// What a file takes of a device at least: its inode and its entry.
 const EACH_LEAST: Bytes = Bytes::from_kib(1);
@@ -108,18 +109,23 @@ impl Experiment for Metadata {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
         check(choices)?;
         let (files, threads, size) = (choices.count("nrfiles"), choices.count("threads"), choices.bytes("filesize"));
         if files < threads {
             return Err(format!(
                 "{files} files are less than one for each of {threads} threads; give at least {threads}"
-            ));
+            )
+            .into());
         }
         if size > SMALL {
-            return Err(format!("files of {size} are not small; give at most {SMALL}, or use `do = \"files\"`"));
+            return Err(format!("files of {size} are not small; give at most {SMALL}, or use `do = \"files\"`").into());
         }
         Ok(())
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        commands(choices)
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
@@ -252,7 +258,7 @@ impl Work<'_> {
     }
 
     fn create(&self, path: &Path) -> io::Result<()> {
-        let mut file = File::create_new(path)?;
+        let mut file = open::new_private(path, 0o644)?;
         file.write_all(&self.content)?;
         if self.fsync { file.sync_all() } else { Ok(()) }
     }

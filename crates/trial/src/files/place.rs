@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use block::{Bytes, Nanos};
 
-use super::choices::mkfs_options;
+use super::choices::recipe;
 use crate::mount::Mounted;
 use crate::scheduler::Scheduler;
 use crate::{Aftermath, Choices, Go, Stage, TrialError};
@@ -37,13 +37,12 @@ impl<'s> Place<'s> {
         let load = told.split(' ').next().and_then(|load| load.parse().ok());
         let aftermath = Aftermath::begin()?;
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
-        let mounted = match choices.text("fs") {
-            "none" => None,
-            fs => {
-                (go.tell)(&format!("mkfs.{fs}"));
-                Some(Mounted::make(stage, fs, &mkfs_options(choices), choices.text("mount"), &aftermath)?)
-            }
+        let recipe = recipe(choices).transpose()?;
+        let make = |recipe| {
+            (go.tell)(&format!("mkfs.{}", choices.text("fs")));
+            Mounted::make(stage, recipe, &aftermath)
         };
+        let mounted = recipe.map(make).transpose()?;
         let place = Self { stage, mounted, scheduler, load, aftermath };
         stage.goes_on().map(|()| place)
     }

@@ -4,14 +4,14 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, check, cost, lacks, moved_in};
+use super::choices::{FS, FS_BLOCK, check, commands, cost, lacks, moved_in};
 use super::data::{Data, Opening};
 use super::figures::of_transfer;
 use super::place::Place;
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, Experiment, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Go, Kind, Stage, Trial, TrialError};
 
 /// The least memory that requests, and what the program does besides, find room in.
 const MEMORY_LEAST: Bytes = Bytes::from_mib(32);
@@ -135,23 +135,32 @@ impl Experiment for Files {
         CHOICES
     }
 
-    fn check(&self, choices: &Choices) -> Result<(), String> {
+    fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
         check(choices)?;
         if choices.bytes("bs") < SECTOR {
-            return Err(format!("a request of {} is less than a sector; give at least {SECTOR}", choices.bytes("bs")));
+            return Err(
+                format!("a request of {} is less than a sector; give at least {SECTOR}", choices.bytes("bs")).into()
+            );
         }
         let (task, size, threads) = (Task::of(choices), choices.bytes("size"), choices.count("threads"));
         if task.data.each < task.workload.block.times(u64::from(task.workload.workers)) {
             let least = choices.bytes("bs").times(threads);
             return Err(format!(
                 "{size} of data are less than a request for each of {threads} threads; give at least {least}"
-            ));
+            )
+            .into());
         }
         task.workload.check().map_err(|error| error.to_string())?;
         if choices.bytes("memory") > Bytes::ZERO && choices.text("cache") != "limit" {
-            return Err("`memory` is the limit of cache = \"limit\"; choose that, or leave memory out".to_owned());
+            return Err("`memory` is the limit of cache = \"limit\"; choose that, or leave memory out"
+                .to_owned()
+                .into());
         }
-        task.memory().map_or(Ok(()), |limit| task.check_memory(limit))
+        task.memory().map_or(Ok(()), |limit| Ok(task.check_memory(limit)?))
+    }
+
+    fn commands(&self, choices: &Choices) -> Vec<String> {
+        commands(choices)
     }
 
     fn lacks(&self, choices: &Choices) -> Option<String> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use block::Bytes;
-
+use super::make::MakeOptions;
+use crate::task::Task;
 use crate::{Aftermath, Ended, Stage, Tools, TrialError};
 
 /// How long a file system may take to be made: on a slow drive that is large much is discarded and written.
@@ -29,72 +29,54 @@ pub(super) fn program(fs: &str) -> (String, &'static str) {
     (format!("mkfs.{fs}"), package)
 }
 
-/// The option of `mkfs` that makes the blocks of such a file system so large.
-pub(crate) fn block_option(fs: &str, block: Bytes) -> String {
-    let block = block.get();
-    match fs {
-        "xfs" => format!("-b size={block}"),
-        "btrfs" => format!("--sectorsize {block}"),
-        _ => format!("-b {block}"),
-    }
-}
-
 /// Makes a file system on the stage; what was there is gone.
 ///
 /// # Errors
 /// If its program refuses: with the option that it refuses, where leaving that out would help.
-pub(super) fn make(fs: &str, options: &str, stage: &Stage, aftermath: &Aftermath) -> Result<Made, TrialError> {
-    let (tools, program, device) = (Tools::of_system(), program(fs).0, stage.path());
-    let options: Vec<&str> = options.split_whitespace().collect();
-    let run = |options: &[&str], rehearse: bool| {
-        tools.run_on(stage, aftermath, (&program, &words(fs, options, rehearse, device)), None, LIMIT)
+pub(super) fn make(options: &MakeOptions, stage: &Stage, aftermath: &Aftermath) -> Result<Made, TrialError> {
+    let (tools, program, device) = (Tools::of_system(), options.program(), stage.path());
+    let run = |words: &[String]| {
+        let mut command = tools.command(&program)?;
+        Task::start_on(stage, aftermath, command.args(words))?.end(stage, LIMIT)
     };
-    let ended = run(&options, false)?;
+    let ended = run(&words(options, None, device))?;
     if ended.code == Some(0) {
-        let command = [program.as_str(), force(fs)].into_iter().chain(options.iter().copied());
-        let command = command.chain(device.to_str()).collect::<Vec<&str>>().join(" ");
-        return Ok(Made { command, version: version(&tools, &program)? });
+        return Ok(Made { command: line(options, device), version: version(&tools, &program)? });
     }
-    let refused = refused(&options, |rest| run(rest, true).is_ok_and(|ended| ended.code == Some(0)));
+    // Only by what its program would say: nothing is made again to find out.
+    let refused = rehearsal(options.fs()).and_then(|dry| {
+        options.refused(|rest| run(&words(rest, Some(dry), device)).is_ok_and(|ended| ended.code == Some(0)))
+    });
     let command = match refused {
         Some(refused) => format!("{program} … {refused}"),
-        None => [program.as_str()].into_iter().chain(options).collect::<Vec<&str>>().join(" "),
+        None => [vec![program], options.words()].concat().join(" "),
     };
     Err(TrialError::Failed { command, said: complaint(&ended) })
 }
 
-/// What the program is told; only for what it would say where it can tell that without doing it.
-fn words(fs: &str, options: &[&str], rehearse: bool, device: &Path) -> Vec<String> {
-    let dry = match fs {
+/// The command by which a file system is made on `device`, as one would type it.
+pub(super) fn line(options: &MakeOptions, device: &Path) -> String {
+    [vec![options.program()], words(options, None, device)].concat().join(" ")
+}
+
+/// What the program is told; behind `--` nothing is taken for an option.
+fn words(options: &MakeOptions, dry: Option<&str>, device: &Path) -> Vec<String> {
+    let told = std::iter::once(force(options.fs())).chain(dry).map(str::to_owned);
+    told.chain(options.words()).chain(["--".to_owned(), device.to_string_lossy().into_owned()]).collect()
+}
+
+/// The option by which a program only says what it would do; none if it has no such.
+fn rehearsal(fs: &str) -> Option<&'static str> {
+    match fs {
         "xfs" => Some("-N"),
         "btrfs" => None,
         _ => Some("-n"),
-    };
-    let told = [force(fs)].into_iter().chain(dry.filter(|_| rehearse)).chain(options.iter().copied());
-    told.map(str::to_owned).chain([device.to_string_lossy().into_owned()]).collect()
+    }
 }
 
 /// The option by which a program overwrites what it finds.
 fn force(fs: &str) -> &'static str {
     if matches!(fs, "xfs" | "btrfs") { "-f" } else { "-F" }
-}
-
-/// The one option, or part of one after a comma, without which `works` is true of the rest; none if there is no such.
-fn refused(options: &[&str], works: impl Fn(&[&str]) -> bool) -> Option<String> {
-    let starts: Vec<usize> = (0..options.len()).filter(|&at| at == 0 || options[at].starts_with('-')).collect();
-    let ends = starts.iter().skip(1).copied().chain([options.len()]);
-    let mut groups = starts.iter().copied().zip(ends);
-    let (start, end) = groups.find(|(start, end)| works(&[&options[..*start], &options[*end..]].concat()))?;
-    let whole = options[start..end].join(" ");
-    let Some((flag, [list])) = options[start..end].split_first() else { return Some(whole) };
-    let parts: Vec<&str> = list.split(',').collect();
-    let without = |left_out: usize| {
-        let kept: Vec<&str> = (0..parts.len()).filter(|&at| at != left_out).map(|at| parts[at]).collect();
-        let kept = kept.join(",");
-        works(&[&options[..start], &[flag, kept.as_str()], &options[end..]].concat())
-    };
-    let part = (0..parts.len()).find(|&at| parts.len() > 1 && without(at));
-    Some(part.map_or(whole, |at| format!("{flag} {}", parts[at])))
 }
 
 /// What the program complains of: its first words that are neither its version nor its usage.
@@ -116,14 +98,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_option_without_which_it_works_is_the_one_that_is_refused() {
-        let options = ["-q", "-d", "sunit=128,swidth=3", "-l", "size=1k"];
-        let wrong = |word: &'static str| move |rest: &[&str]| !rest.join(" ").contains(word);
-        assert_eq!(refused(&options, wrong("1k")), Some("-l size=1k".to_owned()));
-        assert_eq!(refused(&options, wrong("swidth")), Some("-d swidth=3".to_owned()));
-        assert_eq!(refused(&options, wrong("-q")), Some("-q".to_owned()));
-        assert_eq!(refused(&options, |_| false), None);
-        assert_eq!(refused(&[], |_| true), None);
+    fn nothing_behind_the_dashes_is_taken_for_an_option() {
+        for (fs, force) in [("ext4", "-F"), ("xfs", "-f"), ("btrfs", "-f")] {
+            let options = MakeOptions::parse(fs, "-K").unwrap();
+            assert_eq!(words(&options, None, Path::new("/dev/x")), [force, "-K", "--", "/dev/x"]);
+        }
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
-    fsmount, fsopen, move_mount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen,
 };
 
+use super::tables::{MOUNT, MOUNT_BTRFS, MOUNT_EXT, MOUNT_XFS};
 use crate::TrialError;
+use crate::permitted::{self, Given, Refused, Rule};
 
 /// Options that are the mount's and not the file system's.
 /// Source: fsmount(2), "attr_flags"; mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
@@ -30,23 +31,86 @@ struct Refusal {
     said: String,
 }
 
-/// The options of a list as follows `mount -o`.
-pub(super) fn split(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|option| !matches!(*option, "" | "defaults" | "rw"))
+/// Options of a mount that a plan may give: each is in the table of its file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountOptions {
+    given: Vec<Given>,
+}
+
+impl MountOptions {
+    /// Reads options as follow `mount -o`.
+    ///
+    /// # Errors
+    /// With the first that is not permitted.
+    pub fn parse(fs: &str, text: &str) -> Result<Self, Refused> {
+        let of = format!("a mount of {fs}");
+        let mut given = Vec::new();
+        let mut at = 0;
+        for part in text.split(',') {
+            let option = part.trim();
+            let place = at + part.len() - part.trim_start().len();
+            at += part.len() + 1;
+            // These go without saying.
+            if !matches!(option, "" | "defaults" | "rw") {
+                given.extend(permitted::list(&of, &[MOUNT, rules(fs)], place, option)?);
+            }
+        }
+        Ok(Self { given })
+    }
+
+    /// The options that a plan may give for a mount of such a file system.
+    pub fn permitted(fs: &str) -> Vec<&'static str> {
+        [permitted::names(MOUNT), permitted::names(rules(fs))].concat()
+    }
+
+    /// The same with one more, unless it says something of that already.
+    #[must_use]
+    pub(super) fn or(mut self, name: &'static str, about: &str) -> Self {
+        if !self.given.iter().any(|given| given.name.contains(about)) {
+            self.given.push(Given { name, value: None });
+        }
+        self
+    }
+
+    /// Each option as it follows `mount -o`.
+    pub fn words(&self) -> Vec<String> {
+        self.given.iter().map(word).collect()
+    }
+}
+
+fn word(given: &Given) -> String {
+    given.value.as_ref().map_or_else(|| given.name.to_owned(), |value| format!("{}={value}", given.name))
+}
+
+/// What a mount of such a file system may be told, besides what every mount may.
+pub(super) fn rules(fs: &str) -> &'static [Rule] {
+    match fs {
+        "xfs" => MOUNT_XFS,
+        "btrfs" => MOUNT_BTRFS,
+        _ => MOUNT_EXT,
+    }
+}
+
+/// The command by which a device would be mounted, as one would type it.
+pub(super) fn line(fs: &str, options: &MountOptions, device: &Path, folder: &Path) -> String {
+    let (device, folder, list) = (device.display(), folder.display(), options.words().join(","));
+    let options = if list.is_empty() { list } else { format!("-o {list} ") };
+    format!("mount -t {fs} {options}{device} {folder}")
 }
 
 /// Mounts a device in a folder.
 ///
 /// # Errors
 /// If the kernel refuses: with the option that it refuses, where leaving that out would help.
-pub(super) fn mount(device: &Path, fs: &str, options: &[String], folder: &Path) -> Result<(), TrialError> {
-    let Err(refusal) = attempt(device, fs, options).and_then(|mount| place(&mount, folder)) else { return Ok(()) };
+pub(super) fn mount(device: &Path, fs: &str, options: &MountOptions, folder: &Path) -> Result<(), TrialError> {
+    let all = &options.given;
+    let Err(refusal) = attempt(device, fs, all).and_then(|mount| place(mount, folder)) else { return Ok(()) };
     let without = |left_out: usize| {
-        let kept = (0..options.len()).filter(|&at| at != left_out).map(|at| options[at].clone());
-        attempt(device, fs, &kept.collect::<Vec<String>>()).is_ok()
+        let kept = (0..all.len()).filter(|&at| at != left_out).map(|at| all[at].clone());
+        attempt(device, fs, &kept.collect::<Vec<Given>>()).is_ok()
     };
-    let refused = (0..options.len()).find(|&at| without(at)).map(|at| options[at].as_str());
-    let options = refused.map_or_else(|| options.join(","), |option| format!("…,{option}"));
+    let refused = (0..all.len()).find(|&at| without(at)).map(|at| word(&all[at]));
+    let options = refused.map_or_else(|| options.words().join(","), |option| format!("…,{option}"));
     let options = if options.is_empty() { options } else { format!("-o {options} ") };
     let said = match refusal.said.as_str() {
         "" => format!(
@@ -59,26 +123,25 @@ pub(super) fn mount(device: &Path, fs: &str, options: &[String], folder: &Path) 
 }
 
 /// A mount that is nowhere yet, and ends with its handle.
-fn attempt(device: &Path, fs: &str, options: &[String]) -> Result<OwnedFd, Refusal> {
+fn attempt(device: &Path, fs: &str, options: &[Given]) -> Result<OwnedFd, Refusal> {
     let context = fsopen(fs, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| Refusal { errno, said: String::new() })?;
     let refused = |errno| Refusal { errno, said: said(&context) };
     fsconfig_set_string(&context, "source", device).map_err(refused)?;
     let mut flags = MountAttrFlags::empty();
     for option in options {
-        let of_mount = OF_MOUNT.iter().find(|(name, _)| name == option);
-        match (of_mount, option.split_once('=')) {
+        let of_mount = OF_MOUNT.iter().find(|(name, _)| *name == option.name);
+        match (of_mount, &option.value) {
             (Some((_, flag)), _) => flags |= *flag,
-            (None, Some((key, value))) => fsconfig_set_string(&context, key, value).map_err(refused)?,
-            (None, None) => fsconfig_set_flag(&context, option.as_str()).map_err(refused)?,
+            (None, Some(value)) => fsconfig_set_string(&context, option.name, value.as_str()).map_err(refused)?,
+            (None, None) => fsconfig_set_flag(&context, option.name).map_err(refused)?,
         }
     }
     fsconfig_create(&context).map_err(refused)?;
     fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags).map_err(refused)
 }
 
-fn place(mount: &OwnedFd, folder: &Path) -> Result<(), Refusal> {
-    let moved = move_mount(mount, "", rustix::fs::CWD, folder, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
-    moved.map_err(|errno| Refusal { errno, said: String::new() })
+fn place(mount: OwnedFd, folder: &Path) -> Result<(), Refusal> {
+    host::mounting::place(mount, folder).map_err(|errno| Refusal { errno, said: String::new() })
 }
 
 /// What the kernel has noted about a mount that it refused: each note is a letter for its weight and a text.
@@ -99,8 +162,44 @@ fn said(context: &OwnedFd) -> String {
 mod tests {
     use super::*;
 
+    fn read(fs: &str, text: &str) -> Result<Vec<String>, Refused> {
+        MountOptions::parse(fs, text).map(|options| options.words())
+    }
+
     #[test]
     fn options_are_told_apart_and_what_goes_without_saying_is_left_out() {
-        assert_eq!(split("defaults, noatime,,logbufs=8").collect::<Vec<&str>>(), ["noatime", "logbufs=8"]);
+        assert_eq!(read("xfs", "defaults, noatime,,logbufs=8").unwrap(), ["noatime", "logbufs=8"]);
+        let table = [
+            ("ext4", "data=writeback,commit=60,barrier=0,nobarrier,discard,init_itable=10,noload"),
+            ("xfs", "noatime,nodiratime,logbufs=8,logbsize=256k,nobarrier,inode64,allocsize=1g,largeio,swalloc"),
+            ("btrfs", "compress=zstd:3,ssd,space_cache=v2,discard=async,nodatacow,commit=5,thread_pool=4"),
+        ];
+        for (fs, text) in table {
+            assert_eq!(read(fs, text).unwrap().join(","), text);
+        }
+    }
+
+    #[test]
+    fn no_option_names_a_file_or_a_device_or_halts_the_machine() {
+        let table = [
+            ("ext4", "journal_path=/dev/loop0", "journal_path"),
+            ("ext4", "noatime, journal_dev=0x700", "journal_dev"),
+            ("ext4", "usrjquota=aquota.user", "usrjquota"),
+            ("ext4", "errors=panic", "panic"),
+            ("ext4", "source=/dev/loop0", "source"),
+            ("xfs", "logdev=/dev/loop0", "logdev"),
+            ("xfs", "noatime,rtdev=/dev/loop0", "rtdev"),
+            ("btrfs", "device=/dev/loop0", "device"),
+            ("btrfs", "subvol=/a", "subvol"),
+            ("btrfs", "compress=zstd:3 /dev/x", "zstd"),
+            ("ext4", "context=system_u", "context"),
+            ("ext4", "ro", "ro"),
+            ("ext4", "noatime=/x", "/x"),
+            ("xfs", "logbsize=256k\nx", "256k"),
+        ];
+        for (fs, text, word) in table {
+            let refused = read(fs, text).expect_err(text);
+            assert!(text[refused.at.clone()].starts_with(word), "{text}: {refused:?}");
+        }
     }
 }

@@ -66,6 +66,9 @@ fn trouble(entry: &Entry) -> Option<String> {
         let silence = silence.as_secs();
         return Some(format!("its server has not answered for {silence} s: `assay detach --abort {device}` ends it"));
     }
+    if entry.live.is_broken {
+        return Some(format!("ended by a mistake in assay, and answers with errors: `assay detach {device}`"));
+    }
     if entry.live.has_vanished {
         return Some(format!("vanished, as was asked for: `assay fault {device} none` brings it back"));
     }

@@ -1,9 +1,9 @@
 //! A drive that is as large as a disk image.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
+use attach::DataFile;
 use block::{Bytes, SECTOR};
 use drive::preset::{Preset, Spec};
 
@@ -13,9 +13,9 @@ use crate::failure::Failure;
 /// dies, a disk zones of many tracks.
 const SMALLER: [&str; 3] = ["capacity.spare=50%", "capacity.spare=300%", "capacity.spare=3000%"];
 
-/// The drive of this name, as large as the image at `path`.
-pub fn drive_for(path: &Path, name: &str) -> Result<Preset, Failure> {
-    let size = size_of(path)?;
+/// The drive of this name, as large as an image.
+pub fn drive_for(image: &DataFile, name: &str) -> Result<Preset, Failure> {
+    let (size, path) = (size_of(image)?, image.path());
     let preset = Preset::find(name)?;
     let (field, smaller): (_, &[&str]) = match preset.spec {
         Spec::Flash(_) => ("capacity.user", &SMALLER),
@@ -40,18 +40,13 @@ pub fn drive_for(path: &Path, name: &str) -> Result<Preset, Failure> {
 }
 
 /// How large a raw image is.
-fn size_of(path: &Path) -> Result<Bytes, Failure> {
-    let refuse = |why: String| Failure::usage(format!("{}: {why}", path.display()));
-    let mut file = File::open(path).map_err(|error| refuse(error.to_string()))?;
-    let found = file.metadata().map_err(|error| refuse(error.to_string()))?;
-    if !found.is_file() {
-        return Err(refuse("it is no file; an image is one, as large as the drive".to_owned()));
-    }
+fn size_of(image: &DataFile) -> Result<Bytes, Failure> {
+    let refuse = |why: String| Failure::usage(format!("{}: {why}", image.path().display()));
     let mut magic = [0; 4];
-    if file.read_exact(&mut magic).is_ok() && &magic == b"QFI\xfb" {
+    if image.file().read_exact_at(&mut magic, 0).is_ok() && &magic == b"QFI\xfb" {
         return Err(refuse("it is in QEMU's format; `qemu-img convert -O raw` makes a raw image of it".to_owned()));
     }
-    let size = Bytes::new(found.len());
+    let size = image.length();
     if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
         return Err(refuse(format!("it has {} B, which are not whole sectors of 512 B", size.get())));
     }
@@ -66,6 +61,8 @@ pub fn told(partitions: &[PathBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]
@@ -80,11 +77,12 @@ mod tests {
             (1 << 20, "solid-data-dram"),
         ] {
             File::create(&path).unwrap().set_len(size).unwrap();
+            let image = DataFile::image(&path).unwrap();
             let preset =
-                drive_for(&path, name).unwrap_or_else(|error| panic!("{name}, {size}: {}", error.words(false)));
+                drive_for(&image, name).unwrap_or_else(|error| panic!("{name}, {size}: {}", error.words(false)));
             assert_eq!(preset.capacity().get(), size, "{name}");
         }
-        let refused = |name| drive_for(&path, name).unwrap_err().words(false);
+        let refused = |name| drive_for(&DataFile::image(&path).unwrap(), name).unwrap_err().words(false);
         assert!(refused("toms-x25e-16").contains("give one drive with --image"));
         File::create(&path).unwrap().set_len(1000).unwrap();
         assert!(refused("x25-m").contains("it has 1000 B, which are not whole sectors"));

@@ -11,8 +11,9 @@ mod server;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use host::program;
 use store::Store;
 
 use self::access::Access;
@@ -79,9 +80,12 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
 
 /// Asks the desktop for a browser.
 fn open(link: &str) {
-    let started =
-        Command::new("xdg-open").arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if let Err(error) = started {
+    let start = || -> Result<(), Box<dyn std::error::Error>> {
+        let mut command = program::command("xdg-open")?;
+        program::start(command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))?;
+        Ok(())
+    };
+    if let Err(error) = start() {
         notice(format_args!("No browser could be opened (xdg-open: {error}); open the address by hand."));
     }
 }

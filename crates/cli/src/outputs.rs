@@ -1,0 +1,113 @@
+//! Files that the command line asks for, and whether one that assay did not write may be lost for them.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use host::{Output, OutputError};
+
+use crate::failure::Failure;
+
+/// Whether `--force` was typed.
+static FORCE: OnceLock<bool> = OnceLock::new();
+
+/// How many names are tried for a page whose own is a stranger's.
+const NAMES: u32 = 1000;
+
+/// Takes note of `--force`, once.
+pub fn force(is_typed: bool) {
+    // Whoever says it again says the same.
+    let _ = FORCE.set(is_typed);
+}
+
+/// The output at `path`, tried before anything is begun: what could not be written in the end would be a pity.
+///
+/// # Errors
+/// If nothing can be written there, or must not be.
+pub fn at(path: &Path) -> Result<Output, Failure> {
+    Output::at(path, FORCE.get().copied().unwrap_or_default()).map_err(Failure::usage)
+}
+
+/// Writes an output at once.
+///
+/// # Errors
+/// As those of [`at`], and if it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    at(path)?.write(bytes).map_err(Failure::failed)
+}
+
+/// Writes a page of this name into `folder`, which is made if need be; where it is. Where the name is a stranger's file, it
+/// gets a number: a page that took hours is not lost for its name.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
+    let path = folder.join(name);
+    host::open::make_folder(folder).map_err(|error| OutputError::Io { path: path.clone(), error })?;
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "html"));
+    let numbered = (2..NAMES).map(|number| folder.join(format!("{stem}-{number}.{ending}")));
+    let force = FORCE.get().copied().unwrap_or_default();
+    let mut last = None;
+    for path in std::iter::once(path).chain(numbered) {
+        match Output::at(&path, force).and_then(|mut output| output.write(bytes)) {
+            Ok(()) => return Ok(path),
+            Err(error @ (OutputError::Foreign { .. } | OutputError::Link { .. })) => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.expect("one name was tried"))
+}
+
+/// Makes sure that pages can be written to `folder`, which is made if need be.
+///
+/// # Errors
+/// If they cannot.
+pub fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let tried = host::open::make_folder(folder).and_then(|()| {
+        use std::io::Write;
+        host::open::nameless(folder)?.write_all(b"1")
+    });
+    tried.map_err(|error| {
+        Failure::usage(format!(
+            "reports cannot be written to {}: {error}; name another folder with --out",
+            folder.display()
+        ))
+    })
+}
+
+/// A file's name out of words that a file may have chosen: letters, digits and a few marks, no dot at its start, not long.
+pub fn file_name(words: &str) -> String {
+    // With a number of 19 digits and an ending, less than the 255 bytes that file systems take.
+    const LENGTH: usize = 200;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
+    let name: String = words.chars().map(plain).take(LENGTH).collect();
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() { "page".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_no_folder_and_no_dot_at_its_start() {
+        let table = [
+            ("/tmp/x/trav", "tmp-x-trav"),
+            ("../../etc/cron.d/x", "etc-cron.d-x"),
+            ("review", "review"),
+            ("\u{1b}[2Jx\0y\nz", "2Jx-y-z"),
+            ("..", "page"),
+            ("é", "page"),
+        ];
+        table.iter().for_each(|(words, name)| assert_eq!(file_name(words), *name));
+        assert!(file_name(&"x".repeat(1 << 20)).len() < 230);
+    }
+
+    #[test]
+    fn a_page_whose_name_is_taken_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.html"), "mine").unwrap();
+        assert_eq!(write_page(folder.path(), "a.html", b"page").unwrap(), folder.path().join("a-2.html"));
+        assert_eq!(write_page(folder.path(), "a.html", b"again").unwrap(), folder.path().join("a-2.html"));
+        assert_eq!(std::fs::read(folder.path().join("a.html")).unwrap(), b"mine");
+    }
+}

@@ -1,0 +1,48 @@
+//! The calls to the kernel for which `rustix` has no safe wrapper.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, Opcode, ioctl};
+
+/// Source: Linux, include/uapi/linux/loop.h.
+const LOOP_GET_STATUS64: Opcode = 0x4c05;
+/// Source: Linux, include/uapi/asm-generic/fcntl.h.
+const F_SETSIG: i32 = 10;
+/// `struct loop_info64` in words of 64 bits: device and inode of the file come first.
+const LOOP_INFO64: usize = 232 / 8;
+
+/// Device and inode of the file that a loop device is over; none where the kernel does not tell.
+pub(crate) fn loop_file(device: BorrowedFd<'_>) -> Option<(u64, u64)> {
+    // SAFETY: LOOP_GET_STATUS64 writes a whole `struct loop_info64`, plain numbers of 232 bytes, and reads nothing.
+    let told = unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, [u64; LOOP_INFO64]>::new()) };
+    told.ok().map(|info| (info[0], info[1]))
+}
+
+/// Whether anybody has a file open for writing; `file` itself must be open for reading alone. None where the file system
+/// has no leases, or the file is another user's.
+///
+/// A read lease is granted only while nobody can write. It is given back at once.
+/// Source: fcntl(2), "Leases".
+pub(crate) fn is_open_for_writing(file: BorrowedFd<'_>) -> Option<bool> {
+    let call = |command, value: i32| {
+        // SAFETY: these commands take a number, and nothing of this process's memory.
+        let result = unsafe { libc::fcntl(file.as_raw_fd(), command, value) };
+        if result < 0 {
+            Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+        } else {
+            Ok(())
+        }
+    };
+    // Who opens the file in between makes the kernel send a signal. This one is ignored, unlike the usual SIGIO.
+    call(F_SETSIG, libc::SIGURG).ok()?;
+    match call(libc::F_SETLEASE, libc::F_RDLCK) {
+        Ok(()) => {
+            call(libc::F_SETLEASE, libc::F_UNLCK).ok();
+            Some(false)
+        }
+        Err(Errno::AGAIN) => Some(true),
+        Err(_) => None,
+    }
+}

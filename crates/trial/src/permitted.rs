@@ -1,0 +1,388 @@
+//! Which options of other programs a plan may give, and what their values may be.
+//!
+//! A plan comes from anybody, and what it tells other programs is told them as root. So nothing of its texts reaches a
+//! program but what stands in a table, of the type that stands there. No type takes a path, a line feed or a second word.
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+/// Why a word of a plan's text does not go to another program.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{found}; {help}")]
+pub struct Refused {
+    /// What was found.
+    pub found: String,
+    /// What would be right.
+    pub help: String,
+    /// Where it stands in the text, in bytes.
+    pub at: Range<usize>,
+}
+
+/// An option, or a key of a list, with what its value may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rule {
+    pub name: &'static str,
+    pub value: Value,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// There is none.
+    Flag,
+    /// A whole number.
+    Count,
+    /// A number, also with a fraction.
+    Number,
+    /// A whole number with a unit of so many letters or none, all of `bskmgtpe`.
+    Size,
+    /// 0 or 1.
+    Bit,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// None, or one of these words.
+    Maybe(&'static [&'static str]),
+    /// None, or a whole number.
+    MaybeCount,
+    /// A UUID.
+    Uuid,
+    /// A name of letters and digits.
+    Label,
+    /// Some of these words with commas between; `^` before one takes it back.
+    Features(&'static [&'static str]),
+    /// Some of these keys with commas between, each with its value.
+    List(&'static [Rule]),
+}
+
+/// One option that a plan gave: the table's own name, and a value that was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub name: &'static str,
+    pub value: Option<String>,
+}
+
+/// Numbers of this many digits are in no table's range.
+const DIGITS: usize = 19;
+
+pub(crate) const fn rule(name: &'static str, value: Value) -> Rule {
+    Rule { name, value }
+}
+
+/// Reads options as they stand on the command line of `program`.
+///
+/// # Errors
+/// With the first word that is not in the table.
+pub(crate) fn options(program: &str, rules: &'static [Rule], text: &str) -> Result<Vec<Given>, Refused> {
+    let mut given = Vec::new();
+    let mut words = words(text);
+    while let Some((at, word)) = words.next() {
+        if word.starts_with("--") && word.len() > 2 {
+            let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+            let rule = find(program, rules, name, (at, name))?;
+            let after = at + name.len() + 1;
+            given.push(take(program, rule, value.map(|value| (after, value)), (at, name), &mut words)?);
+            continue;
+        }
+        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty() && *letters != "-") else {
+            return Err(alone(program, word, at));
+        };
+        cluster(program, rules, (at + 1, letters), &mut words, &mut given)?;
+    }
+    Ok(given)
+}
+
+/// One word of short options: flags, and behind them an option with its value, which may be the next word.
+fn cluster<'t>(
+    program: &str,
+    rules: &'static [Rule],
+    (at, letters): (usize, &'t str),
+    words: &mut impl Iterator<Item = (usize, &'t str)>,
+    given: &mut Vec<Given>,
+) -> Result<(), Refused> {
+    for (place, letter) in letters.char_indices() {
+        let (name, rest) = (format!("-{letter}"), place + letter.len_utf8());
+        // The first one stands behind the dash.
+        let part = if place == 0 { (at - 1, name.as_str()) } else { (at + place, &letters[place..rest]) };
+        let rule = find(program, rules, &name, part)?;
+        if rule.value == Value::Flag {
+            given.push(Given { name: rule.name, value: None });
+            continue;
+        }
+        let value = Some((at + rest, &letters[rest..])).filter(|(_, value)| !value.is_empty());
+        given.push(take(program, rule, value, part, words)?);
+        break;
+    }
+    Ok(())
+}
+
+/// An option with its value, which stands there already or is the next word.
+fn take<'t>(
+    program: &str,
+    rule: &'static Rule,
+    value: Option<(usize, &'t str)>,
+    (at, part): (usize, &str),
+    words: &mut impl Iterator<Item = (usize, &'t str)>,
+) -> Result<Given, Refused> {
+    let name = rule.name;
+    if rule.value == Value::Flag {
+        return match value {
+            None => Ok(Given { name, value: None }),
+            Some((at, text)) => {
+                Err(wrong(format!("`{name}` of {program} takes no value"), "leave it out".into(), at, text))
+            }
+        };
+    }
+    let Some((at, text)) = value.or_else(|| words.next()) else {
+        let help = format!("give {}", rule.value.wanted());
+        return Err(wrong(format!("`{name}` of {program} has no value"), help, at, part));
+    };
+    rule.value.check(&format!("{program} {name}"), at, text)?;
+    Ok(Given { name, value: Some(text.to_owned()) })
+}
+
+/// Reads a list of keys with commas between, some of them with values.
+///
+/// # Errors
+/// With the first that is in neither table.
+pub(crate) fn list(of: &str, rules: &[&'static [Rule]], start: usize, text: &str) -> Result<Vec<Given>, Refused> {
+    let mut given = Vec::new();
+    let mut at = start;
+    for part in text.split(',') {
+        let place = at;
+        at += part.len() + 1;
+        let (key, value) = part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
+        let Some(rule) = rules.iter().flat_map(|rules| rules.iter()).find(|rule| rule.name == key) else {
+            let known: Vec<&str> = rules.iter().flat_map(|rules| rules.iter()).map(|rule| rule.name).collect();
+            return Err(not_permitted(of, key, &known, place, part));
+        };
+        let value_at = place + key.len() + 1;
+        match (rule.value, value) {
+            (Value::Flag | Value::Maybe(_) | Value::MaybeCount, None) => {}
+            (Value::Flag, Some(text)) => {
+                return Err(wrong(format!("`{key}` of {of} takes no value"), "leave it out".into(), value_at, text));
+            }
+            (kind, None) => {
+                let help = format!("give {}", kind.wanted());
+                return Err(wrong(format!("`{key}` of {of} has no value"), help, place, part));
+            }
+            (kind, Some(text)) => kind.check(&format!("{of} {key}"), value_at, text)?,
+        }
+        given.push(Given { name: rule.name, value: value.map(str::to_owned) });
+    }
+    Ok(given)
+}
+
+/// The names in a table and in the lists that it holds, for documentation.
+pub(crate) fn names(rules: &'static [Rule]) -> Vec<&'static str> {
+    let inner = |value: Value| match value {
+        Value::List(rules) => names(rules),
+        Value::Features(words) => words.to_vec(),
+        _ => Vec::new(),
+    };
+    rules.iter().flat_map(|rule| [vec![rule.name], inner(rule.value)].concat()).collect()
+}
+
+impl Value {
+    /// Whether `text`, which begins at `at`, is such a value of what is called `of`.
+    pub(crate) fn check(self, of: &str, at: usize, text: &str) -> Result<(), Refused> {
+        let is_number = |text: &str| !text.is_empty() && text.len() <= DIGITS && all(text, |c| c.is_ascii_digit());
+        let fits = match self {
+            Self::Flag => false,
+            Self::Count | Self::MaybeCount => is_number(text),
+            Self::Number => {
+                let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+                is_number(whole) && is_number(part)
+            }
+            Self::Size => {
+                let unit = text.chars().last().filter(|unit| "bskmgtpeBSKMGTPE".contains(*unit));
+                is_number(unit.map_or(text, |_| &text[..text.len() - 1]))
+            }
+            Self::Bit => matches!(text, "0" | "1"),
+            Self::Word(words) | Self::Maybe(words) => words.contains(&text),
+            Self::Uuid => {
+                text.len() == 36
+                    && text.char_indices().all(|(place, c)| match place {
+                        8 | 13 | 18 | 23 => c == '-',
+                        _ => c.is_ascii_hexdigit(),
+                    })
+            }
+            Self::Label => {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+                !text.is_empty() && text.len() <= 16 && !text.starts_with(['-', '.']) && all(text, is_plain)
+            }
+            Self::Features(known) => return features(of, known, at, text),
+            Self::List(rules) => return list(of, &[rules], at, text).map(drop),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(wrong(format!("`{}` is no value of {of}", shown(text)), format!("give {}", self.wanted()), at, text))
+    }
+
+    /// What would be right.
+    fn wanted(self) -> String {
+        match self {
+            Self::Flag => "no value".to_owned(),
+            Self::Count | Self::MaybeCount => "a whole number".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Size => "a size, such as 4096 or 128m".to_owned(),
+            Self::Bit => "0 or 1".to_owned(),
+            Self::Word(words) | Self::Maybe(words) | Self::Features(words) => format!("one of {}", words.join(", ")),
+            Self::Uuid => "a UUID".to_owned(),
+            Self::Label => "up to 16 letters and digits".to_owned(),
+            Self::List(rules) => {
+                format!("some of {}", rules.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+fn features(of: &str, known: &[&str], start: usize, text: &str) -> Result<(), Refused> {
+    let mut at = start;
+    for part in text.split(',') {
+        let place = at;
+        at += part.len() + 1;
+        if !known.contains(&part.strip_prefix('^').unwrap_or(part)) {
+            return Err(not_permitted(of, part, known, place, part));
+        }
+    }
+    Ok(())
+}
+
+/// The rule of this name, which stands in the text as `part`.
+fn find(
+    program: &str,
+    rules: &'static [Rule],
+    name: &str,
+    (at, part): (usize, &str),
+) -> Result<&'static Rule, Refused> {
+    let known = || rules.iter().map(|rule| rule.name).collect::<Vec<_>>();
+    rules.iter().find(|rule| rule.name == name).ok_or_else(|| not_permitted(program, name, &known(), at, part))
+}
+
+/// That a word is in no table: with the nearest that is, or all of them.
+pub(crate) fn not_permitted(of: &str, word: &str, known: &[&str], at: usize, part: &str) -> Refused {
+    let far = (word.chars().count() / 3).max(1);
+    // Nothing in a table is longer, and the distance takes time in the product of both lengths.
+    let near = known.iter().filter(|_| (3..=64).contains(&word.len()));
+    let near = near.map(|known| (strsim::osa_distance(word, known), known));
+    let near = near.filter(|(distance, _)| *distance <= far).min_by_key(|(distance, _)| *distance);
+    let help = match near {
+        Some((_, near)) => format!("did you mean `{near}`?"),
+        None => format!("permitted are {}", known.join(", ")),
+    };
+    wrong(format!("a plan may not give {of} `{}`", shown(word)), help, at, part)
+}
+
+fn alone(program: &str, word: &str, at: usize) -> Refused {
+    let found = format!("`{}` is no option of {program}", shown(word));
+    wrong(found, "leave it out: the device is the target's, and a plan names no other".to_owned(), at, word)
+}
+
+pub(crate) fn wrong(found: String, help: String, at: usize, word: &str) -> Refused {
+    Refused { found, help, at: at..at + word.len() }
+}
+
+/// The words of a text, each with its place.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    text.split_whitespace().map(move |word| (place(word), word))
+}
+
+/// A word as it can stand in a message, whatever it holds.
+pub(crate) fn shown(word: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut line: String = word.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if word.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+fn all(text: &str, is: impl Fn(char) -> bool) -> bool {
+    text.chars().all(is)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &[Rule] = &[
+        rule("-q", Value::Flag),
+        rule("-K", Value::Flag),
+        rule("-b", Value::Size),
+        rule("-m", Value::Number),
+        rule("-d", Value::List(&[rule("su", Value::Size), rule("noalign", Value::Flag), rule("sw", Value::Count)])),
+        rule("-O", Value::Features(&["bigalloc", "64bit"])),
+        rule("--nodesize", Value::Size),
+    ];
+
+    fn read(text: &str) -> Result<String, Refused> {
+        let given = options("mkfs", RULES, text)?;
+        let words = given.into_iter().flat_map(|given| [Some(given.name.to_owned()), given.value]);
+        Ok(words.flatten().collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn options_are_read_as_getopt_reads_them() {
+        let table = [
+            ("", ""),
+            (" -q\n-b  4k ", "-q -b 4k"),
+            ("-qKb4096 -m 0.5", "-q -K -b 4096 -m 0.5"),
+            ("-d su=64k,noalign,sw=4 -O ^bigalloc,64bit", "-d su=64k,noalign,sw=4 -O ^bigalloc,64bit"),
+            ("--nodesize=16k --nodesize 4k", "--nodesize 16k --nodesize 4k"),
+        ];
+        for (text, words) in table {
+            assert_eq!(read(text).as_deref(), Ok(words), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_no_table_is_refused_with_its_place_and_what_would_be_right() {
+        let table = [
+            ("-q /dev/sda", "/dev/sda", "names no other"),
+            ("-q --", "--", "names no other"),
+            ("-", "-", "names no other"),
+            ("-x", "-x", "permitted are -q, -K, -b"),
+            ("-qx 1", "x", "permitted are"),
+            ("--nodesiz 4k", "--nodesiz", "did you mean `--nodesize`?"),
+            ("--node=4k", "--node", "permitted are"),
+            ("-b", "-b", "give a size"),
+            ("-b -q", "-q", "give a size"),
+            ("-b 4kk", "4kk", "give a size"),
+            ("-b /x", "/x", "give a size"),
+            ("-m 5%", "5%", "give a number"),
+            ("-d su=1,name=/dev/sda", "name=/dev/sda", "permitted are su, noalign, sw"),
+            ("-d su", "su", "give a size"),
+            ("-d noalign=/x", "/x", "leave it out"),
+            ("-d su=4k,,sw=1", "", "permitted are"),
+            ("-O bigallok", "bigallok", "did you mean `bigalloc`?"),
+            ("--nodesize=/x", "/x", "give a size"),
+        ];
+        for (text, word, help) in table {
+            let refused = read(text).expect_err(text);
+            assert_eq!(&text[refused.at.clone()], word, "{text}: {refused}");
+            assert!(refused.to_string().contains(help), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn whatever_a_word_holds_its_message_is_a_line() {
+        let said = read(&format!("-b \u{1b}[2J{}", "x".repeat(1 << 20))).unwrap_err().to_string();
+        assert!(said.len() < 200 && !said.contains('\u{1b}'), "{said}");
+        let said = read(&"é".repeat(1 << 20)).unwrap_err().to_string();
+        assert!(said.len() < 400, "{said}");
+    }
+
+    #[test]
+    fn a_value_is_of_its_type_and_nothing_else() {
+        let check = |value: Value, text: &str| value.check("it", 0, text).is_ok();
+        assert!(check(Value::Uuid, "6d1e4f0a-7c2b-4d3e-9a5b-0f1e2d3c4b5a"));
+        assert!(!check(Value::Uuid, "6d1e4f0a-7c2b-4d3e-9a5b-0f1e2d3c4b5/"));
+        assert!(check(Value::Label, "disk_1") && !check(Value::Label, "../x") && !check(Value::Label, "-x"));
+        assert!(check(Value::Bit, "1") && !check(Value::Bit, "2"));
+        assert!(check(Value::Count, "0") && !check(Value::Count, "-1") && !check(Value::Count, "99999999999999999999"));
+        assert!(!check(Value::Number, ".") && !check(Value::Number, "1.2.3") && !check(Value::Number, "٣"));
+    }
+}
