@@ -248,7 +248,7 @@ fn a_job_file_that_replays_and_records_is_run() {
     let job = "[a]\nread_iolog=t.log\nwrite_iolog=again.log\nioengine=libaio\niodepth=4\nreplay_no_stall=1\n\
                filename=./scratch.bin\nsize=2m\ndirect=1\nbs=16k\n";
     let place = place(&[("t.log", IOLOG), ("job.fio", job)]);
-    let document = json(&place.succeeds(&["run", "job.fio", DRIVE, "--format=json"]));
+    let document = json(&place.succeeds(&["run", "job.fio", DRIVE, "--log-dir=.", "--format=json"]));
     assert_eq!(document["workload"]["options"]["replay_no_stall"], "1");
     assert_eq!((&document["write"]["requests"], &document["trim"]["requests"]), (&1.into(), &1.into()));
     let again = std::fs::read_to_string(place.path("again.log")).unwrap();

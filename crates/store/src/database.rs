@@ -45,8 +45,8 @@ impl Store {
     /// # Errors
     /// If it cannot be made or written, is something else (which is left as it was), or is of a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = file::connect(path).map_err(|cause| cause.at(path))?;
-        Self::of(connection, SCHEMA, path)
+        let (connection, budget) = file::connect(path).map_err(|cause| cause.at(path))?;
+        Ok(Self { connection, path: path.to_owned(), owned: Vec::new(), has_index: true, budget })
     }
 
     /// Opens a store of this version or an earlier one to read it alone: no byte of it is changed, and nothing is made.
@@ -55,12 +55,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read, is something else, or is of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let (connection, version) = file::connect_to_read(path).map_err(|cause| cause.at(path))?;
-        Self::of(connection, version, path)
-    }
-
-    fn of(mut connection: Connection, version: i64, path: &Path) -> Result<Self, StoreError> {
-        let budget = Budget::on(&mut connection).map_err(|error| Cause::from(error).at(path))?;
+        let (connection, budget, version) = file::connect_to_read(path).map_err(|cause| cause.at(path))?;
         Ok(Self { connection, path: path.to_owned(), owned: Vec::new(), has_index: version == SCHEMA, budget })
     }
 

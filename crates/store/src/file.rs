@@ -16,6 +16,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::StoreError;
+use crate::budget::Budget;
 use crate::error::Cause;
 use crate::schema::{self, APPLICATION, SCHEMA, number, version};
 
@@ -38,7 +39,7 @@ struct Found {
 
 /// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process and
 /// a loss of power.
-pub(crate) fn connect(path: &Path) -> Result<Connection, Cause> {
+pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
     let found = match Found::at(path)? {
         Some(found) => found,
         None => {
@@ -53,38 +54,41 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Cause> {
     } else {
         found.is_store()?;
     }
-    let mut connection = found.open(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let (mut connection, budget) = found.open(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Until it is known what this is, not even what others left to be done is done.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     found.check(&connection)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    budget.renew(path);
     schema::bring_up_to_date(&mut connection)?;
-    Ok(connection)
+    Ok((connection, budget))
 }
 
 /// Opens the store to be read, of whatever version, and what version that is. Nothing is changed and nothing made: where
 /// there is no store, there is one without runs in memory.
-pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, i64), Cause> {
+pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, Budget, i64), Cause> {
     let Some(found) = Found::at(path)?.filter(|found| !found.is_empty) else {
-        let connection = Connection::open_in_memory()?;
+        let mut connection = Connection::open_in_memory()?;
         schema::make(&connection)?;
-        return Ok((connection, SCHEMA));
+        let budget = guarded(&mut connection)?;
+        return Ok((connection, budget, SCHEMA));
     };
     open::protect(&found.handle);
     found.is_store()?;
-    let opened = found.open_to_read().and_then(|connection| Ok((found.check(&connection)?, connection)));
-    let (version, connection) = match opened {
+    let opened = found.open(OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let opened = opened.and_then(|(connection, budget)| Ok((found.check(&connection)?, connection, budget)));
+    let (version, connection, budget) = match opened {
         // Where nothing can be made beside it nobody else can write either, unless that left something beside it.
         Err(Cause::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !found.has_log() => {
-            let connection = found.open_alone()?;
-            (found.check(&connection)?, connection)
+            let (connection, budget) = found.open_alone()?;
+            (found.check(&connection)?, connection, budget)
         }
         other => other?,
     };
     schema::stand_in(&connection, version)?;
-    Ok((connection, version))
+    Ok((connection, budget, version))
 }
 
 impl Found {
@@ -118,7 +122,7 @@ impl Found {
     /// Makes sure that this is a store of a version that is known, by its first page alone: nothing beside it is read, and
     /// nothing is locked.
     fn is_store(&self) -> Result<(), Cause> {
-        let connection = self.open_alone()?;
+        let (connection, _) = self.open_alone()?;
         let (application, version) = (number(&connection, "PRAGMA application_id")?, version(&connection)?);
         match (application, version) {
             (APPLICATION, version) => self.known(version),
@@ -156,20 +160,16 @@ impl Found {
     }
 
     /// Opens the file as it is found now, and what is beside it.
-    fn open(&self, flags: OpenFlags) -> Result<Connection, Cause> {
+    fn open(&self, flags: OpenFlags) -> Result<(Connection, Budget), Cause> {
         self.is_clean_beside()?;
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
-        guarded(&connection)?;
-        Ok(connection)
-    }
-
-    fn open_to_read(&self) -> Result<Connection, Cause> {
-        self.open(OpenFlags::SQLITE_OPEN_READ_ONLY)
+        let mut connection = Connection::open_with_flags(&self.path, flags)?;
+        let budget = guarded(&mut connection)?;
+        Ok((connection, budget))
     }
 
     /// Opens the file as if nobody else could write to it.
-    fn open_alone(&self) -> Result<Connection, Cause> {
+    fn open_alone(&self) -> Result<(Connection, Budget), Cause> {
         let escaped = |byte: &u8| match byte {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(*byte).to_string(),
             other => format!("%{other:02x}"),
@@ -178,9 +178,9 @@ impl Found {
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let uri = format!("file://{path}?immutable=1");
-        let connection = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?;
-        guarded(&connection)?;
-        Ok(connection)
+        let mut connection = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?;
+        let budget = guarded(&mut connection)?;
+        Ok((connection, budget))
     }
 
     /// Whether a log of changes is beside it that are not yet in it.
@@ -254,8 +254,8 @@ fn kind(found: &Metadata) -> &'static str {
 }
 
 /// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema says
-/// so, no value is longer than makes sense, and a page that contradicts itself is an error.
-fn guarded(connection: &Connection) -> rusqlite::Result<()> {
+/// so, no value is longer than makes sense, a page that contradicts itself is an error, and no question takes for ever.
+fn guarded(connection: &mut Connection) -> rusqlite::Result<Budget> {
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -271,7 +271,8 @@ fn guarded(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update_and_check(None, "hard_heap_limit", HEAP_MAX, |_| Ok(()))?;
-    connection.busy_timeout(PATIENCE)
+    connection.busy_timeout(PATIENCE)?;
+    Budget::on(connection)
 }
 
 /// Makes a store under a name of its own, and gives it its name when it is whole: whoever opens it finds a store.
@@ -295,7 +296,7 @@ fn make(path: &Path) -> Result<(), Cause> {
 fn fill(path: &Path) -> Result<(), Cause> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path.canonicalize().unwrap_or_else(|_| path.to_owned()), flags)?;
-    guarded(&connection)?;
+    guarded(&mut connection)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     if number(&transaction, "SELECT count(*) FROM sqlite_schema")? == 0 {
         schema::make(&transaction)?;
