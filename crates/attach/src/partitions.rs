@@ -21,9 +21,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub fn make(device: &Path) -> Result<(), AttachError> {
     // Without a table there is nothing to be found, which is no mistake: one may be written later.
     // Where it is not installed, what the kernel found is all that there is.
-    let list = program::command("partx").ok().and_then(|mut partx| {
-        program::output(partx.args(["--show", "--noheadings", "--output=NR"]).arg(device)).ok()
-    });
+    let list = program::command("partx")
+        .ok()
+        .and_then(|mut partx| program::output(partx.args(["--show", "--noheadings", "--output=NR"]).arg(device)).ok());
     let wanted = list.map(|list| String::from_utf8_lossy(&list.stdout).lines().count()).unwrap_or_default();
     let all_are_there = || of(device).len() >= wanted;
     if !settled(all_are_there) {

@@ -31,6 +31,15 @@ const UNSAFE: [&str; 4] =
 const OUTSIDE_WORLD: [&str; 8] =
     ["Instant", "SystemTime", "std::fs", "std::thread", "std::env", "std::process", "std::net", "rustix::"];
 
+/// Where files are opened for writing, and by what words.
+const WRITES: (&str, [&str; 7]) = (
+    "host/src/open.rs",
+    ["File::create", "File::options", "OpenOptions", "fs::write(", "fs::copy(", "OFlags::CREATE", "OFlags::RDWR"],
+);
+
+/// Where programs are made ready and started, and by what words.
+const STARTS: (&str, [&str; 4]) = ("host/src/program.rs", ["Command::new(", ".spawn()", ".output()", ".status()"]);
+
 const LINES_MAX: usize = 600;
 
 fn root() -> PathBuf {
@@ -67,7 +76,8 @@ fn sources() -> Vec<PathBuf> {
 
 /// The code of a file without its line comments and without its tests, which come last.
 fn code(text: &str) -> String {
-    let untested = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let tests = ["mod tests", "pub(super) mod tests"].map(|tests| format!("#[cfg(test)]\n{tests}"));
+    let untested = tests.iter().fold(text, |text, tests| text.split(tests.as_str()).next().unwrap());
     untested.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
@@ -225,6 +235,24 @@ fn unsafe_code_lives_next_to_the_kernel_and_says_why_it_is_sound() {
         let reasons = text.matches("SAFETY:").count();
         assert!(blocks <= reasons, "{}: {blocks} unsafe blocks and {reasons} SAFETY lines", path.display());
     }
+}
+
+#[test]
+fn one_module_opens_files_for_writing_and_one_starts_programs() {
+    let mut strays = Vec::new();
+    for path in sources() {
+        // Tests in files of their own end so; they make what they need.
+        let is_test =
+            path.file_stem().is_some_and(|stem| stem == "tests" || stem.to_string_lossy().ends_with("_tests"));
+        let text = read(&path);
+        // clap's commands are no programs.
+        let code = code(&text).replace("clap::Command::new(", "").replace("Command::new(\"assay\")", "");
+        for (home, words) in [(WRITES.0, &WRITES.1[..]), (STARTS.0, &STARTS.1[..])] {
+            let found = words.iter().filter(|word| !is_test && !path.ends_with(home) && code.contains(**word));
+            strays.extend(found.map(|word| format!("{} has {word}; only {home} may", path.display())));
+        }
+    }
+    assert!(strays.is_empty(), "{}", strays.join("\n"));
 }
 
 #[test]

@@ -28,16 +28,8 @@ const WRITING: ABI = ABI::V3;
 /// The part of it that there is to a file.
 const OF_FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{WriteFile | Truncate});
 /// Devices that hold nothing, which any program may write to.
-const HARMLESS: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/tty",
-    "/dev/pts",
-    "/dev/kvm",
-    "/dev/fuse",
-    "/dev/loop-control",
-];
+const HARMLESS: [&str; 8] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/kvm", "/dev/fuse", "/dev/loop-control"];
 /// Room for what a plan needs, as a program's first thread has.
 const STACK: usize = 8 << 20;
 

@@ -29,7 +29,16 @@ fn bystanders(place: &Place) -> Vec<&'static str> {
     fs::create_dir(place.path("folder")).unwrap();
     fs::write(place.path("folder/inside"), "kept").unwrap();
     fs::write(place.path("results.sqlite-wal"), "").unwrap();
-    vec!["theirs.txt", "link", "dangling", "folder", "results.sqlite", "results.sqlite-wal", "/dev/zero", "/dev/urandom"]
+    vec![
+        "theirs.txt",
+        "link",
+        "dangling",
+        "folder",
+        "results.sqlite",
+        "results.sqlite-wal",
+        "/dev/zero",
+        "/dev/urandom",
+    ]
 }
 
 /// What must be the same before and after.

@@ -6,9 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use block::Bytes;
-use host::Mount;
+use host::{Enforcement, Mount, open};
 use io_uring::IoUring;
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
@@ -41,6 +41,7 @@ pub(super) fn checks(machine: &Machine, directory: &Path) -> Vec<Check> {
         check(IO_URING, "keep many requests in flight", RealDrives, ring(machine)),
         check(O_DIRECT, "reach the drive around the page cache", RealDrives, direct(machine, directory)),
         check(ROOT, "open block devices", RealDrives, root(machine)),
+        check("fence", "keep a run from writing elsewhere", RealDrives, fence()),
         check("memlock", "keep the buffers of large requests in memory", SteadyFigures, locked_memory(machine)),
         check("governor", "run the processors at one speed", SteadyFigures, governor(machine)),
         check("loop", "make a block device of a file", FileSystems, loop_device(machine)),
@@ -102,19 +103,18 @@ fn write_direct(directory: &Path) -> io::Result<()> {
 
 /// A file for direct writes that is gone once it is closed.
 fn unnamed_file(directory: &Path) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    match rustix::fs::openat(CWD, directory, flags | OFlags::TMPFILE, mode) {
-        Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
-            let path = directory.join(format!(".assay-doctor-{}", std::process::id()));
-            let file = rustix::fs::openat(CWD, &path, flags | OFlags::CREATE | OFlags::EXCL, mode);
-            // A file system may create the file and only then refuse the flag.
-            if !matches!(file, Err(Errno::EXIST)) {
-                let _ = std::fs::remove_file(&path);
-            }
-            Ok(file?.into())
-        }
-        opened => Ok(opened?.into()),
+    open::again(&open::nameless(directory)?, true, OFlags::DIRECT)
+}
+
+/// Whether the kernel refuses a run all that it is not to write to.
+fn fence() -> Status {
+    match host::confine::enforcement() {
+        Enforcement::Full => Status::ready("by Landlock, while a run goes on"),
+        Enforcement::Partial => Status::ready("by an early Landlock, in part; Linux 6.2 or newer keeps all of it"),
+        Enforcement::None => Status::missing(
+            "no Landlock: assay's own checks alone",
+            "run Linux 5.13 or newer with `landlock` among lsm= on its command line",
+        ),
     }
 }
 
