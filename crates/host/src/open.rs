@@ -34,7 +34,11 @@ pub fn identity(file: &File) -> io::Result<Identity> {
 /// Has no output be written to this file for as long as the process lives.
 pub fn protect(file: &File) {
     if let Ok(identity) = identity(file) {
-        PROTECTED.lock().expect("nothing panics while it holds the list").push(identity);
+        let mut protected = PROTECTED.lock().expect("nothing panics while it holds the list");
+        // A server opens the same store for each page.
+        if !protected.contains(&identity) {
+            protected.push(identity);
+        }
     }
 }
 

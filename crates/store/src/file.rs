@@ -204,7 +204,10 @@ impl Found {
                         Err("a file of another user")
                     }
                     Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
-                    Ok(_) => Ok(()),
+                    Ok(_) => {
+                        open::protect(&handle);
+                        Ok(())
+                    }
                     Err(_) => Err("not to be looked at"),
                 },
             };
