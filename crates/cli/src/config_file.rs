@@ -19,8 +19,9 @@ pub struct Known {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What is consent to lose data is given each time, on the command line, not once and for all.
-pub const CONSENT: [&str; 3] = ["overwrite", "destroy-data", "force"];
+/// What is consent, to lose data or to let a file read what lies elsewhere, is given each time, on the command line, and not
+/// once and for all.
+pub const CONSENT: [&str; 5] = ["overwrite", "destroy-data", "force", "allow-path", "variable"];
 
 /// The longest file of settings.
 const LENGTH_MAX: u64 = 1 << 20;
@@ -184,7 +185,7 @@ fn entry(
         return None;
     };
     if CONSENT.contains(&option.as_str()) {
-        let message = format!("`{option}` gives up data and cannot be a setting");
+        let message = format!("`{option}` is consent and cannot be a setting");
         let help = format!("give --{option} on the command line each time it is meant");
         mistakes.push(mistake("config::consent", key.span(), message, help));
         return None;

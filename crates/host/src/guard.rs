@@ -58,6 +58,12 @@ fn loops_over(file: Identity) -> Vec<PathBuf> {
     names.filter(|name| over(name) == Some(file)).map(|name| Path::new("/dev").join(name)).collect()
 }
 
+/// Whether a loop device is over this very file, whatever its name leads to by now.
+pub fn is_loop_over(device: &Path, file: &File) -> bool {
+    let told = File::open(device).ok().and_then(|device| kernel::loop_file(device.as_fd()));
+    told.is_some() && told == open::identity(file).ok()
+}
+
 /// Whether a lease is refused because somebody writes. Network file systems refuse for reasons of their own.
 fn is_open_for_writing(file: &File) -> bool {
     // nfs, cifs, smb2. Source: Linux, include/uapi/linux/magic.h.

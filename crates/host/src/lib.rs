@@ -24,7 +24,7 @@ mod within;
 
 pub use block_device::{BlockDevice, Partition};
 pub use confine::{Enforcement, Fence};
-pub use guard::{contents, file_uses, holds, is_same, uses};
+pub use guard::{contents, file_uses, holds, is_loop_over, is_same, uses};
 pub use mark::Mark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Measurement, Purged, RealError, Record, Target, run_real, run_real_together};
+use engine::{Measurement, Purged, RealError, Record, Target, TargetError, run_real, run_real_together};
+use rustix::io::Errno;
 use trial::{Stage, Tools};
 use workload::Workload;
 
@@ -150,12 +151,17 @@ impl Subject for Real {
     }
 
     fn stage(&mut self) -> Result<Stage, LabError> {
-        let (path, capacity, stop) = (self.target.path().to_owned(), self.target.capacity(), self.target.stop());
+        let (path, capacity, stop) = (self.target.node(), self.target.capacity(), self.target.stop());
         if self.target.is_device() {
             self.target.lend()?;
             return Ok(Stage::device(&path, capacity, stop));
         }
-        Ok(Stage::over_file(&path, capacity, stop)?)
+        let stage = Stage::over_file(&path, capacity, stop)?;
+        if host::is_loop_over(stage.path(), self.target.handle()) {
+            return Ok(stage);
+        }
+        // Nothing has been written to it yet.
+        Err(TargetError::Io { path, doing: "find again", errno: Errno::STALE }.into())
     }
 
     fn leave_stage(&mut self) -> Result<(), LabError> {

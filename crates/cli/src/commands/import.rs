@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use block::{Bytes, parse_bytes};
-use host::Output;
 use lab::import::fio::plan_text;
 use lab::import::icf;
 
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
+use crate::outputs;
 use crate::terminal::say;
 
 /// What was asked on the command line.
@@ -22,10 +22,6 @@ pub struct Arguments {
     /// Where to write the plan [default: standard output]
     #[arg(short, long, value_name = "PLAN")]
     output: Option<PathBuf>,
-
-    /// Write the plan over a file that assay did not write
-    #[arg(long)]
-    force: bool,
 
     #[command(flatten)]
     reading: Reading,
@@ -53,9 +49,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     match &arguments.output {
         None => say(&text),
-        Some(path) => {
-            let mut output = Output::at(path, arguments.force).map_err(Failure::usage)?;
-            output.write(text.as_bytes()).map_err(Failure::failed)
-        }
+        Some(path) => outputs::write(path, text.as_bytes()),
     }
 }
