@@ -32,7 +32,12 @@ pub fn at(path: &Path) -> Result<Output, Failure> {
 /// # Errors
 /// As those of [`at`], and if it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    at(path)?.write(bytes).map_err(Failure::failed)
+    let force = FORCE.get().copied().unwrap_or_default();
+    let written = Output::at(path, force).and_then(|mut output| output.write(bytes));
+    written.map_err(|error| match error {
+        OutputError::Io { .. } => Failure::failed(error),
+        refused => Failure::usage(refused),
+    })
 }
 
 /// Writes a page of this name into `folder`, which is made if need be; where it is. Where the name is a stranger's file, it

@@ -197,7 +197,7 @@ fn each_command_tells_how_its_options_are_set_for_good() {
         let general: Vec<&str> = help.lines().skip_while(|line| *line != "General options:").skip(1).collect();
         let options = general.iter().take_while(|line| !line.starts_with(|c: char| c.is_alphabetic()));
         let named = options.filter(|line| line.trim_start().starts_with('-')).count();
-        assert_eq!(named, 3, "{help}");
+        assert_eq!(named, 4, "{help}");
     }
 }
 

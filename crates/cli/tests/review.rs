@@ -253,7 +253,7 @@ fn a_review_goes_on_from_any_directory_with_the_page_cache_as_it_began() {
     cut_off(&place, &["./scratch.bin", "--size", "4m", "--direct", "0"]);
     shorten(&place);
     // Another use of the file since is told.
-    place.succeeds(&["run", "./scratch.bin", "--rw=write", "--size=1m"]);
+    place.succeeds(&["run", "./scratch.bin", "--rw=write", "--size=1m", "--overwrite"]);
     let elsewhere = place.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let output = place.command(&["review", "--resume"]).current_dir(&elsewhere).output().unwrap();

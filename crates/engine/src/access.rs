@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
-use host::{BlockDevice, Mark, Mount, mark};
+use host::{BlockDevice, Mark, Mount};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
@@ -135,15 +135,12 @@ fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Re
         check_space(path, &handle, Bytes::new(capacity.get().saturating_sub(occupied.get())))?;
     }
     // Asked before it is opened here, and told after that: another run of assay is told from other users by its lock.
-    let by = if writes { host::file_uses(&handle) } else { Vec::new() };
+    let by = if writes { uses(&handle) } else { Vec::new() };
     let file = open(path, &handle, &access, OFlags::empty())?;
     if !by.is_empty() {
         return Err(TargetError::InUse { path: path.to_owned(), by });
     }
     let mut target = Target::new(path, (handle, file), Kind::File, capacity, &access)?;
-    if writes && is_ours {
-        target.begin_mark();
-    }
     if capacity > length {
         lengthen(&target.file, capacity, &access).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
@@ -152,7 +149,19 @@ fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Re
         })?;
         target.change = Change::Enlarged(length);
     }
+    if writes && is_ours {
+        target.own();
+    }
     Ok(target)
+}
+
+/// What uses a file; who is just ending, as one that was killed, is waited for.
+fn uses(handle: &File) -> Vec<String> {
+    let used = || match host::file_uses(handle) {
+        by if by.is_empty() => Ok(()),
+        by => Err(by),
+    };
+    patiently(used, |_| true).err().unwrap_or_default()
 }
 
 /// Why a file that assay may not write to is not its own, with what it holds where that is known.
@@ -181,17 +190,16 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     let folder = host::open::handle(parent).map_err(|error| failed(path, "look at the folder of", &error))?;
     check_space(path, &folder, size)?;
     let created = host::open::new_file(path, 0o666).map_err(|error| failed(path, "create", &error))?;
-    // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
-    mark::begin(&created);
     let access = Access { writes: true, ..access.clone() };
     let open = || {
         let file = open(path, &created, &access, OFlags::empty())?;
         let handle = created.try_clone().map_err(|error| failed(path, "open", &error))?;
         let mut target = Target::new(path, (handle, file), Kind::File, size, &access)?;
-        target.begin_mark();
         target.change = Change::Created;
         let reserved = lengthen(&target.file, size, &access);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
+        // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
+        target.own();
         Ok(target)
     };
     open().inspect_err(|_| {

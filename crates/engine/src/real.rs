@@ -109,6 +109,7 @@ pub fn run_real_apart(
     let mut distinct = targets.to_vec();
     distinct.dedup_by(|one, other| std::ptr::eq(*one, *other));
     distinct.iter().filter(|target| !target.keeps_cache()).for_each(|target| target.drop_cache());
+    placed().filter(|(_, job)| job.workload.changes_data()).for_each(|(target, _)| target.begin_writing());
     let shared: Vec<Shared> = placed().map(|(target, job)| Shared::new(target, job.workload, job.seed)).collect();
     let (start, end) = (Gate::default(), Gate::default());
     let run = Run { jobs, shared: &shared, start: &start, end: &end, watch };

@@ -22,8 +22,10 @@ pub struct Target {
     /// What `path` led to when it was looked up; all else is opened by way of this.
     handle: File,
     pub(crate) file: File,
-    /// Whether the file bears a mark that is to fit when this is dropped.
-    is_marked: bool,
+    /// Whether the file is assay's: its mark is to fit whenever nothing is being written.
+    is_ours: bool,
+    /// Whether the mark says that it is being written.
+    is_being_written: AtomicBool,
     kind: Kind,
     capacity: Bytes,
     block: Bytes,
@@ -183,11 +185,13 @@ impl Target {
         self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
     }
 
-    /// Lets go of a device for as long as it is mounted or written to in another way, until [`Target::claim`].
+    /// Lets a device go, or a file be changed, for as long as it is mounted or written to in another way, until
+    /// [`Target::claim`].
     ///
     /// # Errors
     /// If it cannot be opened anew.
     pub fn lend(&mut self) -> Result<(), TargetError> {
+        self.begin_writing();
         if self.is_device() {
             let opened = host::open::again(&self.handle, false, OFlags::empty());
             self.file = opened.map_err(|error| failed(&self.path, "open", &error))?;
@@ -228,6 +232,9 @@ impl Target {
             Change::Created => access::remove_if_same(&self.path, &self.file),
             Change::Enlarged(before) => self.file.set_len(before.get()),
         };
+        if self.is_ours {
+            mark::settle(&self.file);
+        }
         done.map_err(|error| failed(&self.path, "take back what was done to", &error))
     }
 
@@ -239,6 +246,7 @@ impl Target {
         if !self.writable {
             return Err(TargetError::ReadOnly { path: self.path.clone() });
         }
+        self.begin_writing();
         let length = self.capacity.get();
         let (result, purged) = match self.kind {
             Kind::Device(_) => {
@@ -257,10 +265,17 @@ impl Target {
         }
     }
 
-    /// Marks the file as being written, until this is dropped.
-    pub(crate) fn begin_mark(&mut self) {
-        mark::begin(&self.file);
-        self.is_marked = true;
+    /// Takes note that the file is assay's, as it is now.
+    pub(crate) fn own(&mut self) {
+        self.is_ours = true;
+        mark::settle(&self.file);
+    }
+
+    /// Has the mark say that the file is being written, from the first write until this is dropped.
+    pub(crate) fn begin_writing(&self) {
+        if self.is_ours && !self.is_being_written.swap(true, Ordering::Relaxed) {
+            mark::begin(&self.file);
+        }
     }
 
     /// What the path led to when it was looked up: it can be asked, and not be read or written.
@@ -310,7 +325,8 @@ impl Target {
             path,
             handle,
             file,
-            is_marked: false,
+            is_ours: false,
+            is_being_written: AtomicBool::new(false),
             kind,
             capacity,
             block,
@@ -328,7 +344,7 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if self.is_marked {
+        if self.is_being_written.load(Ordering::Relaxed) {
             mark::settle(&self.file);
         }
     }

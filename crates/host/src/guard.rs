@@ -15,6 +15,9 @@ use crate::open::{self, Identity};
 use crate::signature::signatures;
 use crate::{kernel, program};
 
+/// Where drives are served as files that root alone can put there.
+const SERVED: &str = "/run/assay";
+
 /// Everything that uses `device` or one of its partitions now: mounts, swap, device-mapper, RAID.
 pub fn uses(device: &BlockDevice) -> Vec<String> {
     let mounts = Mount::all().unwrap_or_default();
@@ -62,6 +65,18 @@ fn loops_over(file: Identity) -> Vec<PathBuf> {
 pub fn is_loop_over(device: &Path, file: &File) -> bool {
     let told = File::open(device).ok().and_then(|device| kernel::loop_file(device.as_fd()));
     told.is_some() && told == open::identity(file).ok()
+}
+
+/// Whether a device is a loop device over a drive that is served in assay's own folder, or over a target of this process.
+pub(crate) fn is_of_this_run(device: &File) -> std::io::Result<bool> {
+    let Some(known) = BlockDevice::find(device.metadata()?.st_rdev()) else { return Ok(false) };
+    let backing = Path::new("/sys/block").join(&known.name).join("loop/backing_file");
+    let Ok(backing) = fs::read_to_string(backing) else { return Ok(false) };
+    if Path::new(backing.trim_end()).starts_with(SERVED) {
+        return Ok(true);
+    }
+    let over = open::again(device, false, OFlags::empty()).ok().and_then(|device| kernel::loop_file(device.as_fd()));
+    Ok(over.is_some_and(open::is_protected))
 }
 
 /// Whether a lease is refused because somebody writes. Network file systems refuse for reasons of their own.

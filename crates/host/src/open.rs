@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::{caller, confine};
+use crate::{caller, confine, guard};
 
 pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
@@ -89,11 +89,22 @@ pub fn is_open_besides(handle: &File) -> io::Result<bool> {
 
 /// Opens what `handle` refers to, which cannot have become something else since.
 ///
+/// A loop device that a fenced run has made, over its drive or over its target, was not there when the fence was closed: that
+/// is opened outside.
+///
 /// # Errors
 /// If the kernel refuses.
 pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
+    if writes && handle.metadata()?.file_type().is_block_device() && guard::is_of_this_run(handle)? {
+        let handle = handle.try_clone()?;
+        return confine::outside(move || again_here(&handle, true, flags));
+    }
+    again_here(handle, writes, flags)
+}
+
+fn again_here(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    OpenOptions::new().read(true).write(writes).custom_flags(flags.bits().cast_signed()).open(path)
+    OpenOptions::new().read(true).write(writes).custom_flags(libc_flags(flags)).open(path)
 }
 
 /// A file that was not there before; the caller of sudo owns it.

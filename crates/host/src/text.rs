@@ -11,7 +11,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::OFlags;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use thiserror::Error;
 
 use crate::open::{again, handle};
@@ -74,9 +75,21 @@ pub fn regular_of(handle: &File) -> Result<File, TextError> {
 pub fn stream(path: &Path) -> Result<File, TextError> {
     let handle = handle(path)?;
     match kind(&handle)? {
-        None | Some(PIPE) => Ok(again(&handle, false, OFlags::NOCTTY)?),
+        None => Ok(again(&handle, false, OFlags::NOCTTY)?),
+        Some(PIPE) => written(again(&handle, false, OFlags::NONBLOCK | OFlags::NOCTTY)?),
         Some(kind) => Err(TextError::Kind(kind)),
     }
+}
+
+/// Waits until somebody has written to a pipe, and has reads wait for the rest from then on.
+fn written(pipe: File) -> Result<File, TextError> {
+    let patience = Timespec::try_from(PATIENCE).expect("a few seconds are a time");
+    if poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&patience)).map_err(io::Error::from)? == 0 {
+        let words = "nobody has written to it; start its writer first";
+        return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
+    }
+    fcntl_setfl(&pipe, OFlags::empty()).map_err(io::Error::from)?;
+    Ok(pipe)
 }
 
 /// The bytes of a regular file or of a pipe, at most `limit` of them. A shell makes pipes of `<(command)`; one is

@@ -152,8 +152,8 @@ impl Subject for Real {
 
     fn stage(&mut self) -> Result<Stage, LabError> {
         let (path, capacity, stop) = (self.target.node(), self.target.capacity(), self.target.stop());
+        self.target.lend()?;
         if self.target.is_device() {
-            self.target.lend()?;
             return Ok(Stage::device(&path, capacity, stop));
         }
         let stage = Stage::over_file(&path, capacity, stop)?;

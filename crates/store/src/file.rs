@@ -6,7 +6,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use host::open;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::OFlags;
 
 use crate::StoreError;
 use crate::budget::Budget;
@@ -119,15 +120,25 @@ impl Found {
         if is_ours && open::handle_of_no_link(&self.named).is_ok() { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Makes sure that this is a store of a version that is known, by its first page alone: nothing beside it is read, and
-    /// nothing is locked.
+    /// Makes sure that this is a store of a version that is known, by its header alone: SQLite is not asked yet. What else
+    /// is in the file may make sense only together with what is beside it.
+    ///
+    /// Source: SQLite's documentation, "Database File Format", §1.3 and §1.6: version at 60, application id at 68, number of
+    /// objects in the schema at 103.
     fn is_store(&self) -> Result<(), Cause> {
-        let (connection, _) = self.open_alone()?;
-        let (application, version) = (number(&connection, "PRAGMA application_id")?, version(&connection)?);
-        match (application, version) {
+        const HEADER: usize = 105;
+        let mut header = [0; HEADER];
+        let read =
+            open::again(&self.handle, false, OFlags::empty()).and_then(|file| file.read_exact_at(&mut header, 0));
+        if read.is_err() || !header.starts_with(b"SQLite format 3\0") {
+            return Err(StoreError::NotAStore { path: self.named.clone() }.into());
+        }
+        let number =
+            |at: usize| i64::from(i32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]));
+        match (number(68), number(60)) {
             (APPLICATION, version) => self.known(version),
             // A store of an earlier program that was killed as it made it: all of it is beside the file.
-            (0, 0) if number(&connection, "SELECT count(*) FROM sqlite_schema")? == 0 && self.has_log() => Ok(()),
+            (0, 0) if header[103..] == [0, 0] && self.has_log() => Ok(()),
             _ => Err(self.foreign()),
         }
     }

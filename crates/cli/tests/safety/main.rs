@@ -6,6 +6,7 @@ mod support;
 
 mod attach;
 mod files;
+mod options;
 mod outputs;
 mod serve;
 mod store;
@@ -61,6 +62,11 @@ impl Drop for Loop {
 pub struct Mounted(String);
 
 impl Mounted {
+    /// What is mounted there by now.
+    pub fn at(folder: &Path) -> Self {
+        Self(folder.to_str().unwrap().to_owned())
+    }
+
     /// This device, on a folder that is made.
     pub fn on(device: &str, folder: &Path) -> Result<Self, String> {
         std::fs::create_dir_all(folder).unwrap();

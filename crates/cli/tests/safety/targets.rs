@@ -148,7 +148,16 @@ fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
         assert!(lines.len() < 20 && run.try_wait().unwrap().is_none(), "it did not begin: {lines:?}");
         (run, told)
     };
-    let (mut run, _) = begun(&["review", "a.bin", "--size=16m", "--plan", plan.to_str().unwrap()]);
+    let (mut run, told) = begun(&["review", "a.bin", "--size=16m", "--plan", plan.to_str().unwrap()]);
+    let is_being_written = || {
+        let mut mark = [0; 256];
+        let length = rustix::fs::getxattr(place.path("a.bin"), "user.assay.created", &mut mark).unwrap_or_default();
+        mark[..length].ends_with(b"writing")
+    };
+    while !is_being_written() {
+        assert!(run.try_wait().unwrap().is_none(), "it has ended: {:?}", told.collect::<Vec<String>>());
+        std::thread::sleep(Duration::from_millis(10));
+    }
     run.kill().unwrap();
     run.wait().unwrap();
     let said = place.refuses(&["run", "a.bin", "--rw=write"]);
