@@ -385,7 +385,8 @@ mod tests {
             }
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let texts = ["data", "link", "letter"].map(|name| fs::read(folder.path(name)).unwrap());
+        // The link may have come to lead to itself.
+        let texts = ["data", "link", "letter"].map(|name| fs::read(folder.path(name)).unwrap_or_default());
         assert!(texts.contains(&b"somebody's".to_vec()), "nothing was written to it");
     }
 

@@ -8,12 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use block::Bytes;
 use host::{Mount, open, program};
 
-use crate::{Aftermath, Promise, TrialError, Undo};
+use crate::{Aftermath, Promise, Stage, TrialError, Undo};
+
+/// The file of a group that holds its limit, in version 2 of the kernel's interface.
+const LIMIT_2: &str = "memory.max";
+/// So much of a limit, one part in so many, may be data that waits to be written.
+const DIRTY_SHARE: u64 = 4;
 
 /// A memory control group, until this is dropped: who is in it then goes back to where this process was.
 #[derive(Debug)]
 pub(crate) struct MemoryLimit {
     group: PathBuf,
+    limit: Bytes,
+    /// Whether the kernel slows down those in it who write faster than the drive.
+    slows_writers: bool,
     _leave: Promise,
 }
 
@@ -41,7 +49,7 @@ impl MemoryLimit {
         let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home })?;
         let made = fs::create_dir(&group).and_then(|()| open::set(&group.join(groups.limit), &limit.get().to_string()));
         made.map_err(TrialError::at(&group))?;
-        Ok(Self { group, _leave: leave })
+        Ok(Self { group, limit, slows_writers: groups.limit == LIMIT_2, _leave: leave })
     }
 
     /// Limits the memory that this process takes from now on; what it has already does not count.
@@ -51,6 +59,34 @@ impl MemoryLimit {
     pub(crate) fn enter(&self) -> Result<(), TrialError> {
         let inside = self.inside();
         open::set(&inside, &std::process::id().to_string()).map_err(TrialError::at(inside))
+    }
+
+    /// Leaves room in the group beside data that waits to be written to the stage, until what this gives is dropped. Where
+    /// the kernel does not slow writers of a group down, one full of such data has its processes ended for want of memory.
+    ///
+    /// Source: Linux, Documentation/ABI/testing/sysfs-class-bdi; Documentation/admin-guide/cgroup-v2.rst, "Writeback".
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub(crate) fn leave_room(&self, stage: &Stage, aftermath: &Aftermath) -> Result<Vec<Promise>, TrialError> {
+        let number = stage.sysfs().and_then(|entry| fs::read_to_string(entry.join("dev")).ok()).unwrap_or_default();
+        let folder = Path::new("/sys/class/bdi").join(number.trim());
+        let of = |name: &str| folder.join(name);
+        let known = |name: &str| fs::read_to_string(of(name)).ok().map(|text| text.trim().to_owned());
+        // Before Linux 6.2 there are no such settings.
+        let (Some(strict), Some(ratio), false) = (known("strict_limit"), known("max_ratio_fine"), self.slows_writers)
+        else {
+            return Ok(Vec::new());
+        };
+        let wanted = [("strict_limit", strict, "strict_limit", "1".to_owned())];
+        let share = (self.limit.get() / DIRTY_SHARE).to_string();
+        let wanted = wanted.into_iter().chain([("max_ratio_fine", ratio, "max_bytes", share)]);
+        let change = |(restored, before, changed, text): (&str, String, &str, String)| {
+            let promise = aftermath.promise(Undo::Restore { path: of(restored), text: before })?;
+            open::set(&of(changed), &text).map_err(TrialError::at(of(changed)))?;
+            Ok(promise)
+        };
+        wanted.map(change).collect()
     }
 
     /// The same command in the group from its first moment; what becomes of its output is told to the new one.
@@ -120,7 +156,7 @@ impl Groups {
         let parent = above.find(|group| (*group != home || home == second.point) && passes_on(group));
         let parent =
             parent.ok_or_else(|| format!("no group above {} passes the memory controller on", home.display()))?;
-        Ok(Self { parent: parent.to_owned(), home, limit: "memory.max" })
+        Ok(Self { parent: parent.to_owned(), home, limit: LIMIT_2 })
     }
 }
 

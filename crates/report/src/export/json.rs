@@ -412,7 +412,7 @@ mod tests {
             document["cpu"],
             json!({
                 "user_ns": 100_000_000, "system_ns": 300_000_000,
-                "switches_voluntary": 6000, "switches_involuntary": 3000,
+                "switches_voluntary": 6000, "switches_involuntary": 3000, "halted_ns": 20_000_000,
                 "handover": { "method": "deferred", "registered": true, "refusal": null },
             })
         );

@@ -266,6 +266,7 @@ impl<'c> Task<'c> {
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
         let limit = self.memory().map(|limit| MemoryLimit::make(limit, &place.aftermath)).transpose()?;
+        let room = limit.as_ref().map(|limit| limit.leave_room(place.stage(), &place.aftermath)).transpose()?;
         limit.iter().try_for_each(MemoryLimit::enter)?;
         let opening = Opening {
             direct,
@@ -277,7 +278,7 @@ impl<'c> Task<'c> {
         let measured = open.measure(workload, go.seed.split("measure"))?;
         // What is in memory is not on the device: until it is there it has not been written.
         let flush = (!direct && workload.changes_data()).then(|| place.flush()).transpose()?;
-        drop((open, limit));
+        drop((open, limit, room));
         let mut trial = of_transfer(&measured, flush);
         trial.findings = self.findings(&measured, place);
         Ok(trial)
