@@ -11,6 +11,7 @@ mod outputs;
 mod serve;
 mod store;
 mod targets;
+mod texts;
 mod trials;
 
 use std::path::Path;

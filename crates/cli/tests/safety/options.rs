@@ -23,14 +23,14 @@ const PATHS: [&str; 10] =
 /// The commands that take a path, with the path as `{}`; the word before it is the option. `.` is the file or folder that
 /// is legal there, where something else is asked.
 const LINES: &[&str] = &[
-    "review {} --plan short.toml",
-    "review sim:{} --plan short.toml",
+    "review {} --plan tiny.toml",
+    "review sim:{} --plan tiny.toml",
     "review sim:x25-m --plan {}",
-    "review sim:x25-m --plan short.toml --out {}",
-    "review sim:x25-m --plan short.toml --metrics {}",
-    "review sim:x25-m --plan short.toml --allow-path {}",
-    "review sim:x25-m --plan short.toml --power csv:{}",
-    "review b.bin --size=1m --plan short.toml --destroy-data {}",
+    "review sim:x25-m --plan tiny.toml --out {}",
+    "review sim:x25-m --plan tiny.toml --metrics {}",
+    "review sim:x25-m --plan tiny.toml --allow-path {}",
+    "review sim:x25-m --plan tiny.toml --power csv:{}",
+    "review b.bin --size=1m --plan tiny.toml --destroy-data {}",
     "run {} --rw=write --number_ios=1",
     "run sim:{} --rw=write --number_ios=1",
     "run --filename {} --rw=write --number_ios=1",
@@ -72,7 +72,7 @@ const LINES: &[&str] = &[
     "report last --store {}",
     "compare 1 2 --store {}",
     "run sim:x25-m --number_ios=1 --store {}",
-    "review sim:x25-m --plan short.toml --store {}",
+    "review sim:x25-m --plan tiny.toml --store {}",
     "health last --store {}",
 ];
 
@@ -162,7 +162,8 @@ fn end(child: &mut Child) {
 #[test]
 fn no_path_of_any_option_is_written_that_is_something_else() {
     let place = Place::new();
-    place.short_plan();
+    let tiny = "name = \"tiny\"\nrepeats = 1\n[[step]]\nname = \"a\"\nrw = \"randread\"\nnumber_ios = 5\n";
+    fs::write(place.path("tiny.toml"), tiny).unwrap();
     place.small_review();
     fs::write(place.path("job.fio"), "[a]\nrw=read\nsize=16m\nnumber_ios=1\nwrite_iolog=log\n").unwrap();
     for _ in 0..2 {
