@@ -74,6 +74,9 @@ pub(crate) fn opened(path: &Path, access: &Access) -> Result<Target, TargetError
 }
 
 fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Result<Target, TargetError> {
+    if access.writes && rustix::process::geteuid().is_root() && is_others_name(path) {
+        return Err(TargetError::OthersName { path: path.to_owned() });
+    }
     let unknown = TargetError::Io { path: path.to_owned(), doing: "find in /sys/dev/block", errno: Errno::NODEV };
     let device = BlockDevice::find(number).ok_or(unknown)?;
     let whole = device.size().filter(|size| *size > Bytes::ZERO);
@@ -97,6 +100,12 @@ fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Resul
     Target::new(path, (handle, file), Kind::Device(device), capacity, access)
 }
 
+/// Whether another user can have this name lead to another device.
+fn is_others_name(path: &Path) -> bool {
+    let named = std::path::absolute(path).unwrap_or_default();
+    !named.parent().is_some_and(host::open::is_out_of_reach)
+}
+
 /// All that speaks against writing to a device before it is opened.
 fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access) -> Result<(), TargetError> {
     if let Some(named) = access.destroy_data.as_ref().filter(|named| !host::is_same(named, number)) {
@@ -112,7 +121,8 @@ fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access)
 fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
     no_device_named(path, access)?;
     let is_ours = match Mark::of(&handle) {
-        Mark::Writing => access.resume,
+        // What a run that was killed has left has no signature, unless that run made one; then it is asked for.
+        Mark::Writing => access.resume && host::holds(&handle).is_empty(),
         mark => mark == Mark::Fits,
     };
     if access.writes && !access.overwrite && !is_ours {
@@ -168,7 +178,7 @@ fn uses(handle: &File) -> Vec<String> {
 fn not_ours(path: &Path, handle: &File) -> TargetError {
     let path = path.to_owned();
     match Mark::of(handle) {
-        Mark::Writing => TargetError::Unfinished { path },
+        Mark::Writing => TargetError::Unfinished { path, holds: host::holds(handle) },
         Mark::Unknown => TargetError::Unmarked { path },
         Mark::Fits | Mark::Absent => TargetError::Foreign { path, holds: host::holds(handle) },
     }

@@ -43,11 +43,16 @@ pub enum TargetError {
     )]
     Foreign { path: PathBuf, holds: Vec<String> },
     #[error(
-        "{} was being written by a run that was killed, and what it holds now is not known; resume that run, choose another \
+        "{} was being written by a run that was killed, and what it holds now is not known{}; resume that run, choose another \
          name, or add --overwrite",
+        path.display(), holding(holds)
+    )]
+    Unfinished { path: PathBuf, holds: Vec<String> },
+    #[error(
+        "{} is a name of a device that other users can change, in a folder of theirs; name the device below /dev",
         path.display()
     )]
-    Unfinished { path: PathBuf },
+    OthersName { path: PathBuf },
     #[error(
         "{} exists, and its file system keeps no extended attributes by which assay would know its own files; \
          its data would be lost. Choose another name, or add --overwrite",

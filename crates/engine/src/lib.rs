@@ -37,7 +37,7 @@ pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, IoEngine, Method, Submission};
 pub use job::Job;
 pub use live::Lately;
-pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, Tick};
+pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
 pub use real::{Progress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};

@@ -217,6 +217,10 @@ impl Cpu {
     }
 }
 
+/// No series is longer, four months: what comes later is in its last interval, or a trace of a few lines could take all
+/// memory. The store keeps no longer one either.
+pub const TICKS_MAX: usize = 10_000_000;
+
 impl Measurement {
     /// A measurement to which nothing has been added yet.
     pub fn new(workload: Workload, seed: Seed, clock: Clock) -> Self {
@@ -248,7 +252,7 @@ impl Measurement {
             Op::Trim => self.trim.record(bytes, latency),
             Op::Flush => return self.flush.record(bytes, latency),
         }
-        let tick = (at.as_nanos() / TICK.as_nanos()) as usize;
+        let tick = ((at.as_nanos() / TICK.as_nanos()) as usize).min(TICKS_MAX - 1);
         if tick >= self.series.len() {
             self.begin(tick);
         }

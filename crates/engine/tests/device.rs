@@ -363,3 +363,32 @@ fn a_device_that_loses_its_medium_during_the_run_ends_it_with_the_kernels_reason
         image.set_len(16 << 20).unwrap();
     }
 }
+
+#[test]
+fn a_device_under_another_loop_device_or_over_the_same_file_is_in_use() {
+    let device = needs!(Loop::new(Bytes::from_mib(16)));
+    let image = device.directory.path().join("image");
+    let above = needs!(tool("losetup", &["--find", "--show", "--offset", "4194304", device.name()]));
+    let said = device.refused(&writing(), "is behind").to_string();
+    assert!(said.contains(&above), "{said}");
+    device.refused(&destroying(&device), "is behind");
+    needs!(tool("losetup", &["--detach", &above]));
+    let beside = needs!(tool("losetup", &["--find", "--show", "--offset", "4194304", image.to_str().unwrap()]));
+    let said = device.refused(&writing(), "is behind").to_string();
+    assert!(said.contains(&beside), "{said}");
+    needs!(tool("losetup", &["--detach", &beside]));
+    drop(device.open(&writing()).unwrap());
+}
+
+#[test]
+fn root_takes_no_device_by_a_name_that_others_can_change() {
+    let device = needs!(Loop::new(Bytes::from_mib(16)));
+    let folder = device.directory.path().join("theirs");
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&device.node, folder.join("link")).unwrap();
+    drop(Target::open(&folder.join("link"), &writing()).unwrap());
+    std::os::unix::fs::chown(&folder, Some(65_534), Some(65_534)).unwrap();
+    let said = Target::open(&folder.join("link"), &writing()).unwrap_err().to_string();
+    assert!(said.contains("other users can change"), "{said}");
+    drop(Target::open(&folder.join("link"), &Access::default()).unwrap());
+}

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use rustix::fs::{OFlags, major, minor};
+use rustix::fs::{OFlags, major, makedev, minor};
 
 use crate::block_device::{BlockDevice, Partition};
 use crate::mounts::{Mount, unescape};
@@ -30,8 +30,36 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
             uses.push(format!("{} is swap in use", part.name));
         }
         uses.extend(part.holders().iter().map(|holder| format!("{} is part of {holder}", part.name)));
+        // A loop device does not claim what it is over.
+        let number = makedev(part.number.0, part.number.1);
+        let over = loops().filter(|(_, backing)| backing.is_some_and(|backing| backing.device == number));
+        uses.extend(over.map(|(node, _)| format!("{} is behind {}", part.name, node.display())));
     }
+    let own = Path::new("/dev").join(&device.name);
+    let beneath = loop_backing(&own);
+    // A partition of a loop device is over what the whole is over.
+    let is_whole = |node: &Path| {
+        let name = node.file_name().unwrap_or_default().to_string_lossy();
+        device.name == name || device.name.starts_with(&format!("{name}p"))
+    };
+    let beside = loops().filter(|(node, backing)| beneath.is_some() && !is_whole(node) && *backing == beneath);
+    uses.extend(beside.map(|(node, _)| format!("what is under {} is behind {} too", device.name, node.display())));
     uses
+}
+
+/// All loop devices, with what each is over as far as the kernel tells.
+fn loops() -> impl Iterator<Item = (PathBuf, Option<kernel::Backing>)> {
+    let names = fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let names = names.filter(|name| Path::new("/sys/block").join(name).join("loop/backing_file").exists());
+    names.map(|name| {
+        let node = Path::new("/dev").join(name);
+        let backing = loop_backing(&node);
+        (node, backing)
+    })
+}
+
+fn loop_backing(node: &Path) -> Option<kernel::Backing> {
+    File::open(node).ok().and_then(|device| kernel::loop_backing(device.as_fd()))
 }
 
 /// Everything that uses a regular file now: loop devices, swap, whoever has it open for writing. This process must not have
@@ -39,7 +67,7 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
 pub fn file_uses(file: &File) -> Vec<String> {
     let Ok(identity) = open::identity(file) else { return Vec::new() };
     let mut uses: Vec<String> =
-        loops_over(identity).iter().map(|device| format!("it is behind {}", device.display())).collect();
+        loops_over(file).iter().map(|device| format!("it is behind {}", device.display())).collect();
     if swap_paths().iter().any(|path| identity_at(path) == Some(identity)) {
         uses.push("it is swap in use".to_owned());
     }
@@ -49,21 +77,28 @@ pub fn file_uses(file: &File) -> Vec<String> {
     uses
 }
 
-/// The loop devices over a file, whatever name it has now.
-fn loops_over(file: Identity) -> Vec<PathBuf> {
-    let names = fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let over = |name: &std::ffi::OsString| {
-        let path = fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file")).ok()?;
-        let told = File::open(Path::new("/dev").join(name)).ok().and_then(|device| kernel::loop_file(device.as_fd()));
+/// The loop devices over a file, whatever name it has now. Through an overlay a file has another device, and often the same
+/// inode, so that is enough there.
+fn loops_over(file: &File) -> Vec<PathBuf> {
+    // Source: Linux, include/uapi/linux/magic.h.
+    const OVERLAYFS: i64 = 0x794c_7630;
+    let Ok(identity) = open::identity(file) else { return Vec::new() };
+    let is_overlay = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == OVERLAYFS);
+    let is_it = |found: Identity| found == identity || is_overlay && found.1 == identity.1;
+    let over = |node: &Path, backing: Option<kernel::Backing>| {
+        let shown = || {
+            let shown = Path::new("/sys/block").join(node.file_name()?).join("loop/backing_file");
+            identity_at(Path::new(fs::read_to_string(shown).ok()?.trim_end()))
+        };
         // Who may not ask the device has the path that the kernel shows.
-        told.or_else(|| identity_at(Path::new(path.trim_end())))
+        backing.map(|backing| backing.file).or_else(shown)
     };
-    names.filter(|name| over(name) == Some(file)).map(|name| Path::new("/dev").join(name)).collect()
+    loops().filter(|(node, backing)| over(node, *backing).is_some_and(is_it)).map(|(node, _)| node).collect()
 }
 
 /// Whether a loop device is over this very file, whatever its name leads to by now.
 pub fn is_loop_over(device: &Path, file: &File) -> bool {
-    let told = File::open(device).ok().and_then(|device| kernel::loop_file(device.as_fd()));
+    let told = loop_backing(device).map(|backing| backing.file);
     told.is_some() && told == open::identity(file).ok()
 }
 
@@ -75,8 +110,8 @@ pub(crate) fn is_of_this_run(device: &File) -> std::io::Result<bool> {
     if Path::new(backing.trim_end()).starts_with(SERVED) {
         return Ok(true);
     }
-    let over = open::again(device, false, OFlags::empty()).ok().and_then(|device| kernel::loop_file(device.as_fd()));
-    Ok(over.is_some_and(open::is_protected))
+    let over = open::again(device, false, OFlags::empty()).ok().and_then(|device| kernel::loop_backing(device.as_fd()));
+    Ok(over.is_some_and(|over| open::is_protected(over.file)))
 }
 
 /// Whether a lease is refused because somebody writes. Network file systems refuse for reasons of their own.

@@ -13,11 +13,18 @@ const F_SETSIG: i32 = 10;
 /// `struct loop_info64` in words of 64 bits: device and inode of the file come first.
 const LOOP_INFO64: usize = 232 / 8;
 
-/// Device and inode of the file that a loop device is over; none where the kernel does not tell.
-pub(crate) fn loop_file(device: BorrowedFd<'_>) -> Option<(u64, u64)> {
+/// What a loop device is over: device and inode of the file, and its number where that is a block device itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Backing {
+    pub file: (u64, u64),
+    pub device: u64,
+}
+
+/// What a loop device is over; none where the kernel does not tell.
+pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Option<Backing> {
     // SAFETY: LOOP_GET_STATUS64 writes a whole `struct loop_info64`, plain numbers of 232 bytes, and reads nothing.
     let told = unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, [u64; LOOP_INFO64]>::new()) };
-    told.ok().map(|info| (info[0], info[1]))
+    told.ok().map(|info| Backing { file: (info[0], info[1]), device: info[2] })
 }
 
 /// Whether anybody has a file open for writing; `file` itself must be open for reading alone. None where the file system

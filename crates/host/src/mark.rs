@@ -6,7 +6,8 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::time::UNIX_EPOCH;
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
@@ -53,7 +54,16 @@ pub fn begin(file: &File) {
 }
 
 /// Marks a file as one that holds what assay left in it.
+///
+/// Where times are whole seconds, the one in which it was written is waited for to be over: whoever writes to it afterwards
+/// then moves its time.
 pub fn settle(file: &File) {
+    let written = file.metadata().and_then(|found| found.modified());
+    let is_coarse = file.metadata().is_ok_and(|found| found.mtime_nsec() == 0);
+    if let (Ok(written), true) = (written, is_coarse) {
+        let age = written.elapsed().unwrap_or_default();
+        thread::sleep(Duration::from_secs(1).saturating_sub(age));
+    }
     let _ = at_rest(file).and_then(|text| put(file, &text));
 }
 

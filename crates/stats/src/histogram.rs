@@ -117,6 +117,10 @@ impl Histogram {
         let (head, mut rest) = bytes.split_at_checked(40).ok_or(DecodeError)?;
         let word = |at: usize| -> [u8; 8] { head[at..at + 8].try_into().expect("eight bytes were asked for") };
         let bins: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut rest).map_err(|_| DecodeError)?;
+        // No latency of ours is told apart that is longer: bins for more would take memory for nothing.
+        if bins.max() > 2 * LONGEST.as_nanos() {
+            return Err(DecodeError);
+        }
         let mut read = Self::new();
         read.bins.add(bins).map_err(|_| DecodeError)?;
         read.total = u128::from_le_bytes(head[..16].try_into().expect("sixteen bytes were asked for"));

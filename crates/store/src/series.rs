@@ -4,7 +4,7 @@
 //! seven bytes, of a busy one a hundred or two, most of them for how its latencies lie.
 
 use block::{Bytes, Nanos, varint};
-use engine::Tick;
+use engine::{TICKS_MAX, Tick};
 use stats::Bins;
 
 /// Ticks end with the length of their bins, then these.
@@ -12,8 +12,6 @@ const VERSION: u8 = 2;
 /// Ticks had no bins, so that no percentile of theirs is known.
 const WITHOUT_BINS: u8 = 1;
 
-/// The most seconds: those of four months.
-const TICKS_MAX: usize = 10_000_000;
 /// The most that all ticks can add up to, of which a few can be added up in turn.
 const SUM_MAX: u64 = 1 << 61;
 

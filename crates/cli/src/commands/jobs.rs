@@ -106,6 +106,9 @@ fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
         let words = "a job file chooses no device and no file outside its own folder; name the target, as in";
         Err(Failure::usage(format!("the jobs of {file} are on {own}, {what}; {words} `assay run {file} TARGET`")))
     };
+    if asked.real.overwrite {
+        return refuse("and --overwrite gives up what a file holds");
+    }
     if let Some(drive) = own.strip_prefix("sim:") {
         let drive = drive.split('?').next().unwrap_or(drive);
         return if drive.contains('/') || drive.ends_with(".toml") {

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt, symlink};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -130,25 +130,22 @@ fn consent_is_given_on_the_command_line_alone() {
     assert!(fs::read(place.path("thesis.bin")).unwrap().iter().all(|byte| *byte == 7));
 }
 
-/// A run that is killed says so by the file's mark: it can be gone on with, and nobody else takes the file for their own.
-#[test]
-fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
-    let place = Place::new();
+/// Begins a review, or goes on with one: the process, and what else it tells.
+fn begun(place: &Place, words: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut run = place.command(words).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut told = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let lines: Vec<String> =
+        told.by_ref().take(20).take_while(|line| !line.starts_with("Run 1: Long on file")).collect();
+    assert!(lines.len() < 20 && run.try_wait().unwrap().is_none(), "it did not begin: {lines:?}");
+    (run, told)
+}
+
+/// A file to which a review was writing when it was killed.
+fn killed(place: &Place) {
     let plan = place.path("plan.toml");
-    fs::write(
-        &plan,
-        "name = \"long\"\ntitle = \"Long\"\nrepeats = 1\n\n[[step]]\nname = \"a\"\nrw = \"randwrite\"\nruntime = \"60s\"\n",
-    )
-    .unwrap();
-    let begun = |words: &[&str]| {
-        let mut run = place.command(words).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let mut told = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let lines: Vec<String> =
-            told.by_ref().take(20).take_while(|line| !line.starts_with("Run 1: Long on file")).collect();
-        assert!(lines.len() < 20 && run.try_wait().unwrap().is_none(), "it did not begin: {lines:?}");
-        (run, told)
-    };
-    let (mut run, told) = begun(&["review", "a.bin", "--size=16m", "--plan", plan.to_str().unwrap()]);
+    let text = "name = \"long\"\ntitle = \"Long\"\nrepeats = 1\n\n[[step]]\nname = \"a\"\nrw = \"randwrite\"\nruntime = \"60s\"\n";
+    fs::write(&plan, text).unwrap();
+    let (mut run, told) = begun(place, &["review", "a.bin", "--size=16m", "--plan", plan.to_str().unwrap()]);
     let is_being_written = || {
         let mut mark = [0; 256];
         let length = rustix::fs::getxattr(place.path("a.bin"), "user.assay.created", &mut mark).unwrap_or_default();
@@ -160,14 +157,57 @@ fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
     }
     run.kill().unwrap();
     run.wait().unwrap();
+}
+
+/// A run that is killed says so by the file's mark: it can be gone on with, and nobody else takes the file for their own.
+#[test]
+fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
+    let place = Place::new();
+    killed(&place);
     let said = place.refuses(&["run", "a.bin", "--rw=write"]);
     assert!(said.contains("was killed") && said.contains("--overwrite"), "{said}");
     // The run itself goes on, until it is told to end.
-    let (mut run, told) = begun(&["review", "--resume"]);
+    let (mut run, told) = begun(&place, &["review", "--resume"]);
     tool("kill", &["-INT", &run.id().to_string()]).unwrap();
     told.for_each(drop);
     assert_eq!(run.wait().unwrap().code(), Some(130));
     place.succeeds(&["run", "a.bin", "--rw=write"]);
+}
+
+#[test]
+fn a_run_that_was_killed_does_not_go_on_over_what_was_put_there_since() {
+    let place = Place::new();
+    killed(&place);
+    let device = needs!(Loop::over(&place.path("a.bin")));
+    needs!(tool("mkfs.ext4", &["-q", &device.0]));
+    drop(device);
+    let before = fs::read(place.path("a.bin")).unwrap();
+    let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("ext4"), "{said}");
+    assert!(fs::read(place.path("a.bin")).unwrap() == before);
+}
+
+#[test]
+fn what_others_write_while_a_run_only_reads_is_not_taken_for_its_own() {
+    let place = Place::new();
+    made(&place, "a.bin");
+    let words = ["run", "a.bin", "--rw=randread", "--runtime=3", "--time_based=1"];
+    let mut run = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    File::options().write(true).open(place.path("a.bin")).unwrap().write_all_at(b"mine", 4096).unwrap();
+    assert!(run.wait().unwrap().success());
+    assert!(place.refuses(&["run", "a.bin", "--rw=write"]).contains("is not as assay made it"));
+}
+
+#[test]
+fn a_job_file_chooses_no_file_to_be_overwritten() {
+    let place = Place::new();
+    fs::write(place.path("precious.db"), vec![7; 1 << 20]).unwrap();
+    fs::write(place.path("a.fio"), "[a]\nrw=write\nfilename=precious.db\nsize=1m\n").unwrap();
+    let said = place.refuses(&["run", "a.fio", "--overwrite"]);
+    assert!(said.contains("name the target"), "{said}");
+    assert!(fs::read(place.path("precious.db")).unwrap().iter().all(|byte| *byte == 7));
+    place.succeeds(&["run", "a.fio", "precious.db", "--overwrite"]);
 }
 
 #[test]

@@ -103,8 +103,8 @@ const POSTGRESQL: &[Group] = &[
 const SQLITE: &[Group] = &[
     group(
         Of::Number,
-        "analysis_limit busy_timeout cache_size cache_spill hard_heap_limit journal_size_limit max_page_count mmap_size \
-         page_size soft_heap_limit threads wal_autocheckpoint",
+        "analysis_limit busy_timeout cache_size cache_spill journal_size_limit max_page_count mmap_size \
+         page_size threads wal_autocheckpoint",
     ),
     group(Of::Truth, "automatic_index cell_size_check checkpoint_fullfsync foreign_keys fullfsync read_uncommitted"),
     group(Of::Only(&["none", "full", "incremental", "0", "1", "2"]), "auto_vacuum"),

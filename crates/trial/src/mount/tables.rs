@@ -6,7 +6,7 @@
 
 use crate::permitted::{
     Rule,
-    Value::{Bit, Count, Features, Flag, Label, List, Maybe, MaybeCount, Number, Size, Uuid, Word},
+    Value::{Bit, Count, Features, Flag, List, Maybe, MaybeCount, Number, Size, Word},
     rule,
 };
 
@@ -27,7 +27,6 @@ pub(super) const EXT: &[Rule] = &[
     rule("-j", Flag),
     rule("-J", List(&[rule("size", Count), rule("fast_commit_size", Count)])),
     rule("-K", Flag),
-    rule("-L", Label),
     rule("-m", Number),
     rule("-N", Count),
     rule("-O", Features(EXT_FEATURES)),
@@ -35,7 +34,6 @@ pub(super) const EXT: &[Rule] = &[
     rule("-r", Bit),
     rule("-R", List(&[rule("stride", Count), rule("stripe_width", Count), rule("stripe-width", Count)])),
     rule("-T", Features(&["default", "news", "largefile", "largefile4", "small", "floppy", "big", "huge"])),
-    rule("-U", Uuid),
     rule("-v", Flag),
 ];
 
@@ -100,7 +98,6 @@ pub(super) const XFS: &[Rule] = &[
     rule("-i", List(XFS_INODES)),
     rule("-K", Flag),
     rule("-l", List(XFS_LOG)),
-    rule("-L", Label),
     rule("-m", List(XFS_METADATA)),
     rule("-n", List(XFS_NAMES)),
     rule("-q", Flag),
@@ -161,7 +158,6 @@ const XFS_METADATA: &[Rule] = &[
     rule("metadir", Maybe(BIT)),
     rule("reflink", Maybe(BIT)),
     rule("rmapbt", Maybe(BIT)),
-    rule("uuid", Uuid),
 ];
 
 const XFS_NAMES: &[Rule] = &[
@@ -186,8 +182,6 @@ pub(super) const BTRFS: &[Rule] = &[
     rule("--nodiscard", Flag),
     rule("-l", Size),
     rule("--leafsize", Size),
-    rule("-L", Label),
-    rule("--label", Label),
     rule("-m", Word(PROFILES)),
     rule("--metadata", Word(PROFILES)),
     rule("-M", Flag),
@@ -202,8 +196,6 @@ pub(super) const BTRFS: &[Rule] = &[
     rule("--runtime-features", Features(BTRFS_FEATURES)),
     rule("-s", Size),
     rule("--sectorsize", Size),
-    rule("-U", Uuid),
-    rule("--uuid", Uuid),
     rule("-v", Flag),
     rule("--verbose", Flag),
 ];
