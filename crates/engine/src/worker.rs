@@ -76,7 +76,7 @@ impl<'r> Shared<'r> {
 
 enum Queue<'r> {
     Ring(Box<Ring<'r>>),
-    Threads(Threads),
+    Threads(Box<Threads>),
     Discards(Discards<'r>),
 }
 
@@ -471,7 +471,8 @@ fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Hando
         let deferred = method == Method::Deferred;
         let setup = Setup { deferred, hipri: submission.hipri, sqthread_poll: submission.sqthread_poll, data_flushes };
         let made = match method {
-            Method::Threads => Threads::new(file, depth, buffer, content, data_flushes).map(Queue::Threads),
+            Method::Threads => Threads::new(file, depth, buffer, content, data_flushes)
+                .map(|threads| Queue::Threads(Box::new(threads))),
             _ => Ring::new(file, depth, buffer, content, setup).map(|ring| Queue::Ring(Box::new(ring))),
         };
         match made {
