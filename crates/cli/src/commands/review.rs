@@ -89,7 +89,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|ADDRESS:PORT")]
     metrics: Option<metrics::Place>,
 
-    /// Let the address of --metrics be one that other machines reach
+    /// Let the address of --metrics be one that other machines reach, and answer to any name of it
     #[arg(long)]
     metrics_public: bool,
 
