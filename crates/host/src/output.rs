@@ -108,7 +108,18 @@ impl Output {
     /// # Errors
     /// If it cannot, or must not.
     pub fn at(path: &Path, force: bool) -> Result<Self, OutputError> {
-        let place = Place::of(path, force)?;
+        Self::of(Place::looked_up(path, force)?)
+    }
+
+    /// The same for a name in a folder that is open; `path` is where people find it.
+    ///
+    /// # Errors
+    /// As those of [`at`](Self::at).
+    pub fn within(folder: &Arc<File>, name: &str, path: PathBuf, force: bool) -> Result<Self, OutputError> {
+        Self::of(Place { path, folder: Arc::clone(folder), name: name.into(), force, written: None })
+    }
+
+    fn of(place: Place) -> Result<Self, OutputError> {
         let stream = place.find_stream()?;
         if stream.is_none() {
             place.existing()?;
@@ -144,7 +155,7 @@ impl Output {
 
 impl Place {
     /// Looks the folder up, once.
-    fn of(path: &Path, force: bool) -> Result<Self, OutputError> {
+    fn looked_up(path: &Path, force: bool) -> Result<Self, OutputError> {
         // What ends with a stroke or with dots is a folder itself, and is told so.
         let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
         let (folder, name) = match path.file_name().filter(|_| !is_folder) {
