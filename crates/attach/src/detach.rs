@@ -57,14 +57,19 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
 /// Clears up what a process which is gone has left of its drives, those included that it was just attaching.
 ///
 /// # Errors
-/// [`AttachError::InUse`] if something uses one, or the registry cannot be read.
+/// [`AttachError::InUse`] if something uses one, [`AttachError::StillThere`] if the process is not gone, or the registry
+/// cannot be read.
 pub fn clear_up(registry: &Registry, process: Process) -> Result<(), AttachError> {
     // What makes a loop device for a process outlives it.
     Mark::of(process).end();
     for entry in registry.entries()?.iter().filter(|entry| entry.process == process) {
         detach(registry, entry)?;
     }
-    for place in registry.places(process)? {
+    let places = registry.places(process)?;
+    if !places.is_empty() && process.is_alive() && !process.is_ending() {
+        return Err(AttachError::StillThere { pid: process.pid });
+    }
+    for place in places {
         clear_place(&place)?;
     }
     Ok(())
@@ -110,4 +115,40 @@ fn clear_place(place: &Path) -> Result<(), AttachError> {
     fs::remove_file(place).ok();
     fs::remove_file(door(place)).ok();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drives_of_a_living_process_outlast_a_dead_one_of_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let (living, place) = (Process::this(), registry.place());
+        let dead = Process { started: living.started + 1, ..living };
+        let left = place.with_file_name(format!("drive-{}-{}-0", dead.pid, dead.started));
+        for path in [&place, &door(&place), &left] {
+            fs::write(path, "").unwrap();
+        }
+        clear_up(&registry, dead).unwrap();
+        assert!(place.exists() && door(&place).exists(), "a drive of a living process is gone");
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn what_a_process_has_is_not_cleared_up_while_it_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let process = Process::of(child.id()).unwrap();
+        let place = folder.path().join(format!("drive-{}-{}-0", process.pid, process.started));
+        fs::write(&place, "").unwrap();
+        let refused = clear_up(&registry, process);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(matches!(refused, Err(AttachError::StillThere { .. })) && place.exists());
+        clear_up(&registry, process).unwrap();
+        assert!(!place.exists());
+    }
 }

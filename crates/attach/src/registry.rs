@@ -122,10 +122,11 @@ impl Registry {
 
     /// The place of another drive of this process, where nothing is.
     pub fn place(&self) -> PathBuf {
+        let start = beginning(Process::this());
         loop {
             let number = DRIVES.fetch_add(1, Ordering::Relaxed);
-            let place = self.folder.join(format!("drive-{}-{number}", std::process::id()));
-            // An earlier process of this number may have been killed.
+            let place = self.folder.join(format!("{start}{number}"));
+            // The kernel's clock is coarse, and starts anew with the machine.
             let is_free = place.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
             if is_free {
                 return place;
@@ -148,12 +149,13 @@ impl Registry {
         if has_room { &self.folder } else { Path::new(ROOMY) }
     }
 
-    /// The places of which a process has left anything: the drive's file or its door.
+    /// The places of which a process has left anything: the drive's file or its door. Those of another process of the same
+    /// number are not among them.
     ///
     /// # Errors
     /// If the folder cannot be read.
     pub(crate) fn places(&self, process: Process) -> Result<BTreeSet<PathBuf>, AttachError> {
-        let start = format!("drive-{}-", process.pid);
+        let start = beginning(process);
         let failed = |cause| AttachError::Content { path: self.folder.clone(), cause };
         let mut places = BTreeSet::new();
         for file in fs::read_dir(&self.folder).map_err(failed)? {
@@ -203,6 +205,11 @@ impl Registry {
         let name = device.strip_prefix("/dev").unwrap_or(device).to_string_lossy();
         self.folder.join(format!("{}.json", name.trim_matches('/').replace('/', "-")))
     }
+}
+
+/// How the names of a process's places begin. A later process has other ones, also where it has the same number.
+fn beginning(process: Process) -> String {
+    format!("drive-{}-{}-", process.pid, process.started)
 }
 
 /// The entry in a file; none if it holds none.
@@ -259,7 +266,7 @@ mod tests {
         assert_ne!(first, second);
         let next = DRIVES.load(Ordering::Relaxed);
         for number in next..next + 20 {
-            let left = folder.path().join(format!("drive-{}-{number}", std::process::id()));
+            let left = folder.path().join(format!("{}{number}", beginning(Process::this())));
             std::os::unix::fs::symlink("/nowhere", left).unwrap();
         }
         assert!(registry.place().symlink_metadata().is_err());

@@ -1,5 +1,7 @@
 //! As much of HTTP as what is only read needs: one request a connection, without a body, and its answer.
 
+mod host;
+
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -16,6 +16,7 @@ use trial::Trial;
 
 use crate::progress::{Speed, time_left};
 use crate::terminal::notice;
+pub use address::Names;
 pub use place::{Outlet, Place};
 
 /// How often the file is written, at most.
@@ -65,9 +66,9 @@ impl Metrics {
         let shared = Arc::new(Shared { labels, began: Instant::now(), state: Mutex::default() });
         let output = match outlet {
             Outlet::File(output) => Some(Arc::clone(output)),
-            Outlet::Listener(listener) => {
+            Outlet::Listener { listener, names } => {
                 let told = Arc::clone(&shared);
-                address::answer(Arc::clone(listener), move || told.text(&told.lock()));
+                address::answer(Arc::clone(listener), *names, move || told.text(&told.lock()));
                 None
             }
         };

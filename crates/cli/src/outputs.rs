@@ -1,9 +1,12 @@
 //! Files that the command line asks for, and whether one that assay did not write may be lost for them.
 
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use host::{Output, OutputError};
+use host::{Output, OutputError, open};
 
 use crate::failure::Failure;
 
@@ -40,43 +43,62 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Writes a page of this name into `folder`, which is made if need be; where it is. Where the name is a stranger's file, it
-/// gets a number: a page that took hours is not lost for its name.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write_page(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
-    let path = folder.join(name);
-    host::open::make_folder(folder).map_err(|error| OutputError::Io { path: path.clone(), error })?;
-    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "html"));
-    let numbered = (2..NAMES).map(|number| folder.join(format!("{stem}-{number}.{ending}")));
-    let force = FORCE.get().copied().unwrap_or_default();
-    let mut last = None;
-    for path in std::iter::once(path).chain(numbered) {
-        match Output::at(&path, force).and_then(|mut output| output.write(bytes)) {
-            Ok(()) => return Ok(path),
-            Err(error @ (OutputError::Foreign { .. } | OutputError::Link { .. })) => last = Some(error),
-            Err(error) => return Err(error),
-        }
-    }
-    Err(last.expect("one name was tried"))
+/// A folder for pages. It is looked up once: what takes its name while a run goes on is not written to.
+pub struct Pages {
+    path: PathBuf,
+    folder: Arc<File>,
 }
 
-/// Makes sure that pages can be written to `folder`, which is made if need be.
-///
-/// # Errors
-/// If they cannot.
-pub fn check_folder(folder: &Path) -> Result<(), Failure> {
-    let tried = host::open::make_folder(folder).and_then(|()| {
-        use std::io::Write;
-        host::open::nameless(folder)?.write_all(b"1")
-    });
-    tried.map_err(|error| {
-        Failure::usage(format!(
-            "reports cannot be written to {}: {error}; name another folder with --out",
-            folder.display()
-        ))
-    })
+impl Pages {
+    /// The folder at `path`, which is made if need be.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is none.
+    pub fn within(path: &Path) -> io::Result<Self> {
+        open::make_folder(path)?;
+        let folder = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        Ok(Self { path: path.to_owned(), folder: Arc::new(open::handle_of_folder(folder)?) })
+    }
+
+    /// The same, after it was made sure that pages can be written there.
+    ///
+    /// # Errors
+    /// If they cannot.
+    pub fn checked(path: &Path) -> Result<Self, Failure> {
+        let tried = Self::within(path).and_then(|pages| {
+            let folder = format!("/proc/self/fd/{}", pages.folder.as_raw_fd());
+            open::nameless(Path::new(&folder))?.write_all(b"1")?;
+            Ok(pages)
+        });
+        tried.map_err(|error| {
+            Failure::usage(format!(
+                "reports cannot be written to {}: {error}; name another folder with --out",
+                path.display()
+            ))
+        })
+    }
+
+    /// Writes a page of this name; where it is. Where the name is a stranger's file, it gets a number: a page that took hours
+    /// is not lost for its name.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "html"));
+        let numbered = (2..NAMES).map(|number| format!("{stem}-{number}.{ending}"));
+        let force = FORCE.get().copied().unwrap_or_default();
+        let mut last = None;
+        for name in std::iter::once(name.to_owned()).chain(numbered) {
+            let path = self.path.join(&name);
+            let output = Output::within(&self.folder, &name, path.clone(), force);
+            match output.and_then(|mut output| output.write(bytes)) {
+                Ok(()) => return Ok(path),
+                Err(error @ (OutputError::Foreign { .. } | OutputError::Link { .. })) => last = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last.expect("one name was tried"))
+    }
 }
 
 /// A file's name out of words that a file may have chosen: letters, digits and a few marks, no dot at its start, not long.
@@ -111,8 +133,22 @@ mod tests {
     fn a_page_whose_name_is_taken_gets_a_number() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.html"), "mine").unwrap();
-        assert_eq!(write_page(folder.path(), "a.html", b"page").unwrap(), folder.path().join("a-2.html"));
-        assert_eq!(write_page(folder.path(), "a.html", b"again").unwrap(), folder.path().join("a-2.html"));
+        let pages = Pages::checked(folder.path()).unwrap();
+        assert_eq!(pages.write("a.html", b"page").unwrap(), folder.path().join("a-2.html"));
+        assert_eq!(pages.write("a.html", b"again").unwrap(), folder.path().join("a-2.html"));
         assert_eq!(std::fs::read(folder.path().join("a.html")).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn pages_stay_in_their_folder_when_a_link_takes_its_name() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        std::fs::create_dir(path("foreign")).unwrap();
+        let pages = Pages::checked(&path("own")).unwrap();
+        std::fs::rename(path("own"), path("moved")).unwrap();
+        std::os::unix::fs::symlink(path("foreign"), path("own")).unwrap();
+        pages.write("a.html", b"page").unwrap();
+        assert_eq!(std::fs::read(path("moved/a.html")).unwrap(), b"page");
+        assert_eq!(std::fs::read_dir(path("foreign")).unwrap().count(), 0);
     }
 }

@@ -320,7 +320,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     };
     let mut target = Target::open(path, &access).map_err(|error| missing(path, error))?;
     target.stop_when(interruption()?);
-    let environment = Environment::with_target(path);
+    let environment = Environment::with_handle(target.handle());
     let mut findings = Vec::new();
     if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {
         findings.push(format!(

@@ -103,7 +103,7 @@ fn a_review_under_way_answers_at_an_address() {
     let began = Instant::now();
     let told = loop {
         // Before the run begins nobody answers yet; whoever asks waits.
-        let (head, body) = asked(address, "GET /metrics HTTP/1.1\r\nHost: assay\r\n\r\n");
+        let (head, body) = asked(address, &format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n\r\n"));
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("application/openmetrics-text"), "{head}");
         assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
         let told = samples(&body);
@@ -113,7 +113,9 @@ fn a_review_under_way_answers_at_an_address() {
         assert!(began.elapsed() < Duration::from_secs(60), "nothing is told: {body}");
         std::thread::sleep(Duration::from_millis(50));
     };
-    assert!(asked(address, "GET /secrets HTTP/1.1\r\n\r\n").0.starts_with("HTTP/1.1 404"));
+    let status = |path: &str, host: &str| asked(address, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n")).0;
+    assert!(status("/secrets", address).starts_with("HTTP/1.1 404"));
+    assert!(status("/metrics", "evil.example").starts_with("HTTP/1.1 403"), "a page's own name may lead here");
     review.kill().unwrap();
     review.wait().unwrap();
     assert_eq!(told["assay_running"], 1.0);

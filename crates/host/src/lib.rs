@@ -9,6 +9,7 @@ struct Readme;
 mod block_device;
 mod caller;
 pub mod confine;
+mod folder;
 mod guard;
 mod kernel;
 pub mod mark;

@@ -4,16 +4,17 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::{caller, confine, guard};
 
+pub use crate::folder::{folder, is_out_of_reach, own_folder};
 pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
 /// Identity of a file: device and inode.
@@ -62,8 +63,30 @@ pub fn handle(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`handle`], and `ELOOP` for a link.
 pub fn handle_of_no_link(path: &Path) -> io::Result<File> {
+    no_link_at(rustix::fs::CWD, path)
+}
+
+/// A handle of a folder, of which files can be made and opened by name: whatever its own name leads to by then. Links are
+/// followed.
+///
+/// # Errors
+/// As [`handle`], and `ENOTDIR` for what is no folder.
+pub fn handle_of_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// A handle of what has this name in a folder, and is no link itself.
+///
+/// # Errors
+/// As [`handle_of_no_link`].
+pub fn handle_in(folder: &File, name: &Path) -> io::Result<File> {
+    no_link_at(folder.as_fd(), name)
+}
+
+fn no_link_at(folder: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
+    let file: File = rustix::fs::openat(folder, path, flags, Mode::empty())?.into();
     if file.metadata()?.file_type().is_symlink() { Err(Errno::LOOP.into()) } else { Ok(file) }
 }
 
@@ -117,6 +140,17 @@ pub fn new_file(path: &Path, mode: u32) -> io::Result<File> {
     Ok(file)
 }
 
+/// The same in a folder that is open, by its name there.
+///
+/// # Errors
+/// As those of [`new_file`].
+pub fn new_file_in(folder: &File, name: &Path, mode: u32) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file: File = rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(mode))?.into();
+    caller::give(&file);
+    Ok(file)
+}
+
 /// A file that was not there before, for the program's own use: it is not given to the caller of sudo, who could change
 /// what root relies on.
 ///
@@ -132,9 +166,24 @@ pub fn new_private(path: &Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// If anything has that name, or the name cannot be given.
 pub fn name_new(draft: &Path, path: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(rustix::fs::CWD, draft, rustix::fs::CWD, path, rustix::fs::RenameFlags::NOREPLACE) {
+    name_new_at(rustix::fs::CWD, draft, path)
+}
+
+/// The same in a folder that is open, by the names there.
+///
+/// # Errors
+/// As those of [`name_new`].
+pub fn name_new_in(folder: &File, draft: &Path, name: &Path) -> io::Result<()> {
+    name_new_at(folder.as_fd(), draft, name)
+}
+
+fn name_new_at(folder: BorrowedFd<'_>, draft: &Path, path: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(folder, draft, folder, path, RenameFlags::NOREPLACE) {
         // The file system has no such call: a second name is as good, and then the first goes.
-        Err(Errno::INVAL) => fs::hard_link(draft, path).and_then(|()| fs::remove_file(draft)),
+        Err(Errno::INVAL) => {
+            rustix::fs::linkat(folder, draft, folder, path, AtFlags::empty())?;
+            Ok(rustix::fs::unlinkat(folder, draft, AtFlags::empty())?)
+        }
         other => Ok(other?),
     }
 }
@@ -160,51 +209,6 @@ pub fn to_read(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     again(&handle, false, OFlags::empty())
-}
-
-/// A folder that is no link, by which its owner and mode can be changed.
-///
-/// # Errors
-/// If it is something else, or cannot be opened.
-pub fn folder(path: &Path) -> io::Result<File> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
-}
-
-/// Makes sure that `path` is a folder which nobody but this user and root can change, and makes it if there is none; the
-/// folder that it is in must be there.
-///
-/// # Errors
-/// If it is a link, another user's, or open to others to write.
-pub fn own_folder(path: &Path) -> io::Result<()> {
-    match fs::DirBuilder::new().mode(0o755).create(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let found = folder(path)?.metadata()?;
-    let own = rustix::process::geteuid();
-    if ![0, own.as_raw()].contains(&found.uid()) || found.mode() & 0o022 != 0 {
-        let (user, mode) = (found.uid(), found.mode() & 0o7777);
-        let words = format!(
-            "others can change what is in it (user {user}, mode {mode:o}); make it root's with mode 755, or remove it"
-        );
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
-    }
-    Ok(())
-}
-
-/// Whether nobody but this user and root can change what this path leads to: each folder on the way is theirs, and open to
-/// others at most as /tmp is. What is not there yet is nobody's.
-pub fn is_out_of_reach(path: &Path) -> bool {
-    let own = rustix::process::geteuid();
-    let is_closed = |folder: &Path| match fs::symlink_metadata(folder) {
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-        Ok(found) => {
-            let is_sticky = found.mode() & 0o1000 != 0;
-            found.is_dir() && [0, own.as_raw()].contains(&found.uid()) && (found.mode() & 0o022 == 0 || is_sticky)
-        }
-    };
-    path.is_absolute() && path.ancestors().all(is_closed)
 }
 
 /// A block device, to be written: the one that was chosen and checked, by its number.
@@ -502,24 +506,6 @@ mod tests {
         for wrong in [path("link"), folder.path().to_owned(), "/dev/null".into()] {
             own_file(&wrong).unwrap_err();
         }
-    }
-
-    #[test]
-    fn a_folder_of_ours_is_no_link_and_closed_to_others() {
-        let home = tempfile::tempdir().unwrap();
-        let path = |name: &str| home.path().join(name);
-        own_folder(&path("new")).unwrap();
-        own_folder(&path("new")).unwrap();
-        assert!(is_out_of_reach(&path("new/later")));
-        symlink(path("new"), path("link")).unwrap();
-        own_folder(&path("link")).unwrap_err();
-        folder(&path("link")).unwrap_err();
-        assert!(!is_out_of_reach(&path("link/later")));
-        fs::set_permissions(path("new"), fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(own_folder(&path("new")).unwrap_err().to_string().contains("mode 777"));
-        assert!(!is_out_of_reach(&path("new/later")));
-        fs::write(path("file"), "").unwrap();
-        own_folder(&path("file")).unwrap_err();
     }
 
     #[test]

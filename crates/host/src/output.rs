@@ -2,16 +2,20 @@
 //!
 //! An output is a stream (`-`, a FIFO, `/dev/null`), a file that is not there yet, or a regular file that assay wrote and
 //! nobody has changed since; anything else only by force, and a device, a link, a target or a store not even then. A file
-//! is written beside its place and then put there, so that it is the old one or the new one and never half of either.
+//! is written beside its place and then put there, so that it is the old one or the new one and never half of either. Its
+//! folder is looked up once: what takes the folder's name later is not written to.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{CWD, OFlags, RenameFlags, XattrFlags};
+use rustix::fs::{Access, AtFlags, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -38,6 +42,10 @@ pub struct Output {
 #[derive(Clone, Debug)]
 struct Place {
     path: PathBuf,
+    /// The folder as it was when the output was checked, whatever its name leads to by now.
+    folder: Arc<File>,
+    /// The file's name in it.
+    name: PathBuf,
     force: bool,
     /// The file that this wrote last, for file systems that keep no marks.
     written: Option<open::Identity>,
@@ -100,11 +108,22 @@ impl Output {
     /// # Errors
     /// If it cannot, or must not.
     pub fn at(path: &Path, force: bool) -> Result<Self, OutputError> {
-        let place = Place { path: path.to_owned(), force, written: None };
+        Self::of(Place::looked_up(path, force)?)
+    }
+
+    /// The same for a name in a folder that is open; `path` is where people find it.
+    ///
+    /// # Errors
+    /// As those of [`at`](Self::at).
+    pub fn within(folder: &Arc<File>, name: &str, path: PathBuf, force: bool) -> Result<Self, OutputError> {
+        Self::of(Place { path, folder: Arc::clone(folder), name: name.into(), force, written: None })
+    }
+
+    fn of(place: Place) -> Result<Self, OutputError> {
         let stream = place.find_stream()?;
         if stream.is_none() {
             place.existing()?;
-            let writable = rustix::fs::access(place.folder(), rustix::fs::Access::WRITE_OK);
+            let writable = rustix::fs::accessat(&place.folder, ".", Access::WRITE_OK, AtFlags::empty());
             writable.map_err(|errno| place.failed(errno.into()))?;
         }
         Ok(Self { place, stream })
@@ -135,21 +154,37 @@ impl Output {
 }
 
 impl Place {
+    /// Looks the folder up, once.
+    fn looked_up(path: &Path, force: bool) -> Result<Self, OutputError> {
+        // What ends with a stroke or with dots is a folder itself, and is told so.
+        let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
+        let (folder, name) = match path.file_name().filter(|_| !is_folder) {
+            Some(name) => (path.parent().unwrap_or(path), Path::new(name)),
+            None => (path, Path::new(".")),
+        };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let path = path.to_owned();
+        match open::handle_of_folder(folder) {
+            Ok(folder) => Ok(Self { path, folder: Arc::new(folder), name: name.to_owned(), force, written: None }),
+            Err(error) => Err(OutputError::Io { path, error }),
+        }
+    }
+
     /// Writes the file; which it is now.
     fn write(&self, bytes: &[u8]) -> Result<open::Identity, OutputError> {
         let before = self.existing()?;
-        let draft = self.folder().join(open::random_name("output"));
+        let draft = open::random_name("output");
         let placed = self.place(before.as_ref(), &draft, bytes);
         placed.inspect_err(|_| {
             // The error to tell is the one before.
-            let _ = fs::remove_file(&draft);
+            let _ = self.remove(&draft);
         })
     }
 
     /// Writes the draft and puts it in its place.
     fn place(&self, before: Option<&Metadata>, draft: &Path, bytes: &[u8]) -> Result<open::Identity, OutputError> {
         let failed = |error: io::Error| self.failed(error);
-        let mut file = open::new_file(draft, 0o666).map_err(failed)?;
+        let mut file = open::new_file_in(&self.folder, draft, 0o666).map_err(failed)?;
         if let Some(before) = before {
             file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o777)).map_err(failed)?;
         }
@@ -158,7 +193,7 @@ impl Place {
         let _ = stamp(&file, bytes)
             .and_then(|stamp| Ok(rustix::fs::fsetxattr(&file, MARK, stamp.as_bytes(), XattrFlags::empty())?));
         match before {
-            None => open::name_new(draft, &self.path).map_err(failed)?,
+            None => open::name_new_in(&self.folder, draft, &self.name).map_err(failed)?,
             Some(before) => self.exchange(draft, before)?,
         }
         open::identity(&file).map_err(failed)
@@ -166,27 +201,35 @@ impl Place {
 
     /// Puts the draft in the place of the file that was checked, and of no other that came there meanwhile.
     fn exchange(&self, draft: &Path, before: &Metadata) -> Result<(), OutputError> {
-        let exchange = || rustix::fs::renameat_with(CWD, draft, CWD, &self.path, RenameFlags::EXCHANGE);
+        let failed = |errno: Errno| self.failed(errno.into());
+        let (folder, name) = (&self.folder, &self.name);
+        let exchange = || rustix::fs::renameat_with(folder, draft, folder, name, RenameFlags::EXCHANGE);
         match exchange() {
-            Err(Errno::INVAL) => return fs::rename(draft, &self.path).map_err(|error| self.failed(error)),
-            other => other.map_err(|errno| self.failed(errno.into()))?,
+            Err(Errno::INVAL) => return rustix::fs::renameat(folder, draft, folder, name).map_err(failed),
+            other => other.map_err(failed)?,
         }
-        let found = fs::symlink_metadata(draft).map_err(|error| self.failed(error))?;
-        if (found.dev(), found.ino()) != (before.dev(), before.ino()) {
-            exchange().map_err(|errno| self.failed(errno.into()))?;
+        let found = rustix::fs::statat(folder, draft, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+        if (found.st_dev, found.st_ino) != (before.dev(), before.ino()) {
+            exchange().map_err(failed)?;
             return Err(OutputError::Foreign { path: self.path.clone() });
         }
-        fs::remove_file(draft).map_err(|error| self.failed(error))
+        self.remove(draft).map_err(failed)
+    }
+
+    /// Removes a file of the folder.
+    fn remove(&self, name: &Path) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&self.folder, name, AtFlags::empty())
     }
 
     /// The regular file that may be replaced; none if there is nothing.
     fn existing(&self) -> Result<Option<Metadata>, OutputError> {
         let path = || self.path.clone();
-        let handle = match open::handle_of_no_link(&self.path) {
+        let handle = match open::handle_in(&self.folder, &self.name) {
             Ok(handle) => handle,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-                let target = fs::read_link(&self.path).unwrap_or_default();
+                let target = rustix::fs::readlinkat(&self.folder, &self.name, Vec::new()).unwrap_or_default();
+                let target = OsStr::from_bytes(target.to_bytes()).into();
                 return Err(OutputError::Link { path: path(), target });
             }
             Err(error) => return Err(self.failed(error)),
@@ -205,9 +248,9 @@ impl Place {
 
     /// Whether it is a store of results, or one of the files that SQLite keeps beside it.
     fn is_of_a_store(&self, handle: &File) -> bool {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = self.name.to_string_lossy();
         let store = BESIDE_STORES.iter().find_map(|ending| name.strip_suffix(ending));
-        let beside = store.and_then(|store| open::handle_of_no_link(&self.path.with_file_name(store)).ok());
+        let beside = store.and_then(|store| open::handle_in(&self.folder, Path::new(store)).ok());
         is_store(handle) || beside.is_some_and(|handle| is_store(&handle))
     }
 
@@ -220,7 +263,7 @@ impl Place {
             Some("/dev/stderr") => return own(rustix::io::dup(io::stderr()).map_err(Into::into)),
             _ => {}
         }
-        let Ok(handle) = open::handle_of_no_link(&self.path) else { return Ok(None) };
+        let Ok(handle) = open::handle_in(&self.folder, &self.name) else { return Ok(None) };
         let found = handle.metadata().map_err(|error| self.failed(error))?;
         let device = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
         // /dev/null and /dev/full. Source: Linux, Documentation/admin-guide/devices.txt.
@@ -239,10 +282,6 @@ impl Place {
             }
         }
         Err(OutputError::NoReader { path: self.path.clone() })
-    }
-
-    fn folder(&self) -> &Path {
-        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     fn failed(&self, error: io::Error) -> OutputError {
@@ -321,6 +360,35 @@ mod tests {
     }
 
     #[test]
+    fn an_output_stays_in_its_folder_when_a_link_takes_the_folders_name() {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        fs::create_dir(path("own")).unwrap();
+        fs::create_dir(path("foreign")).unwrap();
+        let mut output = Output::at(&path("own/assay.prom"), false).unwrap();
+        output.write(b"one").unwrap();
+        fs::rename(path("own"), path("moved")).unwrap();
+        symlink(path("foreign"), path("own")).unwrap();
+        output.write(b"two").unwrap();
+        assert_eq!(fs::read_to_string(path("moved/assay.prom")).unwrap(), "two");
+        assert_eq!(fs::read_dir(path("foreign")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(path("moved")).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn what_ends_with_a_stroke_or_dots_is_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "kept").unwrap();
+        for (named, word) in [("..", "folder"), ("/", "folder"), ("new/", "No such file"), ("file/", "Not a directory")]
+        {
+            let said = written(&path(named), true, "lost").unwrap_err();
+            assert!(said.contains(word), "{named}: {said}");
+        }
+        assert_eq!(fs::read_to_string(path("file")).unwrap(), "kept");
+    }
+
+    #[test]
     fn a_copy_with_its_attributes_is_another_file() {
         let folder = tempfile::tempdir().unwrap();
         let [from, copy] = ["from", "copy"].map(|name| folder.path().join(name));
@@ -352,7 +420,7 @@ mod tests {
     fn streams_are_written_as_they_come() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
-        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
         let reader = {
             let fifo = fifo.clone();
             thread::spawn(move || fs::read_to_string(fifo).unwrap())

@@ -3,7 +3,7 @@
 mod device;
 mod file_system;
 
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -54,16 +54,26 @@ impl Environment {
 
     /// The host, and what lies beneath `path`: a block device, a file, a directory, or a file yet to be made.
     pub fn with_target(path: &Path) -> Self {
+        let found = existing(path).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
+        found.map_or_else(Self::of_host, |(target, path)| Self::beneath(&target, &path))
+    }
+
+    /// The same for a target that is open, whatever its name leads to by now; a handle will do.
+    pub fn with_handle(target: &File) -> Self {
+        let path = host::open::path_of(target).unwrap_or_default();
+        target.metadata().map_or_else(|_| Self::of_host(), |found| Self::beneath(&found, &path))
+    }
+
+    /// The host, and what lies beneath the target that was found at `path`.
+    fn beneath(target: &Metadata, path: &Path) -> Self {
         let mut environment = Self::of_host();
-        let Some(path) = existing(path) else { return environment };
-        let Ok(target) = fs::metadata(&path) else { return environment };
         let sys = Path::new("/sys");
         if target.file_type().is_block_device() {
             environment.device = BlockDevice::numbered(sys, &number(target.rdev()));
         } else {
             let mounts = Mount::all().unwrap_or_default();
             environment.file_length = target.is_file().then(|| Bytes::new(target.len()));
-            environment.file_system = FileSystem::holding(&path, &mounts);
+            environment.file_system = FileSystem::holding(path, &mounts);
             // Some file systems (btrfs, overlay) give files a number of their own; then the mount names its device.
             environment.device = BlockDevice::numbered(sys, &number(target.dev())).or_else(|| {
                 let source = environment.file_system.as_ref()?.source.as_ref()?;
@@ -290,5 +300,18 @@ mod tests {
         std::fs::write(folder.path().join("old.bin"), [1; 512]).unwrap();
         assert_eq!(Environment::with_target(&folder.path().join("old.bin")).capacity(), Some(Bytes::new(512)));
         assert_eq!(Environment::with_target(Path::new("/nowhere/at/all")), Environment::of_host());
+    }
+
+    #[test]
+    fn what_lies_beneath_a_handle_stays_the_same_when_its_name_is_given_to_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("chosen"), [1; 512]).unwrap();
+        fs::write(path("other"), [1; 1024]).unwrap();
+        let handle = host::open::handle(&path("chosen")).unwrap();
+        assert_eq!(Environment::with_handle(&handle), Environment::with_target(&path("chosen")));
+        fs::rename(path("chosen"), path("away")).unwrap();
+        std::os::unix::fs::symlink(path("other"), path("chosen")).unwrap();
+        assert_eq!(Environment::with_handle(&handle).file_length, Some(Bytes::new(512)));
     }
 }

@@ -1,5 +1,7 @@
 //! A plan on a file or a block device, in real time.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use block::{Bytes, Nanos, Op, Seed};
@@ -30,9 +32,29 @@ impl Real {
         Self { target, record: None }
     }
 
+    /// The host, and what lies beneath the very target that is open, whatever its name leads to by now.
+    fn environment(&self) -> Environment {
+        Environment::with_handle(self.target.handle())
+    }
+
     /// What erases the drive by a command of its own.
-    fn eraser<'e>(&self, environment: &'e Environment) -> Eraser<'e> {
-        Eraser { device: environment.device.as_ref(), is_file: !self.target.is_device(), tools: Tools::of_system() }
+    fn eraser<'e>(&'e self, environment: &'e Environment) -> Eraser<'e> {
+        let device = environment.device.as_ref();
+        let against = Box::new(move || device.map_or_else(Vec::new, |device| self.against_erasing(&device.name)));
+        Eraser { device, is_file: !self.target.is_device(), tools: Tools::of_system(), against }
+    }
+
+    /// What uses the target's device by now, and whether the programs that erase it by this name would reach another.
+    fn against_erasing(&self, name: &str) -> Vec<String> {
+        let node = Path::new("/dev").join(name);
+        let Ok(found) = self.target.handle().metadata() else {
+            return vec!["the kernel does not tell which device it is".to_owned()];
+        };
+        if !host::is_same(&node, found.rdev()) {
+            return vec![format!("{} is not the device that was opened", node.display())];
+        }
+        let device = host::BlockDevice::find(found.rdev());
+        device.map_or_else(|| vec!["the kernel knows it no more".to_owned()], |device| host::uses(&device))
     }
 
     /// Whether the workload may read what was never written.
@@ -119,11 +141,11 @@ impl Subject for Real {
     }
 
     fn health(&self) -> Reading {
-        of_device(&Environment::with_target(self.target.path()))
+        of_device(&self.environment())
     }
 
     fn check_purge(&self, method: PurgeMethod) -> Result<(), LabError> {
-        let environment = Environment::with_target(self.target.path());
+        let environment = self.environment();
         Ok(self.eraser(&environment).check(method)?)
     }
 
@@ -133,14 +155,14 @@ impl Subject for Real {
             PurgeMethod::None => Ok(Some(NOT_PURGED.to_owned())),
             _ if !self.target.is_writable() => self.purge(),
             _ => {
-                let environment = Environment::with_target(self.target.path());
+                let environment = self.environment();
                 Ok(self.eraser(&environment).erase(method)?)
             }
         }
     }
 
     fn thermometer(&self) -> Option<Thermometer> {
-        Thermometer::of(&Environment::with_target(self.target.path()))
+        Thermometer::of(&self.environment())
     }
 
     fn check_stage(&self) -> Result<(), LabError> {
@@ -237,5 +259,55 @@ mod tests {
             let said = real.check(&workload).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");
         }
+    }
+
+    /// Loop devices over new files; none where they cannot be made. They go when this is dropped.
+    struct Loops(Vec<String>);
+
+    impl Loops {
+        fn over(files: &[&Path]) -> Option<Self> {
+            let mut made = Self(Vec::new());
+            for file in files {
+                std::fs::write(file, vec![0; 1 << 20]).unwrap();
+                let told = losetup(&["--find", "--show", file.to_str().unwrap()]);
+                if !told.status.success() {
+                    return None;
+                }
+                made.0.push(String::from_utf8(told.stdout).unwrap().trim().to_owned());
+            }
+            Some(made)
+        }
+    }
+
+    impl Drop for Loops {
+        fn drop(&mut self) {
+            self.0.iter().for_each(|device| drop(losetup(&["--detach", device])));
+        }
+    }
+
+    fn losetup(words: &[&str]) -> std::process::Output {
+        host::program::command("losetup").unwrap().args(words).output().unwrap()
+    }
+
+    #[test]
+    fn the_drive_to_erase_is_the_one_that_was_opened_also_when_its_link_was_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other, link] = ["one", "other", "link"].map(|name| folder.path().join(name));
+        let Some(Loops(devices)) = &Loops::over(&[&one, &other]) else {
+            println!("skipped: no loop device can be made");
+            return;
+        };
+        let name = |at: usize| devices[at].trim_start_matches("/dev/").to_owned();
+        std::os::unix::fs::symlink(&devices[0], &link).unwrap();
+        let access = Access { writes: true, destroy_data: Some(link.clone()), direct: false, ..Access::default() };
+        let real = Real::new(Target::open(&link, &access).unwrap());
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&devices[1], &link).unwrap();
+        let said = real.check_purge(PurgeMethod::SecureErase).unwrap_err().to_string();
+        assert!(said.contains(&name(0)) && !said.contains(&name(1)), "{said}");
+        let Reading::Missing(said) = real.health() else { panic!("a loop device has no health") };
+        assert!(said.contains(&name(0)), "{said}");
+        assert_eq!(real.against_erasing(&name(0)), [""; 0]);
+        assert_eq!(real.against_erasing(&name(1)), [format!("{} is not the device that was opened", devices[1])]);
     }
 }

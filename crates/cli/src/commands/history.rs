@@ -12,7 +12,7 @@ use store::{Run, RunId, State, Store};
 
 use super::page;
 use crate::failure::Failure;
-use crate::outputs;
+use crate::outputs::{self, Pages};
 use crate::terminal::{color, line, print, say, spelled, width};
 
 /// Which run is meant.
@@ -177,8 +177,18 @@ fn summary(outcome: &Outcome, is_terminal: bool) -> String {
 /// Writes the report into `folder`; where it is.
 pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure> {
     let run = &outcome.run;
-    let otherwise = format!("the results are kept, `assay report {} --out DIR` writes it elsewhere", run.id);
-    page::write(folder, &file_name(run), &report::html(outcome), &otherwise)
+    page::write(folder, &file_name(run), &report::html(outcome), &otherwise(run))
+}
+
+/// The same into a folder that is open.
+pub fn write_report_to(outcome: &Outcome, pages: &Pages) -> Result<PathBuf, Failure> {
+    let run = &outcome.run;
+    page::write_to(pages, &file_name(run), &report::html(outcome), &otherwise(run))
+}
+
+/// What to do where a report cannot be written.
+fn otherwise(run: &Run) -> String {
+    format!("the results are kept, `assay report {} --out DIR` writes it elsewhere", run.id)
 }
 
 /// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it

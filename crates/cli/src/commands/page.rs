@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use host::OutputError;
+
 use crate::failure::Failure;
-use crate::outputs;
+use crate::outputs::Pages;
 use crate::terminal::{notice, say};
 
 /// Where pages go that are asked for by nothing but a table for people.
@@ -30,7 +32,22 @@ pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOn
 /// # Errors
 /// If it cannot be written, with what to do then.
 pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
-    let written = outputs::write_page(folder, name, html.as_bytes());
-    let path = written.map_err(|error| Failure::failed(format!("the report is not written: {error}; {otherwise}")))?;
+    let pages = Pages::within(folder).map_err(|error| {
+        let path = folder.join(name);
+        failed(&OutputError::Io { path, error }, otherwise)
+    })?;
+    write_to(&pages, name, html, otherwise)
+}
+
+/// The same into a folder that is open.
+///
+/// # Errors
+/// As those of [`write`].
+pub fn write_to(pages: &Pages, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
+    let path = pages.write(name, html.as_bytes()).map_err(|error| failed(&error, otherwise))?;
     Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+fn failed(error: &OutputError, otherwise: &str) -> Failure {
+    Failure::failed(format!("the report is not written: {error}; {otherwise}"))
 }

@@ -10,11 +10,11 @@ use lab::plan::{self, Length, Plan, catalog};
 use lab::{PurgeMethod, plan_of, recall};
 use store::{Moment, Run, RunId, State, Store};
 
-use super::history::{Which, print_summary, write_report};
+use super::history::{Which, print_summary, write_report_to};
 use crate::format::Format;
 use crate::metrics;
 use crate::number;
-use crate::outputs;
+use crate::outputs::Pages;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::terminal::{notice, say};
@@ -89,7 +89,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|ADDRESS:PORT")]
     metrics: Option<metrics::Place>,
 
-    /// Let the address of --metrics be one that other machines reach
+    /// Let the address of --metrics be one that other machines reach, and answer to any name of it
     #[arg(long)]
     metrics_public: bool,
 
@@ -134,6 +134,7 @@ impl Arguments {
 /// Runs the review and writes its report; the last line says where it is.
 pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
+    let pages = Pages::checked(&arguments.out)?;
     let (run, plan, mut opened, undertaking) = match arguments.resume {
         Some(which) => resume(arguments, which, &mut store)?,
         None => begin(arguments, &mut store)?,
@@ -156,7 +157,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         broken.failure(words)
     })?;
     looked?;
-    finish(&store, run, &arguments.out)
+    finish(&store, run, &pages)
 }
 
 /// What a run is done with, apart from its plan.
@@ -182,7 +183,6 @@ impl Terms {
 }
 
 fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
-    outputs::check_folder(&arguments.out)?;
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
@@ -210,7 +210,6 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
 }
 
 fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
-    outputs::check_folder(&arguments.out)?;
     let id = cut_off(which, store)?;
     store.own(id)?;
     let run = store.run(id)?;
@@ -291,10 +290,10 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(store: &Store, run: RunId, folder: &Path) -> Result<(), Failure> {
+fn finish(store: &Store, run: RunId, pages: &Pages) -> Result<(), Failure> {
     let outcome = recall(store, run)?;
     // First the report: nobody may be there to read the summary.
-    let path = write_report(&outcome, folder)?;
+    let path = write_report_to(&outcome, pages)?;
     print_summary(&outcome, std::io::stdout().is_terminal())?;
     say(&format!("Report: {}\n", path.display()))?;
     judge(store, run)

@@ -12,15 +12,24 @@ const LIMITS: Limits = Limits { most: 16, arrival: Duration::from_secs(2), depar
 /// The type of the figures. Source: OpenMetrics 1.0.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answers all who ask for `/metrics`, from threads of its own, until the program ends.
-pub fn answer(listener: Arc<TcpListener>, text: impl Fn() -> String + Send + Sync + 'static) {
+/// By which names of this machine the figures may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// Those that only this machine has: a foreign page can have its own name point here, and a browser read it.
+    OfThisMachine,
+    /// Any: they are public.
+    Any,
+}
+
+/// Answers all who ask for `/metrics` by one of these names, from threads of its own, until the program ends.
+pub fn answer(listener: Arc<TcpListener>, names: Names, text: impl Fn() -> String + Send + Sync + 'static) {
     let (open, text) = (Connections::new(LIMITS), Arc::new(text));
     let serve = move || {
         for stream in listener.incoming() {
             match stream {
                 Ok(stream) => {
                     let text = Arc::clone(&text);
-                    open.serve(stream, busy, move |asked| response(asked, &*text));
+                    open.serve(stream, busy, move |asked| response(asked, names, &*text));
                 }
                 // There may be too many files open just now.
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -34,8 +43,13 @@ fn busy() -> Response {
     Response::of(503, PLAIN, "too many ask at once; ask again in a moment\n")
 }
 
-fn response(asked: Result<&Request, Trouble>, text: impl Fn() -> String) -> Response {
+fn response(asked: Result<&Request, Trouble>, names: Names, text: impl Fn() -> String) -> Response {
     match asked {
+        Ok(request) if names == Names::OfThisMachine && !request.names_this_machine() => {
+            let words = "metrics are told to those who ask http://127.0.0.1 or http://localhost; for another name start the \
+                         review with --metrics-public\n";
+            Response::of(403, PLAIN, words)
+        }
         Ok(request) if request.path == "/metrics" => Response::text(METRICS, text()),
         Ok(_) => Response::of(404, PLAIN, "metrics are at /metrics\n"),
         Err(trouble) => {
@@ -51,11 +65,11 @@ mod tests {
 
     use super::*;
 
-    /// What is answered to this question.
-    fn told(question: &str) -> String {
+    /// What is answered to this question, to those who may ask by these names.
+    fn told(names: Names, question: &str) -> String {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
         let mut asks = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        answer(listener, || "x 1\n".to_owned());
+        answer(listener, names, || "x 1\n".to_owned());
         asks.write_all(question.as_bytes()).unwrap();
         asks.shutdown(Shutdown::Write).unwrap();
         let mut told = String::new();
@@ -77,18 +91,34 @@ mod tests {
             ("", "", ""),
         ];
         for (question, status, end) in table {
-            let told = told(question);
+            let told = told(Names::Any, question);
             assert!(told.starts_with(status) && told.ends_with(end), "{question:?}: {told}");
         }
-        assert!(told("HEAD /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"));
-        assert!(told("GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Type: application/openmetrics-text; "));
+        assert!(told(Names::Any, "HEAD /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"));
+        assert!(
+            told(Names::Any, "GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Type: application/openmetrics-text; ")
+        );
+    }
+
+    #[test]
+    fn a_page_whose_name_was_made_to_lead_here_is_told_nothing() {
+        let asks = |names, host: &str| told(names, &format!("GET /metrics HTTP/1.1\r\n{host}\r\n"));
+        for own in ["Host: 127.0.0.1:9187\r\n", "Host: localhost\r\n", "Host: [::1]:9187\r\n"] {
+            assert!(asks(Names::OfThisMachine, own).starts_with("HTTP/1.1 200 OK"), "{own}");
+        }
+        for foreign in ["Host: evil.example\r\n", "Host: 127.0.0.1.evil.example:9187\r\n", ""] {
+            let said = asks(Names::OfThisMachine, foreign);
+            assert!(said.starts_with("HTTP/1.1 403") && !said.contains("x 1"), "{foreign}: {said}");
+            assert!(said.contains("--metrics-public"), "{foreign}: {said}");
+            assert!(asks(Names::Any, foreign).starts_with("HTTP/1.1 200 OK"), "{foreign}");
+        }
     }
 
     #[test]
     fn those_who_ask_nothing_or_a_letter_at_a_time_keep_nobody_waiting() {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
         let address = listener.local_addr().unwrap();
-        answer(listener, || "x 1\n".to_owned());
+        answer(listener, Names::Any, || "x 1\n".to_owned());
         let mut slow: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(address).unwrap()).collect();
         slow.iter_mut().skip(1).step_by(2).for_each(|slow| slow.write_all(b"G").unwrap_or_default());
         let mut asks = TcpStream::connect(address).unwrap();

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use host::Output;
 
+use super::Names;
 use crate::failure::Failure;
 use crate::outputs;
 use crate::terminal::notice;
@@ -25,7 +26,12 @@ pub enum Outlet {
     /// A file that can be written.
     File(Arc<Mutex<Output>>),
     /// What waits for those who ask.
-    Listener(Arc<TcpListener>),
+    Listener {
+        /// What waits.
+        listener: Arc<TcpListener>,
+        /// By which names they may ask.
+        names: Names,
+    },
 }
 
 impl FromStr for Place {
@@ -79,7 +85,8 @@ impl Place {
             ))
         })?;
         notice(format_args!("Metrics: http://{taken}/metrics"));
-        Ok(Outlet::Listener(Arc::new(listener)))
+        let names = if is_public { Names::Any } else { Names::OfThisMachine };
+        Ok(Outlet::Listener { listener: Arc::new(listener), names })
     }
 }
 

@@ -141,7 +141,9 @@ pub fn left_behind(pid: u32) -> Vec<String> {
         mounts.lines().filter(|line| line.contains(&format!("drive-{pid}-"))).map(str::to_owned).collect();
     let files = fs::read_dir("/run/assay").unwrap().map(|file| file.unwrap().path());
     left.extend(
-        files.filter(|path| path.to_string_lossy().contains(&pid.to_string())).map(|path| path.display().to_string()),
+        files
+            .filter(|path| path.to_string_lossy().contains(&format!("drive-{pid}-")))
+            .map(|path| path.display().to_string()),
     );
     // Its device may be another drive's by now, but none is over its file.
     let file = format!("/drive-{pid}-");

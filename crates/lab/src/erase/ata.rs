@@ -62,6 +62,7 @@ fn minutes(section: &str) -> Option<u64> {
 pub(super) fn erase(eraser: &Eraser) -> Result<String, EraseError> {
     let Security { path, minutes } = check(eraser)?;
     let limit = minutes.map_or(UNKNOWN, |minutes| Duration::from_secs(60 * (2 * minutes + 10)));
+    eraser.ask_again(METHOD)?;
     let with = |command| ["--user-master", "u", command, PASSWORD, path.as_str()];
     eraser.run(METHOD, "hdparm", &with("--security-set-pass"), MOMENT)?;
     let erased = eraser.run(METHOD, "hdparm", &with("--security-erase"), limit);

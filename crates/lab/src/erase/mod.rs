@@ -97,6 +97,8 @@ pub(crate) struct Eraser<'a> {
     pub is_file: bool,
     /// Where programs are looked for.
     pub tools: Tools,
+    /// All that speaks against erasing the drive now: asked right before it is.
+    pub against: Box<dyn Fn() -> Vec<String> + 'a>,
 }
 
 /// What a drive answers within a moment.
@@ -140,6 +142,14 @@ impl Eraser<'_> {
                 not_such(format!("{}, attached by {transport}", device.name))
             }
             Some(device) => Ok(device),
+        }
+    }
+
+    /// Makes sure that nothing has come to speak against erasing the drive since the guards let it through.
+    fn ask_again(&self, method: PurgeMethod) -> Result<(), EraseError> {
+        match &(self.against)()[..] {
+            [] => Ok(()),
+            by => Err(self.refused(method, format!("{}; end that, and run it again", by.join(", ")))),
         }
     }
 

@@ -37,6 +37,7 @@ pub(super) fn check(eraser: &Eraser, method: PurgeMethod) -> Result<(String, Str
 pub(super) fn format(eraser: &Eraser) -> Result<String, EraseError> {
     let method = PurgeMethod::NvmeFormat;
     let (namespace, _) = check(eraser, method)?;
+    eraser.ask_again(method)?;
     eraser.run(method, "nvme", &["format", &namespace, "-s1", "--force"], LIMIT)?;
     Ok("The drive was purged by NVMe format with user data erase.".to_owned())
 }
@@ -45,6 +46,7 @@ pub(super) fn format(eraser: &Eraser) -> Result<String, EraseError> {
 pub(super) fn sanitize(eraser: &Eraser) -> Result<String, EraseError> {
     let method = PurgeMethod::Sanitize;
     let (_, controller) = check(eraser, method)?;
+    eraser.ask_again(method)?;
     eraser.run(method, "nvme", &["sanitize", &controller, "--sanact=2"], MOMENT)?;
     let begun = Instant::now();
     while begun.elapsed() < LIMIT {

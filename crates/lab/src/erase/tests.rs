@@ -29,7 +29,7 @@ fn fake(folder: &Path, name: &str, script: &str) {
 }
 
 fn eraser<'a>(device: &'a BlockDevice, folder: &Path) -> Eraser<'a> {
-    Eraser { device: Some(device), is_file: false, tools: Tools::within(folder) }
+    Eraser { device: Some(device), is_file: false, tools: Tools::within(folder), against: Box::new(Vec::new) }
 }
 
 fn asked(folder: &Path) -> Vec<String> {
@@ -75,6 +75,23 @@ fn a_drive_that_would_refuse_is_left_as_it_is() {
         assert!(checked.err().is_none_or(|error| error.to_string().contains(words)), "{words}");
         assert_eq!(asked(folder.path()), ["hdparm -I /dev/sda"], "nothing but looked at");
     }
+}
+
+#[test]
+fn a_drive_that_somebody_uses_by_now_is_only_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("state"), security("", NOT, NOT, NOT)).unwrap();
+    fake(folder.path(), "hdparm", &format!("[ \"$1\" != -I ] || cat {}/state", folder.path().display()));
+    fake(folder.path(), "nvme", "echo '[   0]:0x1'");
+    let drives = [drive("sda", "SATA"), drive("nvme0n1", "NVMe")];
+    let methods = [PurgeMethod::SecureErase, PurgeMethod::NvmeFormat, PurgeMethod::Sanitize];
+    for (method, device) in methods.into_iter().zip([&drives[0], &drives[1], &drives[1]]) {
+        let against: Box<dyn Fn() -> Vec<String>> = Box::new(|| vec!["it is mounted on /mnt".to_owned()]);
+        let said = Eraser { against, ..eraser(device, folder.path()) }.erase(method).unwrap_err().to_string();
+        assert!(said.contains("it is mounted on /mnt; end that"), "{said}");
+    }
+    let list = "nvme list-ns /dev/nvme0 --all";
+    assert_eq!(asked(folder.path()), ["hdparm -I /dev/sda", list, list]);
 }
 
 #[test]
@@ -145,7 +162,8 @@ fn files_partitions_other_drives_and_missing_programs_are_refused_before_anythin
         (Some(&nvme), false, PurgeMethod::NvmeFormat, "`nvme` is not installed"),
     ];
     for (device, is_file, method, words) in table {
-        let eraser = Eraser { device, is_file, tools: Tools::within(folder.path()) };
+        let against: Box<dyn Fn() -> Vec<String>> = Box::new(Vec::new);
+        let eraser = Eraser { device, is_file, tools: Tools::within(folder.path()), against };
         let said = eraser.check(method).unwrap_err().to_string();
         assert!(said.contains(words), "{words}: {said}");
         assert_eq!(eraser.erase(method).unwrap_err().to_string(), said);
