@@ -17,6 +17,7 @@ mod mounts;
 pub mod open;
 mod output;
 pub mod program;
+mod reach;
 pub mod scratch;
 mod signature;
 mod text;
