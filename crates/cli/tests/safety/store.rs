@@ -207,7 +207,11 @@ fn root_opens_no_store_in_a_folder_that_others_can_change() {
     let tried = |path: &Path| {
         for command in ALL {
             let said = place.assay(&[command, &["--store", &path.display().to_string()]].concat());
-            assert!(said.code != Some(0) && said.stderr.contains("root opens no store in"), "{command:?}: {}", said.stderr);
+            assert!(
+                said.code != Some(0) && said.stderr.contains("root opens no store in"),
+                "{command:?}: {}",
+                said.stderr
+            );
         }
     };
     tried(&store);

@@ -129,7 +129,8 @@ fn no_setting_names_a_target_or_says_what_becomes_of_it() {
     {
         fs::write(&settings, "").unwrap();
         let refused = |setting: (&str, &str)| {
-            let output = place.command(words).env("ASSAY_CONFIG", &settings).env(setting.0, setting.1).output().unwrap();
+            let output =
+                place.command(words).env("ASSAY_CONFIG", &settings).env(setting.0, setting.1).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{option}: {said}");
             assert!(said.contains("names a target or is consent") && said.contains("command line"), "{said}");
