@@ -19,9 +19,10 @@ pub struct Known {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What is consent, to lose data or to let a file read what lies elsewhere, is given each time, on the command line, and not
-/// once and for all.
-pub const CONSENT: [&str; 5] = ["overwrite", "destroy-data", "force", "allow-path", "variable"];
+/// What names a target, or is consent to lose data or to let a file read what lies elsewhere, is typed each time and not set
+/// once and for all: who sets an environment or a file would choose what root writes to.
+pub const CONSENT: [&str; 8] =
+    ["overwrite", "destroy-data", "force", "allow-path", "variable", "filename", "resume", "purge"];
 
 /// The longest file of settings.
 const LENGTH_MAX: u64 = 1 << 20;
@@ -185,7 +186,7 @@ fn entry(
         return None;
     };
     if CONSENT.contains(&option.as_str()) {
-        let message = format!("`{option}` is consent and cannot be a setting");
+        let message = format!("`{option}` names a target or is consent, and cannot be a setting");
         let help = format!("give --{option} on the command line each time it is meant");
         mistakes.push(mistake("config::consent", key.span(), message, help));
         return None;
@@ -237,8 +238,8 @@ mod tests {
     fn known() -> Known {
         let options = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let commands = vec![
-            ("review".to_owned(), options(&["seed", "full-length", "overwrite"])),
-            ("run".to_owned(), options(&["seed", "number_ios"])),
+            ("review".to_owned(), options(&["seed", "full-length", "overwrite", "resume", "purge"])),
+            ("run".to_owned(), options(&["seed", "number_ios", "filename"])),
         ];
         Known { general: options(&["store"]), commands }
     }
@@ -259,12 +260,15 @@ mod tests {
         let table = [
             ("sead = 7", "config::unknown-key", "did you mean `seed`?"),
             ("[reviw]\nseed = 7", "config::unknown-command", "did you mean `review`?"),
-            ("[run]\nfull-length = true", "config::unknown-key", "use one of number_ios, seed"),
+            ("[run]\nfull-length = true", "config::unknown-key", "use one of filename, number_ios, seed"),
             ("[assay]\nstore = \"a\"", "config::unknown-command", "use one of review, run"),
             ("[run]\nstore = \"a\"", "config::unknown-key", "at the top of the file"),
             ("run = 7", "config::unknown-key", "a line `[run]`"),
             ("[seed]\na = 1", "config::value", "in place of a table"),
             ("overwrite = true", "config::consent", "--overwrite on the command line"),
+            ("[run]\nfilename = \"/dev/sdb\"", "config::consent", "--filename on the command line"),
+            ("[review]\nresume = \"last\"", "config::consent", "--resume on the command line"),
+            ("purge = \"sanitize\"", "config::consent", "--purge on the command line"),
             ("seed = 2026-01-01", "config::value", "in quotes"),
         ];
         for (text, code, help) in table {

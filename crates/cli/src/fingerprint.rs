@@ -20,6 +20,15 @@ pub fn of(path: &Path) -> io::Result<String> {
     if found.file_type().is_block_device() { of_device(path) } else { Ok(format!("a file ({})", of_file(&found))) }
 }
 
+/// The same of a file that is open; of anything else its kind alone.
+///
+/// # Errors
+/// If it cannot be asked.
+pub fn of_open(file: &File) -> io::Result<String> {
+    let found = file.metadata()?;
+    if found.is_file() { Ok(format!("a file ({})", of_file(&found))) } else { Ok("no regular file".to_owned()) }
+}
+
 /// Inode and time of birth: a file in the place of a deleted one may get its inode, but is younger. The device
 /// that holds the file is left out, because the kernel may number it anew when the machine starts.
 fn of_file(found: &Metadata) -> String {

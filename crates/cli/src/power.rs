@@ -32,18 +32,19 @@ pub struct Metering {
 }
 
 impl PowerOptions {
-    /// As the run has them that goes on, save where the command line says otherwise.
-    ///
-    /// # Errors
-    /// If the run has no meters of this version of the program.
-    pub fn or_of(&self, run: &Run) -> Result<Self, Failure> {
+    /// Those for a run that goes on: the meters that the command line names, and for how long the run has them read at rest.
+    /// A store alone chooses no meter, for that would have root read a file or talk to a machine of its writer's; so a doubt
+    /// where the run had one and none is named.
+    pub fn or_of(&self, run: &Run) -> (Self, Option<String>) {
         // An environment that cannot be read any more was written by another version.
         let begun: Environment = serde_json::from_str(&run.environment).unwrap_or_default();
-        let of_run = || begun.power.iter().map(|source| source.parse()).collect::<Result<Vec<Source>, _>>();
-        let power = if self.power.is_empty() { of_run() } else { Ok(self.power.clone()) };
-        let power = power.map_err(|error| Failure::usage(format!("{error}; give another with --power")))?;
+        if self.power.is_empty() && !begun.power.is_empty() {
+            let doubt = "The run metered power and goes on without, so what is measured from here on has no energy: meters \
+                         must be named again with --power when a run goes on.";
+            return (self.clone(), Some(doubt.to_owned()));
+        }
         let baseline = begun.power_baseline.and_then(|text| parse_duration(&text).ok());
-        Ok(Self { power, power_baseline: self.power_baseline.or(baseline) })
+        (Self { power: self.power.clone(), power_baseline: self.power_baseline.or(baseline) }, None)
     }
 
     /// Opens the meters for `target`, before anything is done to that.

@@ -249,12 +249,27 @@ const DRIVE_MAX: u64 = 1 << 20;
 /// The simulated drive of this name, or of the file at this path, with changes after a `?`.
 pub fn preset(name: &str) -> Result<Preset, Failure> {
     let (path, changes) = name.split_once('?').unwrap_or((name, ""));
-    if !path.contains('/') && !path.ends_with(".toml") {
+    if !is_of_file(name) {
         return Ok(Preset::find(name)?);
     }
     let text = host::open::text(Path::new(path), DRIVE_MAX)
         .map_err(|error| Failure::usage(format!("the drive's file {path} cannot be read: {error}")))?;
     Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
+}
+
+/// Whether a simulated drive's name is the path of its file.
+fn is_of_file(name: &str) -> bool {
+    let path = name.split_once('?').map_or(name, |(path, _)| path);
+    path.contains('/') || path.ends_with(".toml")
+}
+
+/// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated drive,
+/// and what is there and no regular file.
+pub fn is_named_each_time(name: &str) -> bool {
+    match name.strip_prefix("sim:") {
+        Some(preset) => is_of_file(preset),
+        None => std::fs::metadata(name).is_ok_and(|found| !found.is_file()),
+    }
 }
 
 /// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once.

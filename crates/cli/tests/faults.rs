@@ -87,7 +87,10 @@ impl Memory {
         }
         let path = place.path("memory");
         std::fs::create_dir(&path).unwrap();
-        other("mount", &["-t", "tmpfs", "-o", &format!("size={size}"), "assay-test", &path.display().to_string()]);
+        other(
+            "mount",
+            &["-t", "tmpfs", "-o", &format!("size={size},mode=755"), "assay-test", &path.display().to_string()],
+        );
         Some(Self(path))
     }
 }

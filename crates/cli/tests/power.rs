@@ -101,7 +101,7 @@ fn a_meter_where_it_makes_no_sense_is_refused_before_anything_is_touched() {
 
 /// A plan whose rest takes the place of `--power-baseline`; a part of it is measured by a process that is interrupted.
 #[test]
-fn a_review_that_goes_on_has_the_same_meter_and_the_same_rest() {
+fn a_review_that_goes_on_with_its_meter_has_the_same_rest() {
     let (place, meter) = (Place::new(), Multimeter::new(Manner::Amperes(0.42)));
     let step =
         |name: &str, time: &str| format!("[[step]]\nname = \"{name}\"\nrw = \"randwrite\"\nruntime = \"{time}\"\n");
@@ -116,7 +116,7 @@ fn a_review_that_goes_on_has_the_same_meter_and_the_same_rest() {
     }
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
     child.wait().unwrap();
-    let said = place.succeeds(&["review", "--resume"]);
+    let said = place.succeeds(&["review", "--resume", "--power", &meter.at("volts=5")]);
     let row = said.lines().find(|line| line.starts_with("Second")).unwrap_or_else(|| panic!("{said}"));
     let figures: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(figures[1..3], ["2.10", "2.10"], "at rest and at work: {said}");

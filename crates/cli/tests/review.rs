@@ -279,8 +279,12 @@ fn a_review_does_not_go_on_with_another_device_of_its_name() {
     shorten(&place);
     std::fs::remove_file(&name).and_then(|()| std::os::unix::fs::symlink(&second.0, &name)).unwrap();
     let said = place.refuses(&["review", "--resume"]);
+    assert!(said.contains("stands in the store alone"), "{said}");
+    let said = place.refuses(&["review", "./disk", "--resume"]);
     assert!(said.contains("first.img") && said.contains("second.img"), "{said}");
     assert!(std::fs::read(place.path("second.img")).unwrap() == vec![0; 16 << 20], "nothing was written to it");
+    std::fs::remove_file(&name).and_then(|()| std::os::unix::fs::symlink(&first.0, &name)).unwrap();
+    place.succeeds(&["review", "./disk", "--resume"]);
 }
 
 #[test]

@@ -38,23 +38,10 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nobody but this user and root can change what this path leads to: each folder on the way is theirs, and open to
-/// others at most as /tmp is. What is not there yet is nobody's.
-pub fn is_out_of_reach(path: &Path) -> bool {
-    let own = rustix::process::geteuid();
-    let is_closed = |folder: &Path| match fs::symlink_metadata(folder) {
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-        Ok(found) => {
-            let is_sticky = found.mode() & 0o1000 != 0;
-            found.is_dir() && [0, own.as_raw()].contains(&found.uid()) && (found.mode() & 0o022 == 0 || is_sticky)
-        }
-    };
-    path.is_absolute() && path.ancestors().all(is_closed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reach::is_out_of_reach;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]

@@ -18,6 +18,7 @@ mod mounts;
 pub mod open;
 mod output;
 pub mod program;
+mod reach;
 pub mod scratch;
 mod signature;
 mod text;

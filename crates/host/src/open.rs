@@ -14,7 +14,8 @@ use rustix::io::Errno;
 
 use crate::{caller, confine, guard};
 
-pub use crate::folder::{folder, is_out_of_reach, own_folder};
+pub use crate::folder::{folder, own_folder};
+pub use crate::reach::{is_out_of_reach, is_out_of_reach_but_for_caller, is_way_out_of_reach_but_for_caller};
 pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
 /// Identity of a file: device and inode.

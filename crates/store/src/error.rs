@@ -51,6 +51,20 @@ pub enum StoreError {
         /// What it is.
         kind: &'static str,
     },
+    /// Others can change what root would open.
+    #[error("root opens no store in {}, for others can change what is in it and have root write to another file; make it and the folders above it root's, or your own and use sudo, with mode 755 (chown, chmod go-w), run assay as who owns it, or name a file elsewhere with --store FILE", folder.display())]
+    Reach {
+        /// The folder that the store is in, or would be.
+        folder: PathBuf,
+    },
+    /// The file has more than one name.
+    #[error("{} has {names} names (hard links), and what belongs beside one of them is not beside the others; copy it (cp) and name the copy with --store FILE", path.display())]
+    Names {
+        /// The file.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
+    },
     /// A link that leads nowhere.
     #[error("{} is a link to {}, where nothing is; a store is made only under its own name: name that with --store FILE", path.display(), target.display())]
     Link {

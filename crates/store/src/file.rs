@@ -3,6 +3,9 @@
 //! SQLite opens files by name, and writes before it knows what they are. So the name is looked up once by a handle, what
 //! it refers to is known to be a store before SQLite may write, and afterwards SQLite is known to have opened that very
 //! file.
+//!
+//! What SQLite keeps beside the file it opens by name too, and as root gives it to the file's owner. So root opens a store
+//! only in a folder that others cannot change, and only where what is beside it is its owner's and has no other name.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -110,7 +113,11 @@ impl Found {
         if !found.is_file() {
             return Err(StoreError::Kind { path: path.to_owned(), kind: kind(&found) }.into());
         }
+        if found.nlink() > 1 {
+            return Err(StoreError::Names { path: path.to_owned(), names: found.nlink() }.into());
+        }
         let place = open::path_of(&handle).map_err(unusable)?;
+        check_reach(place.parent().unwrap_or(Path::new("/")), open::is_out_of_reach_but_for_caller)?;
         Ok(Some(Self { named: path.to_owned(), path: place, handle, is_empty: found.len() == 0 }))
     }
 
@@ -202,25 +209,14 @@ impl Found {
     /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and a
     /// journal may name any file to be removed.
     fn is_clean_beside(&self) -> Result<(), Cause> {
-        let owner = self.handle.metadata().map(|found| found.uid()).ok();
         for end in ["-wal", "-shm", "-journal"] {
             let file = beside(&self.path, end);
             let found = match open::handle_of_no_link(&file) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) if error.raw_os_error() == Some(ELOOP) => Err("a link"),
                 Err(_) => Err("not to be looked at"),
-                Ok(handle) => match handle.metadata() {
-                    Ok(found) if !found.is_file() => Err(kind(&found)),
-                    Ok(found) if Some(found.uid()) != owner && !open::is_own(&handle).unwrap_or(false) => {
-                        Err("a file of another user")
-                    }
-                    Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
-                    Ok(_) => {
-                        open::protect(&handle);
-                        Ok(())
-                    }
-                    Err(_) => Err("not to be looked at"),
-                },
+                Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
+                Ok(handle) => self.is_own_beside(&handle),
             };
             if let Err(what) = found {
                 return Err(StoreError::Beside { path: self.named.clone(), file, what }.into());
@@ -229,9 +225,37 @@ impl Found {
         Ok(())
     }
 
+    /// Whether a file beside the store is the store's; otherwise what it is. SQLite as root gives it to the store's owner, so
+    /// then it must be theirs already.
+    fn is_own_beside(&self, handle: &File) -> Result<(), &'static str> {
+        let unknown = |_| "not to be looked at";
+        let (found, store) = (handle.metadata().map_err(unknown)?, self.handle.metadata().map_err(unknown)?);
+        let is_ours = || !is_root() && open::is_own(handle).unwrap_or(false);
+        if !found.is_file() {
+            return Err(kind(&found));
+        }
+        if found.uid() != store.uid() && !is_ours() {
+            return Err("a file of another user");
+        }
+        if found.nlink() > 1 {
+            return Err("a file with more than one name");
+        }
+        open::protect(handle);
+        Ok(())
+    }
+
     fn foreign(&self) -> Cause {
         StoreError::Foreign { path: self.named.clone() }.into()
     }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Makes sure, for root, that nobody else can change what is in a folder.
+fn check_reach(folder: &Path, is_safe: fn(&Path) -> bool) -> Result<(), Cause> {
+    if is_root() && !is_safe(folder) { Err(StoreError::Reach { folder: folder.to_owned() }.into()) } else { Ok(()) }
 }
 
 /// Source: Linux, include/uapi/asm-generic/errno.h.
@@ -293,17 +317,24 @@ fn guarded(connection: &mut Connection) -> rusqlite::Result<Budget> {
 fn make(path: &Path) -> Result<(), Cause> {
     let failed = |error| StoreError::Folder { path: path.to_owned(), error };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = std::path::absolute(folder).map_err(failed)?;
+    let there = there.ancestors().find_map(|folder| folder.canonicalize().ok()).unwrap_or("/".into());
+    check_reach(&there, open::is_way_out_of_reach_but_for_caller)?;
     open::make_folder(folder).map_err(failed)?;
+    // Where it is, free of links, which nobody exchanges any more.
+    let folder = folder.canonicalize().map_err(failed)?;
+    check_reach(&folder, open::is_out_of_reach_but_for_caller)?;
+    let named = folder.join(path.file_name().ok_or(io::ErrorKind::InvalidInput.into()).map_err(failed)?);
     let draft = folder.join(open::random_name("store"));
     drop(open::new_file(&draft, 0o666).map_err(failed)?);
-    let named = fill(&draft).and_then(|()| match open::name_new(&draft, path) {
+    let filled = fill(&draft).and_then(|()| match open::name_new(&draft, &named) {
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         named => Ok(named.map_err(failed)?),
     });
     // It has its name by now, or nobody needs it.
     let _ = std::fs::remove_file(&draft);
-    named
+    filled
 }
 
 /// Makes an empty file a store, unless another process was faster.

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use block::{Endurance, Seed, parse_endurance};
-use host::Within;
+use host::{Mark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
 use lab::{PurgeMethod, plan_of, recall};
@@ -61,7 +61,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "assay-reports")]
     out: PathBuf,
 
-    /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number
+    /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number. A device, a drive's
+    /// file and meters (--power) must be named again
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
     pub resume: Option<Which>,
@@ -149,7 +150,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
         let resume = match broken.reason.would_recur() {
             true => String::new(),
-            false => format!("`assay review --resume {run}` goes on with it, "),
+            false => format!("`{}` goes on with it, ", again(run, &opened.name)),
         };
         let words = format!(
             "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
@@ -158,6 +159,14 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     })?;
     looked?;
     finish(&store, run, &pages)
+}
+
+/// What is typed to go on with a run.
+fn again(run: RunId, target: &str) -> String {
+    match target::is_named_each_time(target) {
+        true => format!("assay review {target} --resume {run}"),
+        false => format!("assay review --resume {run}"),
+    }
 }
 
 /// What a run is done with, apart from its plan.
@@ -219,24 +228,22 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
             run.id, run.id
         )));
     }
-    if let Some(target) = arguments.target.as_deref().filter(|target| absolute(target) != run.target) {
-        return Err(Failure::usage(format!(
-            "run {} was on {}, not on {target}; leave the target out to go on with it",
-            run.id, run.target
-        )));
-    }
+    let is_named = check_named(&run, arguments.target.as_deref())?;
     let mut plan = plan_of(&run)?;
     if let Some(method) = arguments.purge {
         plan.purge_by(method);
     }
     lab::Traces::within(Within::folder(Path::new("")).allowing(&arguments.allow_path)).give(&mut plan)?;
-    if !run.target.starts_with("sim:") {
-        check_same(&run)?;
-    }
     let options =
         RealOptions { resume: true, size: run.size, direct: Some(u8::from(run.direct)), ..arguments.real.clone() };
-    let metering = arguments.power.or_of(&run)?.open(&run.target)?.going_on(store, id)?;
+    let (power, lack) = arguments.power.or_of(&run);
+    let metering = power.open(&run.target)?.going_on(store, id)?;
     let mut opened = metering.of(target::open(&run.target, &options, plan.changes_data(), true)?);
+    if !is_named {
+        check_opened(&run, &opened)?;
+    }
+    lack.iter().for_each(notice);
+    opened.findings.extend(lack);
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
@@ -264,6 +271,52 @@ fn cut_off(which: Which, store: &Store) -> Result<RunId, Failure> {
         ))),
         (None, None) => Err(Failure::usage("the store has no review yet; `assay review` makes the first")),
     }
+}
+
+/// Makes sure, before anything opens the target, that it is the one that the run was on, and that it was named on the
+/// command line unless a store may choose it: a simulated drive of ours, or a file that bears assay's mark. Whether it was
+/// named.
+fn check_named(run: &Run, named: Option<&str>) -> Result<bool, Failure> {
+    let target = &run.target;
+    if let Some(named) = named.filter(|named| absolute(named) != *target) {
+        return Err(Failure::usage(format!(
+            "run {} was on {target}, not on {named}; name that to go on with it",
+            run.id
+        )));
+    }
+    let (is_named, is_real) = (named.is_some(), !target.starts_with("sim:"));
+    if !is_named && target::is_named_each_time(target) {
+        return Err(unnamed(run, "a device or a drive's file"));
+    }
+    if is_real {
+        check_same(run)?;
+    }
+    if is_named || !is_real {
+        return Ok(is_named);
+    }
+    let mark = host::open::handle(Path::new(target)).map(|handle| Mark::of(&handle));
+    match (&run.target_fingerprint, mark) {
+        (None, _) => Err(unnamed(run, "a file of which the store does not say what tells it from others")),
+        (Some(_), Ok(Mark::Fits | Mark::Writing)) => Ok(false),
+        (Some(_), _) => Err(unnamed(run, "a file that does not bear assay's mark")),
+    }
+}
+
+/// Why a run does not go on with a target that the store alone names.
+fn unnamed(run: &Run, what: &str) -> Failure {
+    Failure::usage(format!(
+        "run {id} was on {target}, {what}, and that stands in the store alone; if you mean it, name it, with a meter by \
+         --power where it had one: `assay review {target} --resume {id}`",
+        id = run.id,
+        target = run.target
+    ))
+}
+
+/// Makes sure that a target which the store names is, now that it is open, what was checked by its name.
+fn check_opened(run: &Run, opened: &Opened) -> Result<(), Failure> {
+    let (Some(handle), Some(was)) = (opened.subject.handle(), &run.target_fingerprint) else { return Ok(()) };
+    let found = fingerprint::of_open(handle).map_err(Failure::failed)?;
+    if found == *was { Ok(()) } else { Err(changed(run, was, &found)) }
 }
 
 /// Makes sure that a real target is the one that the run was on, before anything opens it to write.

@@ -8,6 +8,7 @@ mod attach;
 mod files;
 mod options;
 mod outputs;
+mod resumed;
 mod serve;
 mod store;
 mod targets;

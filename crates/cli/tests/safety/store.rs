@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -183,13 +183,101 @@ fn a_link_beside_a_store_is_not_followed() {
     assert_eq!(fs::read_to_string(place.path("other")).unwrap(), "kept");
 }
 
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Found: the owner of a folder gave a file of root's the name of a store's log, and SQLite as root gave the file to them;
+/// or exchanged the folder for a link, and another database lost its log.
+#[test]
+fn root_opens_no_store_in_a_folder_that_others_can_change() {
+    if !is_root() {
+        return skip("needs root");
+    }
+    let place = place();
+    let folder = place.path("theirs");
+    fs::create_dir(&folder).unwrap();
+    let (store, log) = (folder.join("x.sqlite"), folder.join("x.sqlite-wal"));
+    fs::copy(place.store(), &store).unwrap();
+    for path in [&folder, &store] {
+        chown(path, Some(65534), Some(65534)).unwrap();
+    }
+    fs::write(&log, "root's secret").unwrap();
+    fs::set_permissions(&log, fs::Permissions::from_mode(0o600)).unwrap();
+    let tried = |path: &Path| {
+        for command in ALL {
+            let said = place.assay(&[command, &["--store", &path.display().to_string()]].concat());
+            assert!(
+                said.code != Some(0) && said.stderr.contains("root opens no store in"),
+                "{command:?}: {}",
+                said.stderr
+            );
+        }
+    };
+    tried(&store);
+    // Nor does it make one there.
+    fs::remove_file(&log).unwrap();
+    for command in [ALL[6], ALL[7]] {
+        for new in [folder.join("new.sqlite"), folder.join("deep/new.sqlite")] {
+            let said = place.assay(&[command, &["--store", &new.display().to_string()]].concat());
+            assert!(said.stderr.contains("root opens no store in"), "{command:?}: {}", said.stderr);
+        }
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing was made");
+    // A folder of root's in which all may make files is no better for what SQLite keeps beside a store.
+    chown(&folder, Some(0), Some(0)).unwrap();
+    for mode in [0o777, 0o1777, 0o775] {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        tried(&store);
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let opened = |caller: &str| {
+        let mut command = place.command(&["runs", "--store", store.to_str().unwrap()]);
+        command.env("SUDO_UID", caller).env("SUDO_GID", caller).output().unwrap().status.success()
+    };
+    assert!(opened("0"));
+    chown(&folder, Some(65534), Some(65534)).unwrap();
+    assert!(opened("65534") && !opened("65533"), "the folder of who called sudo is theirs");
+}
+
+/// Found: a file of root's, named or linked as a store's log, was given to the store's owner.
+#[test]
+fn what_is_beside_a_store_is_its_owners_and_has_one_name() {
+    if !is_root() {
+        return skip("needs root");
+    }
+    let place = place();
+    let path = place.store();
+    let secret = place.path("secret");
+    fs::write(&secret, "root's secret").unwrap();
+    for end in ["-wal", "-shm", "-journal"] {
+        let beside = format!("{}{end}", path.display());
+        fs::remove_file(&beside).ok();
+        for (owner, is_linked, why) in [(65534, false, "a file of another user"), (0, true, "more than one name")] {
+            chown(&path, Some(owner), None).unwrap();
+            if is_linked { fs::hard_link(&secret, &beside) } else { fs::rename(&secret, &beside) }.unwrap();
+            for command in ALL {
+                let said = place.assay(command);
+                assert!(said.stderr.contains(why), "{command:?} {end}: {}", said.stderr);
+            }
+            let found = fs::metadata(&beside).unwrap();
+            assert_eq!((found.uid(), fs::read_to_string(&beside).unwrap()), (0, "root's secret".into()), "{end}");
+            if is_linked { fs::remove_file(&beside) } else { fs::rename(&beside, &secret) }.unwrap();
+        }
+    }
+    fs::hard_link(&path, place.path("second")).unwrap();
+    for command in ALL {
+        let said = place.assay(command);
+        assert!(said.stderr.contains("has 2 names") && said.stderr.contains("copy it"), "{command:?}: {}", said.stderr);
+    }
+}
+
 /// What root makes for who called sudo is theirs.
 #[test]
 fn a_store_that_root_makes_is_the_callers_of_sudo() {
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return skip("needs root");
     }
-    use std::os::unix::fs::MetadataExt;
     let place = Place::new();
     let path = place.path("data/deep/results.sqlite");
     let mut command: Command = place.command(&["run", "sim:x25-m", "--number_ios=9", "--store"]);

@@ -114,6 +114,37 @@ fn assert_writes_to_ours(target: &engine::Target) {
     engine::run_real(target, &workload, block::Seed::new(1), &|_| {}).unwrap();
 }
 
+/// Found: a variable, or a file of settings, named the device that `assay run` wrote to.
+#[test]
+fn no_setting_names_a_target_or_says_what_becomes_of_it() {
+    let place = Place::new();
+    made(&place, "a.bin");
+    let before = fs::read(place.path("a.bin")).unwrap();
+    let settings = place.path("settings.toml");
+    let path = place.path("a.bin").display().to_string();
+    let run: &[&str] = &["run", "--rw=write", "--number_ios=1"];
+    let review: &[&str] = &["review", "a.bin", "--quick"];
+    for (words, option, value) in
+        [(run, "filename", path.as_str()), (review, "resume", "last"), (review, "purge", "secure-erase")]
+    {
+        fs::write(&settings, "").unwrap();
+        let refused = |setting: (&str, &str)| {
+            let output =
+                place.command(words).env("ASSAY_CONFIG", &settings).env(setting.0, setting.1).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{option}: {said}");
+            assert!(said.contains("names a target or is consent") && said.contains("command line"), "{said}");
+        };
+        refused((&format!("ASSAY_{}", option.to_uppercase()), value));
+        refused((&format!("ASSAY_{}_{}", words[0].to_uppercase(), option.to_uppercase()), value));
+        fs::write(&settings, format!("[{}]\n{option} = \"{value}\"\n", words[0])).unwrap();
+        refused(("ASSAY_NONE", ""));
+        fs::write(&settings, format!("{option} = \"{value}\"\n")).unwrap();
+        refused(("ASSAY_NONE", ""));
+    }
+    assert!(fs::read(place.path("a.bin")).unwrap() == before);
+}
+
 #[test]
 fn consent_is_given_on_the_command_line_alone() {
     let place = Place::new();
