@@ -170,6 +170,8 @@ impl Undertaking<'_> {
             Ok((fence, _gathered)) => fence.around(session),
             Err(error) => Err(error.into()),
         };
+        // Before the store says that it is complete: nobody goes on with a run that is.
+        opened.subject.settle();
         let course = is_whole.then(|| serde_json::to_string(&timed.course()).expect("numbers always serialise"));
         progress.iter().for_each(Progress::finish);
         drop(view);

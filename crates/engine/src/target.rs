@@ -278,6 +278,13 @@ impl Target {
         }
     }
 
+    /// Has the mark say that nothing is being written any more, until something is.
+    pub fn settle(&self) {
+        if self.is_being_written.swap(false, Ordering::Relaxed) {
+            mark::settle(&self.file);
+        }
+    }
+
     /// What the path led to when it was looked up: it can be asked, and not be read or written.
     pub fn handle(&self) -> &File {
         &self.handle
@@ -344,8 +351,6 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if self.is_being_written.load(Ordering::Relaxed) {
-            mark::settle(&self.file);
-        }
+        self.settle();
     }
 }

@@ -88,6 +88,10 @@ fn counted_nothing(error: &RealError) -> bool {
 }
 
 impl Subject for Real {
+    fn settle(&mut self) {
+        self.target.settle();
+    }
+
     fn handle(&self) -> Option<&std::fs::File> {
         Some(self.target.handle())
     }

@@ -116,6 +116,9 @@ pub trait Subject: Send {
         None
     }
 
+    /// Takes note that a plan is through with it: what it holds now is what assay has left.
+    fn settle(&mut self) {}
+
     /// How much flash it has beyond its capacity; none where that is not known.
     fn spare(&self) -> Option<Spare> {
         None
