@@ -34,12 +34,12 @@ impl Running {
         Self::piped(command, program, host::program::start)
     }
 
-    /// The same of a program that may write to this device alone.
+    /// The same of a program that may write to these devices and folders alone.
     ///
     /// # Errors
     /// If it does not start.
-    pub(crate) fn start_on(command: &mut Command, program: &str, device: &Path) -> Result<Self, ProgramError> {
-        Self::piped(command, program, |command| host::program::start_on(command, &[device]))
+    pub(crate) fn start_on(command: &mut Command, program: &str, paths: &[&Path]) -> Result<Self, ProgramError> {
+        Self::piped(command, program, |command| host::program::start_on(command, paths))
     }
 
     fn piped(

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
@@ -29,12 +30,17 @@ impl Task {
         Self::begin(aftermath, command, Running::start)
     }
 
-    /// The same of a program that may write to the stage's device alone.
+    /// The same of a program that may write to the stage's device, and to these folders of its own, alone.
     ///
     /// # Errors
     /// If it does not start.
-    pub(crate) fn start_on(stage: &Stage, aftermath: &Aftermath, command: &mut Command) -> Result<Self, TrialError> {
-        Self::begin(aftermath, command, |command, program| Running::start_on(command, program, stage.path()))
+    pub(crate) fn start_on(
+        (stage, folders): (&Stage, &[&Path]),
+        aftermath: &Aftermath,
+        command: &mut Command,
+    ) -> Result<Self, TrialError> {
+        let paths = [&[stage.path()], folders].concat();
+        Self::begin(aftermath, command, |command, program| Running::start_on(command, program, &paths))
     }
 
     /// The same with its output to a file.

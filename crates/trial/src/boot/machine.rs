@@ -68,7 +68,7 @@ impl<'w> Machine<'w> {
             qemu.arg("-kernel").arg(system.kernel()).arg("-initrd").arg(system.initrd());
         }
         let began = Instant::now();
-        let task = Task::start(work.aftermath, &mut qemu)?;
+        let task = Task::start_on((work.stage, &[work.folder()]), work.aftermath, &mut qemu)?;
         let line = task.line().to_owned();
         Ok(Self { version, line, task: Some(task), began, console, papers, work })
     }

@@ -37,7 +37,7 @@ pub(super) fn make(options: &MakeOptions, stage: &Stage, aftermath: &Aftermath) 
     let (tools, program, device) = (Tools::of_system(), options.program(), stage.path());
     let run = |words: &[String]| {
         let mut command = tools.command(&program)?;
-        Task::start_on(stage, aftermath, command.args(words))?.end(stage, LIMIT)
+        Task::start_on((stage, &[]), aftermath, command.args(words))?.end(stage, LIMIT)
     };
     let ended = run(&words(options, None, device))?;
     if ended.code == Some(0) {
