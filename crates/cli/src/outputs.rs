@@ -22,12 +22,16 @@ pub fn force(is_typed: bool) {
     let _ = FORCE.set(is_typed);
 }
 
+fn is_forced() -> bool {
+    FORCE.get().copied().unwrap_or_default()
+}
+
 /// The output at `path`, tried before anything is begun: what could not be written in the end would be a pity.
 ///
 /// # Errors
 /// If nothing can be written there, or must not be.
 pub fn at(path: &Path) -> Result<Output, Failure> {
-    Output::at(path, FORCE.get().copied().unwrap_or_default()).map_err(Failure::usage)
+    Output::at(path, is_forced()).map_err(Failure::usage)
 }
 
 /// Writes an output at once.
@@ -35,8 +39,7 @@ pub fn at(path: &Path) -> Result<Output, Failure> {
 /// # Errors
 /// As those of [`at`], and if it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let force = FORCE.get().copied().unwrap_or_default();
-    let written = Output::at(path, force).and_then(|mut output| output.write(bytes));
+    let written = Output::at(path, is_forced()).and_then(|mut output| output.write(bytes));
     written.map_err(|error| match error {
         OutputError::Io { .. } => Failure::failed(error),
         refused => Failure::usage(refused),
@@ -86,11 +89,10 @@ impl Pages {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, OutputError> {
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "html"));
         let numbered = (2..NAMES).map(|number| format!("{stem}-{number}.{ending}"));
-        let force = FORCE.get().copied().unwrap_or_default();
         let mut last = None;
         for name in std::iter::once(name.to_owned()).chain(numbered) {
             let path = self.path.join(&name);
-            let output = Output::within(&self.folder, &name, path.clone(), force);
+            let output = Output::within(&self.folder, &name, path.clone(), is_forced());
             match output.and_then(|mut output| output.write(bytes)) {
                 Ok(()) => return Ok(path),
                 Err(error @ (OutputError::Foreign { .. } | OutputError::Link { .. })) => last = Some(error),

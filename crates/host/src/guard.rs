@@ -22,6 +22,7 @@ const SERVED: &str = "/run/assay";
 pub fn uses(device: &BlockDevice) -> Vec<String> {
     let mounts = Mount::all().unwrap_or_default();
     let swaps = swaps();
+    let loops: Vec<_> = loops().collect();
     let mut uses = Vec::new();
     for part in family(device) {
         let mounted = mounts.iter().filter(|mount| is_of(mount, &part));
@@ -32,7 +33,7 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
         uses.extend(part.holders().iter().map(|holder| format!("{} is part of {holder}", part.name)));
         // A loop device does not claim what it is over.
         let number = makedev(part.number.0, part.number.1);
-        let over = loops().filter(|(_, backing)| backing.is_some_and(|backing| backing.device == number));
+        let over = loops.iter().filter(|(_, backing)| backing.is_some_and(|backing| backing.device == number));
         uses.extend(over.map(|(node, _)| format!("{} is behind {}", part.name, node.display())));
     }
     let own = Path::new("/dev").join(&device.name);
@@ -42,7 +43,7 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
         let name = node.file_name().unwrap_or_default().to_string_lossy();
         device.name == name || device.name.starts_with(&format!("{name}p"))
     };
-    let beside = loops().filter(|(node, backing)| beneath.is_some() && !is_whole(node) && *backing == beneath);
+    let beside = loops.iter().filter(|(node, backing)| beneath.is_some() && !is_whole(node) && *backing == beneath);
     uses.extend(beside.map(|(node, _)| format!("what is under {} is behind {} too", device.name, node.display())));
     uses
 }
