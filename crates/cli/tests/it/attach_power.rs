@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::support::attached::{Attached, can_attach};
 use crate::support::{Place, other, skip, tool};
+use testkit::soak;
 
 /// Firmware that answers as soon as data has arrived, before flash of four times its time has programmed it: there is
 /// always something to lose.
@@ -189,38 +190,20 @@ fn survives(kind: &'static Kind, drive: &'static str, cuts: usize) {
 
 #[test]
 fn ext4_loses_no_synced_file_when_the_power_is_cut() {
-    survives(&EXT4, RISKY, 4);
+    survives(&EXT4, RISKY, soak::times(2, 100));
 }
 
 #[test]
 fn xfs_loses_no_synced_file_when_the_power_is_cut() {
-    survives(&XFS, RISKY, 4);
+    survives(&XFS, RISKY, soak::times(2, 100));
 }
 
 #[test]
 fn btrfs_loses_no_synced_file_when_the_power_is_cut() {
-    survives(&BTRFS, RISKY, 4);
+    survives(&BTRFS, RISKY, soak::times(2, 100));
 }
 
 #[test]
 fn no_synced_file_is_lost_on_a_disk_with_a_volatile_cache() {
-    survives(&EXT4, DISK, 2);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn ext4_survives_a_hundred_power_cuts() {
-    survives(&EXT4, RISKY, 100);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn xfs_survives_a_hundred_power_cuts() {
-    survives(&XFS, RISKY, 100);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn btrfs_survives_a_hundred_power_cuts() {
-    survives(&BTRFS, RISKY, 100);
+    survives(&EXT4, DISK, soak::times(2, 50));
 }
