@@ -11,7 +11,7 @@ pub const REPEATS_LEAST: usize = 5;
 ///
 /// To look after each repeat and stop at the first narrow interval favours intervals that are narrow by luck, so
 /// they hold the truth a little less often than 95 %; by how much is told, and tested, in this crate's
-/// `tests/coverage.rs`.
+/// `tests/it/coverage.rs`.
 ///
 /// Source: Y. S. Chow and H. Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for
 /// the mean", Annals of Mathematical Statistics 36(2), 1965.

@@ -1,0 +1,201 @@
+//! Runs held against each other, from the command line.
+
+use crate::support::Place;
+use serde_json::Value;
+
+/// One request at a time, so that an answer time that grows by a share slows the drive by it; four, for scatter.
+const PLAN: &str = r#"
+name = "guard"
+title = "Guard"
+repeats = 8
+
+[workload]
+size = "64m"
+
+[[step]]
+name = "fill"
+do = "fill"
+bs = "1m"
+
+[[step]]
+name = "read"
+title = "Random reads by queue depth"
+rw = "randread"
+bs = "4k"
+number_ios = 1000
+sweep.iodepth = [1, 4]
+
+[[step]]
+name = "stream"
+title = "Sequential reads"
+rw = "read"
+bs = "128k"
+iodepth = 4
+number_ios = 200
+"#;
+
+/// A 4 KiB read takes the X25-M 192 us, of which its flash has 46: these make it 1 % and 5 % longer.
+const ONE_PERCENT: &str = "sim:x25-m?nand.read=47.92us";
+const FIVE_PERCENT: &str = "sim:x25-m?nand.read=55.6us";
+
+struct Runs {
+    place: Place,
+    plan: String,
+}
+
+impl Runs {
+    fn new(text: &str) -> Self {
+        let place = Place::new();
+        let plan = place.path("guard.toml");
+        std::fs::write(&plan, text).unwrap();
+        Self { plan: plan.display().to_string(), place }
+    }
+
+    fn add(&self, target: &str, seed: &str) {
+        self.place.succeeds(&["review", target, "--plan", &self.plan, "--seed", seed]);
+    }
+
+    fn document(&self, arguments: &[&str]) -> Value {
+        let arguments = [&["compare"], arguments, &["--format", "json"]].concat();
+        let said = self.place.assay(&arguments);
+        assert!(matches!(said.code, Some(0 | 1)), "{arguments:?}: {}", said.stderr);
+        serde_json::from_str(&said.stdout).unwrap()
+    }
+}
+
+/// The change of a figure in percent.
+fn change(document: &Value, cell: &str, aspect: &str) -> (f64, String) {
+    let comparisons = document["comparisons"].as_array().unwrap();
+    let is_it = |one: &&Value| one["step"] == "read" && one["cell"] == cell && one["aspect"] == aspect;
+    let one = comparisons.iter().find(is_it).expect("the cell is compared");
+    (100.0 * (one["ratio"].as_f64().unwrap() - 1.0), one["verdict"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn differences_of_one_five_and_no_percent_are_told_for_what_they_are() {
+    let runs = Runs::new(PLAN);
+    runs.add("sim:x25-m", "1");
+    runs.add(ONE_PERCENT, "2");
+    runs.add(FIVE_PERCENT, "3");
+    runs.add("sim:x25-m", "4");
+    for (run, expected, verdict) in [("2", -1.0, "worse"), ("3", -4.76, "worse"), ("4", 0.0, "not shown")] {
+        let document = runs.document(&["1", run]);
+        let (found, said) = change(&document, "iodepth=1", "throughput");
+        assert!((found - expected).abs() < 0.1 && said == verdict, "run {run}: {found} %, {said}");
+        let (found, said) = change(&document, "iodepth=4", "throughput");
+        assert!((found - expected).abs() < 1.5, "run {run}: {found} %; waiting in the queue hides some of it");
+        assert!(said == verdict || expected > -2.0, "run {run}: {said}");
+        let wrong = document["comparisons"].as_array().unwrap().iter().filter(|one| one["verdict"] == "better");
+        assert_eq!(wrong.count(), 0, "run {run} is nowhere faster: {document:#}");
+    }
+    // The link sets the pace of streams, whatever the flash does.
+    let told = runs.place.succeeds(&["compare", "1", "4"]);
+    assert!(told.contains("none of run 4 is shown to differ from run 1"), "{told}");
+}
+
+#[test]
+fn a_guard_fails_on_what_is_really_worse_by_more() {
+    let runs = Runs::new(PLAN);
+    runs.add("sim:x25-m", "1");
+    runs.add(ONE_PERCENT, "2");
+    runs.add(FIVE_PERCENT, "3");
+    let guard = |run: &str, share: &str| {
+        let said = runs.place.assay(&["compare", "1", run, "--fail-if-worse", share, "--format", "json"]);
+        (said.code, said.stderr)
+    };
+    assert_eq!(guard("2", "2%").0, Some(0));
+    let (code, said) = guard("3", "2%");
+    assert!(code == Some(1) && said.contains("really worse by more than 2 %"), "{said}");
+    assert!(said.contains("`read iodepth=") && said.contains("in run 3: +"), "{said}");
+    assert_eq!(guard("3", "20%").0, Some(0));
+    let (code, said) = guard("2", "0.5%");
+    assert_eq!(code, Some(1), "one percent is more than a half: {said}");
+    let faster = runs.place.assay(&["compare", "3", "1", "--fail-if-worse", "0.5%", "--format", "json"]);
+    assert_eq!(faster.code, Some(0), "what is better fails no guard: {}", faster.stderr);
+    let document = runs.document(&["1", "3", "--fail-if-worse", "2%"]);
+    assert!(document["guard"]["worse"].as_u64().unwrap() >= 2 && document["guard"]["fail_if_worse"] == 0.02);
+}
+
+#[test]
+fn too_few_repeats_are_told_and_make_no_guard() {
+    let runs = Runs::new(&PLAN.replace("repeats = 8", "repeats = 3"));
+    runs.add("sim:x25-m", "1");
+    runs.add(FIVE_PERCENT, "2");
+    let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("With 3 repeats a cell, no difference among 6 tests could ever be called real"), "{told}");
+    assert!(told.contains("(`--repeats 5`)"), "{told}");
+    let said = runs.place.refuses(&["compare", "1", "2", "--fail-if-worse", "1%", "--format", "json"]);
+    assert!(said.contains("--fail-if-worse could never fail") && said.contains("5 times"), "{said}");
+}
+
+#[test]
+fn fewer_figures_take_fewer_repeats() {
+    let runs = Runs::new(&PLAN.replace("repeats = 8", "repeats = 4"));
+    runs.add("sim:x25-m", "1");
+    runs.add(FIVE_PERCENT, "2");
+    assert_eq!(change(&runs.document(&["1", "2"]), "iodepth=1", "throughput").1, "cannot be shown");
+    let narrow = ["1", "2", "--step", "stream", "--metric", "throughput"];
+    let document = runs.document(&narrow);
+    assert_eq!((document["tests"].as_u64(), document["repeats_needed"].as_u64()), (Some(1), Some(4)));
+    let said = runs.place.refuses(&["compare", "1", "2", "--step", "reed"]);
+    assert!(said.contains("no step `reed`") && said.contains("`read`, `stream`"), "{said}");
+}
+
+#[test]
+fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
+    let runs = Runs::new(PLAN);
+    runs.add("sim:x25-m", "1");
+    runs.add(FIVE_PERCENT, "2");
+    runs.add(ONE_PERCENT, "3");
+    let told = runs.place.succeeds(&["compare", "1", "2", "last"]);
+    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")), "{told}");
+    assert!(told.contains("depth 1") && told.contains("▼"), "{told}");
+    let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
+    assert!(path.ends_with("compare-1-2-3.html"), "{path}");
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains("Runs 2 and 3 against run 1"));
+    let charts: Vec<&str> =
+        page.split("application/json\">").skip(1).map(|rest| rest.split("</script>").next().unwrap()).collect();
+    assert_eq!(charts.len(), 4 + 2, "two figures of the sweep twice, and two of the single cell");
+    for chart in charts {
+        assert!(chart.contains("\"run 2 (sim:") && chart.contains("\"run 3 (sim:"), "{chart}");
+    }
+    assert_eq!(runs.place.succeeds(&["compare", "1", "2", "last"]), told, "the same runs give the same words");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_a_reason() {
+    let runs = Runs::new(PLAN);
+    runs.add("sim:x25-m", "1");
+    runs.add("sim:x25-m", "2");
+    let refused = |arguments: &[&str]| runs.place.refuses(&[&["compare"], arguments].concat());
+    assert!(refused(&["1"]).contains("a comparison takes two"));
+    assert!(refused(&["1", "1"]).contains("run 1 was given twice"));
+    assert!(refused(&["1", "7"]).contains('7'));
+    assert!(refused(&["1", "2", "--fail-if-worse", "much"]).contains("such as 5%"));
+    runs.place.succeeds(&["review", "sim:x25-m", "--plan", &runs.place.short_plan()]);
+    let said = refused(&["1", "3"]);
+    assert!(said.contains("runs 1 and 3 share no cell") && said.contains("step `read`"), "{said}");
+    let store = rusqlite::Connection::open(runs.place.store()).unwrap();
+    store.execute("UPDATE run SET state = 'running' WHERE id = 2", []).unwrap();
+    assert!(refused(&["1", "2"]).contains("run 2 is unfinished"));
+    store.execute("UPDATE run SET state = 'failed', error = 'the disk is gone' WHERE id = 2", []).unwrap();
+    let said = refused(&["1", "2"]);
+    assert!(said.contains("run 2 failed: the disk is gone") && said.contains("--resume 2"), "{said}");
+}
+
+#[test]
+fn cells_that_are_not_shared_are_named() {
+    let runs = Runs::new(PLAN);
+    runs.add("sim:x25-m", "1");
+    std::fs::write(&runs.plan, PLAN.replace("number_ios = 200", "number_ios = 300")).unwrap();
+    runs.add("sim:x25-m", "2");
+    let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("Step stream: 1 cell not held against run 2: the other run asks for something else"),
+        "{told}"
+    );
+    let document = runs.document(&["1", "2"]);
+    assert_eq!(document["not_compared"][0]["step"], "stream");
+    assert_eq!(document["comparisons"].as_array().unwrap().len(), 6);
+}

@@ -1,0 +1,98 @@
+//! Runs that tried file systems, held against each other from the command line.
+
+use crate::support::Place;
+use block::Seed;
+use serde_json::Value;
+use store::{NewRun, State, Store};
+use trial::{Figure, Trial};
+
+const PLAN: &str = r#"
+name = "servers"
+repeats = 6
+
+[[step]]
+name = "web"
+do = "files"
+title = "Web server"
+rw = "randread"
+sweep.fs = ["ext4", "xfs"]
+"#;
+
+/// A place whose store holds runs of the plan; each is of two file systems with about these rates.
+fn place(runs: &[[f64; 2]], repeats: u32) -> Place {
+    let place = Place::new();
+    let mut store = Store::open(&place.store()).unwrap();
+    for (at, rates) in runs.iter().enumerate() {
+        let new = NewRun {
+            plan: "servers".to_owned(),
+            plan_text: PLAN.to_owned(),
+            quick: false,
+            simulated: false,
+            target: format!("/dev/test{at}"),
+            target_identity: format!("Drive {at}"),
+            target_fingerprint: None,
+            direct: true,
+            size: None,
+            seed: Seed::new(1),
+            repeats: Some(repeats),
+            started_ms: 0,
+            version: "0".to_owned(),
+            commit: String::new(),
+            environment: "{}".to_owned(),
+        };
+        let run = store.begin(&new).unwrap();
+        for (fs, rate) in ["fs=ext4", "fs=xfs"].into_iter().zip(rates) {
+            for repeat in 0..repeats {
+                let rate = rate * (1.0 + 0.002 * f64::from(repeat));
+                let figures = vec![
+                    Figure::more("Rate", "B/s", rate * 1e6),
+                    Figure::less("Latency, mean", "s", 1.0 / rate),
+                    Figure::neither("Processor", "%", rate),
+                ];
+                let trial = serde_json::to_string(&Trial { figures, ..Trial::default() }).unwrap();
+                store.record_trial(run, "web", fs, repeat, &trial).unwrap();
+            }
+        }
+        store.finish(run, State::Complete, None, 1).unwrap();
+    }
+    place
+}
+
+#[test]
+fn a_guard_fails_on_trials_that_are_really_worse_by_more() {
+    let place = place(&[[100.0, 100.0], [90.0, 100.1], [120.0, 100.1]], 6);
+    let guard = |runs: [&str; 2], share: &str| {
+        let said = place.assay(&["compare", runs[0], runs[1], "--fail-if-worse", share, "--format", "json"]);
+        (said.code, said.stderr)
+    };
+    let (code, said) = guard(["1", "2"], "5%");
+    assert!(code == Some(1) && said.contains("the latency, mean of `web fs=ext4` in run 2: +11.1 %"), "{said}");
+    assert!(said.contains("2 of 4 figures are really worse by more than 5 %"), "{said}");
+    let (code, said) = guard(["1", "2"], "15%");
+    assert!(code == Some(0) && said.contains("No figure is really worse by more than 15 %."), "{said}");
+    assert_eq!(guard(["1", "3"], "0%").0, Some(0), "what is better fails no guard");
+    let document: Value =
+        serde_json::from_str(&place.succeeds(&["compare", "1", "3", "--format", "json"])).expect("it is JSON");
+    let figures: Vec<&Value> = document["trials"].as_array().unwrap().iter().map(|one| &one["figure"]).collect();
+    assert_eq!(figures, ["Rate", "Latency, mean", "Rate", "Latency, mean"], "of the processor neither way is better");
+}
+
+#[test]
+fn a_guard_of_too_few_trials_says_that_it_could_never_fail() {
+    let place = place(&[[100.0, 100.0], [50.0, 50.0]], 3);
+    let said = place.refuses(&["compare", "1", "2", "--fail-if-worse", "5%", "--format", "json"]);
+    assert!(said.contains("--fail-if-worse could never fail") && said.contains("5 times"), "{said}");
+}
+
+#[test]
+fn the_comparison_says_by_how_much_and_fits_a_terminal() {
+    let place = place(&[[100.0, 100.0], [310.0, 100.1]], 6);
+    let said = place.succeeds(&["compare", "1", "2"]);
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("/dev/test1 is 3.10 × /dev/test0 (3.09–3.11) in rate on Web server (fs=ext4)."), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+    let page = std::fs::read_to_string(place.path("assay-reports/compare-1-2.html")).unwrap();
+    assert!(page.contains("Rate, times that of run 1 (/dev/test0), more is better"));
+    let said = place.refuses(&["compare", "1", "2", "--metric", "p99"]);
+    assert!(said.contains("no figure that was asked for"), "{said}");
+}

@@ -1,0 +1,42 @@
+//! The crate's public promise, in one program.
+
+mod attach;
+mod attach_faults;
+mod attach_image;
+#[cfg(feature = "vhost-user")]
+mod attach_machine;
+mod attach_nbd;
+mod attach_power;
+mod attach_sockets;
+#[cfg(feature = "ublk")]
+mod attach_ublk;
+mod compare;
+mod compare_trials;
+mod configuration;
+mod docs;
+mod exports;
+mod faults;
+mod fio_plot;
+mod first_steps;
+mod forecast;
+mod health;
+mod house;
+mod import;
+mod killed;
+mod live;
+mod metrics;
+mod package;
+mod plans;
+mod power;
+mod purge;
+mod replicate;
+mod review;
+mod run;
+mod safety;
+mod serve;
+mod serve_browser;
+mod serve_many;
+mod shells;
+mod support;
+mod traces;
+mod transcripts;

@@ -1,0 +1,81 @@
+//! Repeating a review, and fitting a drive to it, from the command line.
+
+use crate::support::{FIGURES, METHOD, Place};
+use serde_json::Value;
+
+fn place() -> (Place, String) {
+    let place = Place::new();
+    let figures = place.small_review();
+    (place, figures)
+}
+
+#[test]
+fn a_review_of_ones_own_is_repeated_and_reported() {
+    let (place, figures) = place();
+    let told = place.succeeds(&["replicate", &figures]);
+    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Fitted: 1 of 1 met") && words.contains("Checked: 1 of 1 met"), "{told}");
+    let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains("A small review") && path.ends_with("assay-reports/replicate-small.html"), "{path}");
+    assert_eq!(place.succeeds(&["replicate", &figures]), told, "one seed tells one story");
+}
+
+#[test]
+fn a_document_has_each_figure_and_nothing_is_written_unasked() {
+    let (place, figures) = place();
+    let document: Value = serde_json::from_str(&place.succeeds(&["replicate", &figures, "--format", "json"])).unwrap();
+    let figure = &document["figures"][0];
+    for key in ["id", "use", "published", "measured", "error"] {
+        assert!(!figure[key].is_null(), "{key}: {figure}");
+    }
+    assert_eq!(document["reviews"][0]["conditions"][0]["target"], "sim:x25-m");
+    assert!(!place.path("assay-reports").exists());
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place() {
+    let (place, figures) = place();
+    assert!(place.refuses(&["replicate", "solid-dat"]).contains("did you mean `solid-data`?"));
+    std::fs::write(place.path("small.toml"), FIGURES.replace("use = \"fit\"", "use = \"fti\"")).unwrap();
+    let said = place.refuses(&["replicate", &figures]);
+    assert!(said.contains("small.toml:15") && said.contains("did you mean `fit`?"), "{said}");
+}
+
+#[test]
+fn a_drive_that_there_is_not_is_named() {
+    let (place, figures) = place();
+    std::fs::write(place.path("small-method.toml"), METHOD.replace("target = \"x25-m\"", "target = \"x26-m\""))
+        .unwrap();
+    let told = place.succeeds(&["replicate", &figures]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
+    assert!(told.contains("Incomplete: 2 figures were not measured."), "{told}");
+}
+
+#[test]
+fn a_drive_is_fitted_told_and_written() {
+    let (place, figures) = place();
+    let fit = ["calibrate", "x25-m", "--figures", &figures, "--parameters", "nand.read=20us..120us", "--rounds", "1"];
+    let told = place.succeeds(&fit);
+    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Drive: ")), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("nand.read 46 µs") && words.contains("20 µs to 120 µs"), "{told}");
+    let tally = |word: &str| told.lines().find(|line| line.starts_with(word)).map(str::to_owned).unwrap_or_default();
+    assert!(tally("Fitted").contains("1 of 1") && tally("Checked").contains("of 1"), "{told}");
+    let path = told.lines().last().unwrap().strip_prefix("Drive: ").expect("the last line says where the drive is");
+    let drive = std::fs::read_to_string(path).unwrap();
+    assert!(drive.contains("# Intel X25-M, first generation") && drive.contains("Fitted to `small`"), "{drive}");
+    assert_eq!(place.succeeds(&fit), told, "one seed tells one story");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), drive);
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused() {
+    let (place, figures) = place();
+    let said =
+        |drive: &str, list: &str| place.refuses(&["calibrate", drive, "--figures", &figures, "--parameters", list]);
+    assert!(said("x25m", "nand.read=20us..80us").contains("did you mean `x25-m`?"));
+    assert!(said("x25-m", "nand.reed=20us..80us").contains("did you mean `nand.read`?"));
+    assert!(said("x25-m", "nand.read=20us").contains("nand.read=20us..80us"));
+}

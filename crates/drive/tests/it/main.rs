@@ -1,0 +1,14 @@
+//! The crate's public promise, in one program.
+
+mod disk;
+mod dram;
+mod flash;
+mod modern;
+mod power;
+mod power_cut;
+mod power_cut_all;
+mod published;
+mod rig;
+mod saved;
+mod support;
+mod wear;

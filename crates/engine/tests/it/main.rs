@@ -1,0 +1,9 @@
+//! The crate's public promise, in one program.
+
+mod device;
+mod faults;
+mod handover;
+mod real;
+mod replay;
+mod together;
+mod verify;

@@ -1,0 +1,21 @@
+//! The crate's public promise, in one program.
+
+mod calibrate;
+mod fio_examples;
+mod fio_fuzz;
+mod jobs;
+mod level;
+mod mutated;
+mod parts;
+mod permitted;
+mod plan_mistakes;
+mod plans;
+mod power;
+mod precondition;
+mod real;
+mod repeats;
+mod replicate;
+mod rounds;
+mod support;
+mod time_left;
+mod trials;

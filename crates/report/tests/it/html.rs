@@ -1,0 +1,221 @@
+//! What the HTML report promises, as far as its text shows it.
+
+use assay_report as report;
+use std::sync::LazyLock;
+
+use crate::support;
+use lab::Metric;
+use store::State;
+
+static COMPLETE: LazyLock<String> = LazyLock::new(|| report::html(&support::outcome()));
+
+/// The page without the chart library, which is text of others.
+fn own(page: &str) -> String {
+    let start = page.find("<script type=\"text/javascript\">").expect("the chart library is there");
+    let end = start + page[start..].find("</script>").expect("it ends");
+    page[..start].to_owned() + &page[end..]
+}
+
+/// The section with this anchor.
+fn section<'p>(page: &'p str, anchor: &str) -> &'p str {
+    let start = page.find(&format!("id=\"{anchor}\"")).unwrap_or_else(|| panic!("no section {anchor}"));
+    let end = page[start..].find("</section>").expect("sections end");
+    &page[start..start + end]
+}
+
+#[test]
+fn every_step_that_measures_has_a_section_with_a_chart_and_a_table() {
+    let outcome = support::outcome();
+    for step in &outcome.steps {
+        let step = &outcome.plan.steps[step.index];
+        let section = section(&COMPLETE, &format!("step-{}", step.name));
+        assert!(section.contains(&step.title), "{}", step.name);
+        assert!(section.contains("<figure>") && section.contains("class=\"chart\""), "{}: no chart", step.name);
+        assert!(section.contains("<table>"), "{}: no table", step.name);
+    }
+}
+
+/// Nothing judged its rounds, and what is measured behind it is of a worn drive.
+#[test]
+fn the_short_way_to_the_steady_state_is_shown_over_time_and_not_judged() {
+    // Where lines may be broken is no matter here.
+    let page = report::html(&support::preconditioned()).replace('\u{a0}', " ");
+    let (short, long) = (section(&page, "step-wear"), section(&COMPLETE, "step-wear"));
+    assert!(long.contains("the SNIA rule") && !short.contains("the SNIA rule"));
+    assert!(short.contains("over time") && !short.contains("Diamonds"), "{short}");
+    assert!(page.contains("7 % to spare") && page.contains("then 10 % of the capacity at random"));
+    let worn = section(&page, "step-random-worn");
+    assert!(worn.contains("drive worn"), "{worn}");
+}
+
+#[test]
+fn figures_in_tables_are_those_of_the_outcome() {
+    let outcome = support::outcome();
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    let section = section(&COMPLETE, "step-access");
+    for cell in &outcome.steps[index].cells {
+        let iops = cell.figure(Metric::Iops).unwrap().mean;
+        let shown = format!("{},{:02}0", (iops / 1000.0).floor(), (iops % 1000.0 / 10.0).round());
+        assert!(section.contains(&shown), "{iops} should be shown as {shown}");
+        assert!(section.contains("99.99 %"));
+    }
+}
+
+#[test]
+fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_other() {
+    let mut outcome = support::outcome();
+    assert!(!section(&COMPLETE, "step-access").contains("Mean service"), "a closed loop has one latency");
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for measurement in outcome.steps[index].cells.iter_mut().flat_map(|cell| &mut cell.repeats) {
+        let requests = measurement.read.requests.max(1);
+        (0..requests).for_each(|_| measurement.record_service(block::Op::Read, block::Nanos::from_micros(77)));
+    }
+    let page = report::html(&outcome);
+    let section = section(&page, "step-access");
+    assert!(section.contains("Mean service") && section.contains("99 % service"), "{section}");
+    assert!(section.contains("77.0"), "{section}");
+}
+
+#[test]
+fn a_step_beside_another_shows_both_and_how_they_differ() {
+    let section = section(&COMPLETE, "step-random-worn");
+    for words in ["Fresh beside worn", "× slower", "random write, fresh", "random write, worn"] {
+        assert!(section.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn latencies_of_single_cells_stand_beside_each_other() {
+    let section = section(&COMPLETE, "step-access-worn");
+    for words in [
+        "Median latency",
+        "99.99 % latency",
+        "Longest latency",
+        "× longer",
+        "random write, worn",
+        "Latency (µs) by percentile",
+    ] {
+        assert!(section.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn what_a_conditioning_settled_at_stands_beside_the_same_request_fresh() {
+    let mut outcome = support::outcome();
+    let worn = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "random-worn").unwrap();
+    outcome.steps.remove(worn);
+    let summary = report::summary(&outcome, 80, false);
+    let row = summary.lines().find(|line| line.starts_with("Random write, 4 KiB, depth 32")).unwrap();
+    assert!(row.contains("17,900") && row.contains("2,510") && row.contains("7.15 × slower"), "{row}");
+}
+
+#[test]
+fn figures_that_are_not_sure_are_marked_and_listed() {
+    assert!(section(&COMPLETE, "step-sequential").contains("▲"), "some figures of this step scatter by more than 2 %");
+    assert!(section(&COMPLETE, "findings").contains("with a 95 % interval wider than ±2 %"));
+}
+
+#[test]
+fn the_words_of_others_are_escaped() {
+    let page = own(&COMPLETE);
+    for raw in ["<simulated>", "<angle brackets>", "<CPU>"] {
+        assert!(!page.contains(raw), "{raw} came through");
+    }
+    for safe in ["&lt;simulated&gt;", "&lt;angle brackets&gt; &amp; ampersands", "Example &lt;CPU&gt;"] {
+        assert!(page.contains(safe), "{safe} is missing");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere_and_the_file_is_of_a_sensible_size() {
+    let page = own(&COMPLETE);
+    for address in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.contains(address), "{address}");
+    }
+    assert!(page.len() < 1_000_000, "{} bytes besides the chart library", page.len());
+    assert!(COMPLETE.len() < 6_000_000, "{} bytes in all", COMPLETE.len());
+}
+
+#[test]
+fn what_was_not_measured_is_said_and_never_a_zero() {
+    let page = report::html(&support::cut_off());
+    let random = section(&page, "step-random");
+    assert!(random.contains("not measured") && random.contains("class=\"chart\""));
+    assert!(section(&page, "step-wear").contains("Not measured"));
+    assert!(!section(&page, "step-wear").contains("class=\"chart\""));
+    let summary = section(&page, "summary");
+    assert!(summary.contains("The run failed before its plan was done: the target is full"), "{summary}");
+    assert!(!own(&page).contains(">0 <span"), "a figure of zero");
+}
+
+#[test]
+fn a_run_with_nothing_measured_still_has_a_report() {
+    let mut outcome = support::cut_off();
+    outcome.run.state = State::Running;
+    outcome.steps.iter_mut().flat_map(|step| &mut step.cells).for_each(|cell| cell.repeats.clear());
+    let page = report::html(&outcome);
+    assert!(section(&page, "summary").contains("0 of 86 cells were measured"), "{}", section(&page, "summary"));
+    assert!(report::summary(&outcome, 80, false).contains("not measured"));
+}
+
+#[test]
+fn the_command_to_repeat_names_target_and_seed() {
+    assert!(section(&COMPLETE, "repeat").contains("assay review sim:x25-m --seed 42"));
+}
+
+#[test]
+fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_was_fitted() {
+    let summary = section(&COMPLETE, "summary");
+    assert!(summary.contains(">Rated</th>") && summary.contains("Source: Intel, X25-M product manual"), "{summary}");
+    let row = |name: &str| {
+        let start = summary.find(&format!(">{name}</a>")).unwrap_or_else(|| panic!("no {name} in {summary}"));
+        &summary[start..start + summary[start..].find("</tr>").expect("rows end")]
+    };
+    let written = row("Sequential write, 128 KiB, depth 1");
+    assert!(written.contains("data-v=\"70\"") && written.contains("†"), "fitted to it: {written}");
+    let random = row("Random write, 4 KiB, depth 32");
+    assert!(random.contains("data-v=\"3300\"") && !random.contains("†"), "foretold: {random}");
+    assert!(!row("Random read, 4 KiB, depth 1").contains("data-v=\"35000\""), "rated at depth 32");
+    for target in ["/dev/sdx", "sim:x25-m,nand.read=60us"] {
+        let mut outcome = support::outcome();
+        outcome.run.target = target.to_owned();
+        assert!(!section(&report::html(&outcome), "summary").contains(">Rated</th>"), "{target}");
+    }
+}
+
+#[test]
+fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alone() {
+    let summary = section(&COMPLETE, "summary");
+    assert!(summary.contains(">Published</th>") && summary.contains("February 2009, tables 1 to 4"), "{summary}");
+    let rows: Vec<&str> = summary.split("<tr>").filter(|row| row.contains("href=\"#published\"")).collect();
+    let [row] = rows[..] else { panic!("one row has a published figure: {rows:?}") };
+    assert!(row.contains(">Random read, 4 KiB, depth 1</a>") && row.contains("data-v=\"5156\""), "{row}");
+    assert!(row.contains(">fitted</a>"), "and what it was for: {row}");
+    let note = &summary[summary.find("id=\"published\"").expect("the column is explained")..];
+    for told in ["Random read, 4 KiB, depth 1: fitted", "in an unnamed host", "not on the drive alone", "512 B"] {
+        assert!(note.contains(told), "{told}: {note}");
+    }
+    let without = |change: &dyn Fn(&mut lab::Outcome)| {
+        let mut outcome = support::outcome();
+        change(&mut outcome);
+        !section(&report::html(&outcome), "summary").contains(">Published</th>")
+    };
+    assert!(without(&|outcome| outcome.run.target = "sim:x25-e-32".to_owned()), "another drive");
+    assert!(without(&|outcome| outcome.run.target = "sim:x25-m?nand.read=60us".to_owned()), "with other parts");
+    assert!(without(&|outcome| outcome.run.target = "/dev/sdx".to_owned()), "a real drive");
+    let unfilled = |outcome: &mut lab::Outcome| {
+        let lab::plan::Action::Fill { .. } = outcome.plan.steps[1].action else { panic!("the second step fills") };
+        outcome.plan.steps[1].action = lab::plan::Action::Idle { time: block::Nanos::from_secs(1) };
+    };
+    assert!(without(&unfilled), "a drive that was not written first");
+    let smaller = |outcome: &mut lab::Outcome| {
+        let cells = outcome.steps.iter_mut().flat_map(|step| &mut step.cells);
+        cells.for_each(|cell| cell.workload.size = Some(block::Bytes::from_gib(1)));
+    };
+    assert!(without(&smaller), "on a part of the drive");
+}
+
+#[test]
+fn one_outcome_gives_one_page() {
+    assert!(report::html(&support::outcome()) == *COMPLETE, "two pages of one outcome differ");
+}

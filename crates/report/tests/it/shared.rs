@@ -1,0 +1,64 @@
+//! What is shared of a run outside the page: charts for terminals, Markdown, JSON Lines.
+
+use crate::support;
+use assay_report as report;
+use report::export::{review_json, review_jsonl, review_markdown};
+use serde_json::Value;
+
+#[test]
+fn the_charts_of_a_terminal_fit_it_also_in_ascii_and_say_which_step_they_are_of() {
+    for (outcome, columns) in [support::outcome(), support::cut_off(), support::in_rounds()]
+        .into_iter()
+        .flat_map(|outcome| [60, 72, 80, 120].map(|columns| (outcome.clone(), columns)))
+    {
+        let charts = report::sparks(&outcome, columns);
+        // An arrow takes two columns in ASCII, an ellipsis three.
+        let wide = |line: &str| line.chars().count() + line.matches('→').count() + 2 * line.matches('…').count();
+        let widest = charts.lines().map(wide).max().unwrap_or(0);
+        assert!(widest <= usize::from(columns), "{widest} of {columns} columns:\n{charts}");
+        for line in charts.lines().skip(2) {
+            let is_named = |step: &lab::plan::Step| line.starts_with(&step.name) || line.starts_with(&step.title);
+            assert!(outcome.plan.steps.iter().any(is_named), "{columns} columns: {line}");
+        }
+    }
+    let charts = report::sparks(&support::outcome(), 80);
+    assert!(charts.lines().count() >= 4 && charts.contains('█') && charts.contains(" → "), "{charts}");
+    assert!(charts.contains("IOPS"), "{charts}");
+}
+
+#[test]
+fn every_measurement_is_a_json_line() {
+    for outcome in [support::outcome(), support::in_rounds()] {
+        let whole: Value = serde_json::from_str(&review_json(&outcome)).unwrap();
+        let cells = whole["steps"].as_array().unwrap().iter().flat_map(|step| step["cells"].as_array().unwrap());
+        let expected: Vec<&Value> = cells.flat_map(|cell| cell["measurements"].as_array().unwrap()).collect();
+        let lines = review_jsonl(&outcome);
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.len() == expected.len() && !lines.is_empty());
+        for (line, expected) in lines.iter().zip(expected) {
+            for key in ["round", "counted", "elapsed_ns", "read", "write", "workload"] {
+                assert_eq!(line[key], expected[key], "{key}");
+            }
+            assert_eq!(line["run"], outcome.run.id.0);
+        }
+    }
+}
+
+#[test]
+fn markdown_has_the_verdict_whole_tables_and_every_finding() {
+    for outcome in [support::outcome(), support::cut_off(), support::in_rounds()] {
+        let page = review_markdown(&outcome);
+        let mut columns = None;
+        for line in page.lines() {
+            let is_row = line.starts_with("| ");
+            let bars = line.replace("\\|", "").matches('|').count();
+            assert!(!is_row || columns.is_none_or(|columns| columns == bars), "{line}\nin:\n{page}");
+            columns = is_row.then_some(bars);
+        }
+        for finding in &outcome.findings {
+            assert!(page.contains(&finding.text.replace('_', "\\_")), "{} is missing:\n{page}", finding.text);
+        }
+    }
+    let page = review_markdown(&support::outcome());
+    assert!(page.starts_with("# ") && page.contains("**Reads 4 KiB") && page.contains("| Key figure |"), "{page}");
+}

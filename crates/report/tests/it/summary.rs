@@ -1,0 +1,169 @@
+//! What the summary for terminals promises.
+
+use crate::support;
+use assay_report as report;
+use block::{Bytes, Nanos};
+use lab::Outcome;
+use lab::plan::{Action, Axis};
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn a_summary_fits_eighty_columns_without_colour_codes() {
+    for outcome in [support::outcome(), support::cut_off()] {
+        let text = report::summary(&outcome, 80, false);
+        println!("{text}");
+        assert!(widest(&text) <= 80, "{} columns:\n{text}", widest(&text));
+        assert!(!text.contains('\x1b'), "{text}");
+    }
+}
+
+#[test]
+fn a_summary_has_target_verdict_figures_and_doubts() {
+    let text = report::summary(&support::outcome(), 80, false);
+    for words in [
+        "sim:x25-m",
+        "seed 42",
+        "2026-01-01 00:00 UTC",
+        "complete",
+        "Reads 4 KiB at random",
+        "× slower",
+        "±",
+        "MB/s",
+        "2 findings",
+    ] {
+        assert!(text.contains(words), "{words} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn colour_is_there_when_asked_for_and_changes_no_word() {
+    let outcome = support::outcome();
+    let colored = report::summary(&outcome, 80, true);
+    assert!(colored.contains('\x1b'));
+    let mut plain = String::new();
+    let mut rest = colored.as_str();
+    while let Some(start) = rest.find('\x1b') {
+        plain += &rest[..start];
+        rest = &rest[start..][rest[start..].find('m').expect("a colour code ends in m") + 1..];
+    }
+    let bare = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    assert_eq!(bare(&(plain + rest)), bare(&report::summary(&outcome, 80, false)));
+}
+
+#[test]
+fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
+    let mut outcome = support::outcome();
+    let worn = report::summary(&outcome, 80, false);
+    assert!(worn.contains("Once worn,") && worn.contains("Worn"), "{worn}");
+    let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
+    let written = outcome.steps[wear].cells[0].repeats[0].write.bytes;
+    outcome.capacity = Some(written.times(250));
+    let words = format!("{written} of random writes (0.4 % of the drive)");
+    let brief = report::summary(&outcome, 80, false);
+    assert!(!brief.to_lowercase().contains("worn"), "{brief}");
+    assert!(brief.contains("Briefly written"), "{brief}");
+    let html = report::html(&outcome).replace('\u{a0}', " ");
+    assert!(!html.contains("Once worn") && !html.contains("drive worn."), "{words}");
+    assert!(html.contains(&format!("After {words}, ")), "the verdict says {words}");
+    assert!(html.contains(&format!("drive after {words}.")), "the steps behind it say {words}");
+    outcome.capacity = None;
+    assert_eq!(report::summary(&outcome, 80, false), worn, "the plan is taken at its word");
+}
+
+#[test]
+fn key_figures_come_from_what_steps_measure_and_not_from_their_names() {
+    let mut outcome = support::outcome();
+    let table =
+        |text: &str| text.lines().skip_while(|line| !line.starts_with("Key figure")).collect::<Vec<_>>().join("\n");
+    let before = table(&report::summary(&outcome, 80, false));
+    for (place, step) in outcome.plan.steps.iter_mut().enumerate() {
+        (step.name, step.title) = (format!("own-{place}"), format!("My step {place}"));
+    }
+    assert_eq!(table(&report::summary(&outcome, 80, false)), before);
+}
+
+/// A review whose step `access` was carried out by two jobs side by side.
+fn with_jobs() -> Outcome {
+    let mut outcome = support::outcome();
+    let index = outcome.plan.steps.iter().position(|step| step.name == "access").expect("it is in the plan");
+    let Action::Measure(measure) = &mut outcome.plan.steps[index].action else { panic!("it measures") };
+    let measured = outcome.steps.iter_mut().find(|step| step.index == index).expect("it was measured");
+    measure.axes = vec![Axis::Job];
+    for ((cell, outcome), name) in measure.cells.iter_mut().zip(&mut measured.cells).zip(["reader", "writer"]) {
+        cell.point = vec![(Axis::Job, name.to_owned())];
+        outcome.point.clone_from(&cell.point);
+    }
+    outcome
+}
+
+#[test]
+fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
+    let text = report::summary(&with_jobs(), 80, false);
+    assert!(widest(&text) <= 80, "{text}");
+    let head = text.lines().find(|line| line.starts_with("Access time ")).expect("jobs have a table");
+    assert!(head.contains("IOPS") && head.contains("99 %, µs"), "{head}");
+    for job in ["reader", "writer"] {
+        let row = text.lines().find(|line| line.starts_with(job)).unwrap_or_else(|| panic!("no {job}:\n{text}"));
+        assert!(row.chars().any(|letter| letter.is_ascii_digit()), "{row}");
+    }
+    let of_lone_reads =
+        |text: &str| text.lines().find(|line| line.starts_with("Random read, 4 KiB: median")).map(str::to_owned);
+    let without = of_lone_reads(&report::summary(&support::outcome(), 80, false));
+    assert!(without.is_some() && of_lone_reads(&text) != without, "{text}");
+}
+
+#[test]
+fn a_report_says_what_each_job_did() {
+    let page = report::html(&with_jobs());
+    for words in ["side by side: reader (random read, ", "; writer (random write, "] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// The summary of the made-up review with other figures, its lines joined.
+fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> String {
+    let mut outcome = support::outcome();
+    for step in &mut outcome.steps {
+        let of = &outcome.plan.steps[step.index];
+        let repeats = step.cells.iter_mut().flat_map(|cell| &mut cell.repeats);
+        repeats.for_each(|repeat| change(of, repeat));
+    }
+    report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
+    let saturated = |from: u64| {
+        summed_up(|step, one| {
+            if step.name.starts_with("depth") {
+                one.elapsed =
+                    Nanos::from_nanos(one.requests() * 1_000_000 / u64::from(one.workload.queue_depth).min(from));
+            }
+        })
+    };
+    assert!(saturated(8).contains("From 8 in flight on, 4 KiB random reads gain no more"), "{}", saturated(8));
+    assert!(saturated(99).contains("4 KiB random reads still gain at 32 in flight"), "{}", saturated(99));
+    assert!(saturated(1).contains("4 KiB random reads gain nothing from a queue"), "{}", saturated(1));
+    let amplified = |programmed: u64| {
+        summed_up(|_, one| {
+            let host_written = Bytes::from_kib(4);
+            let pages = drive::Counters {
+                host_written,
+                page: host_written,
+                pages_programmed: programmed,
+                ..Default::default()
+            };
+            one.drive = Some(pages);
+        })
+    };
+    assert!(amplified(14).contains("for each byte it takes it writes 14.0 to its flash"), "{}", amplified(14));
+    assert!(!amplified(1).contains("to its flash"), "{}", amplified(1));
+    let held_up = summed_up(|_, one| {
+        let host_busy = one.elapsed.times(2);
+        one.drive = Some(drive::Counters { host_busy, host_cpus: 2, controllers: 1, ..Default::default() });
+    });
+    assert!(held_up.contains("the rig was held up by its host CPU, 100 % busy"), "{held_up}");
+}

@@ -1,0 +1,3 @@
+//! The crate's public promise, in one program.
+
+mod unchanged;
