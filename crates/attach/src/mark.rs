@@ -102,7 +102,7 @@ mod tests {
 
     /// Whether a process still runs; one whose end nobody has asked for yet does not.
     fn runs(pid: u32) -> bool {
-        fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn path_of(handle: &File) -> io::Result<PathBuf> {
 }
 
 /// A path that leads to the file of a handle, whatever names that has: for calls that take no handle.
-pub fn path_to(handle: impl AsFd) -> PathBuf {
+pub fn path_to(handle: &impl AsFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
@@ -442,7 +442,7 @@ fn set_here(path: &Path, text: &str) -> io::Result<()> {
     if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no setting of the kernel's"));
     }
-    let path = path_to(handle);
+    let path = path_to(&handle);
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
