@@ -151,7 +151,7 @@ pub enum AttachError {
         pid: u32,
     },
     /// The kernel does not end the connection.
-    #[error("the connection cannot be ended through /sys/fs/fuse/connections: {0}")]
+    #[error("the connection cannot be ended through the kernel's control of FUSE connections: {0}")]
     Abort(#[source] io::Error),
     /// There is a mistake in this program.
     #[error(

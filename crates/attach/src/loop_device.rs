@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use block::Bytes;
+use host::loop_device::backing_file;
 use host::{BlockDevice, open, program};
 
 use crate::{AttachError, Mark, Process};
@@ -56,10 +57,10 @@ impl Drop for LoopDevice {
 /// # Errors
 /// If `losetup` fails.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
-    let file = backing(device);
+    let file = backing_file(device);
     let freed = run(program::command("losetup")?.arg("--detach").arg(device));
     let began = Instant::now();
-    let is_held = || file.is_none() || backing(device) == file;
+    let is_held = || file.is_none() || backing_file(device) == file;
     while file.is_some() && is_held() && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(5));
     }
@@ -72,24 +73,15 @@ pub fn in_use(device: &Path) -> bool {
     open::unused_block_device(device).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
 }
 
-/// The file that a loop device is over; none if it is over none.
-pub fn backing(device: &Path) -> Option<PathBuf> {
-    let name = device.file_name()?.to_str()?;
-    let text = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
-    Some(PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")))
-}
-
 /// Whether what is open is a loop device over this file.
 pub(crate) fn is_over(device: &File, file: &Path) -> bool {
     let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
-    known.is_some_and(|known| backing(Path::new(&known.name)).is_some_and(|found| found == file))
+    known.is_some_and(|known| backing_file(Path::new(&known.name)).is_some_and(|found| found == file))
 }
 
 /// The loop devices over a file.
 pub fn all_over(file: &Path) -> Vec<PathBuf> {
-    let names = std::fs::read_dir("/sys/block").into_iter().flatten().filter_map(Result::ok);
-    let devices = names.map(|entry| Path::new("/dev").join(entry.file_name()));
-    devices.filter(|device| backing(device).is_some_and(|found| found == file)).collect()
+    host::loop_device::all().filter(|device| backing_file(device).is_some_and(|found| found == file)).collect()
 }
 
 /// Runs a program that must succeed; what it said, without the end of the line. It bears the mark of this process, for it

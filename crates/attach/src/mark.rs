@@ -1,13 +1,13 @@
 //! What the programs that a process has started bear, so that another process finds them.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use host::process;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,6 @@ use crate::Process;
 const NAME: &str = "ASSAY_MARK";
 /// How long programs have to end when they are asked to, and again when they are made to.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a program may take from its first moment until it has an environment; a busy machine takes its time.
-const MOMENT: Duration = Duration::from_secs(10);
 /// How often it is looked who is still there.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -76,16 +74,14 @@ impl Mark {
 
     /// The processes that bear it, each by its number and by what stays its own when another has that.
     fn bearers(&self) -> Vec<(Pid, OwnedFd)> {
-        let numbers = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-        let numbers = numbers.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-        let marked = numbers.filter(|pid| self.is_on(*pid));
+        let marked = process::all().filter(|pid| self.is_on(*pid));
         let held = marked.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
         // Held, it can be another's number no more.
         held.filter(|(pid, _)| self.is_on(*pid)).collect()
     }
 
     fn is_on(&self, pid: Pid) -> bool {
-        environment(pid).split(|byte| *byte == 0).any(|entry| {
+        process::environment(pid).split(|byte| *byte == 0).any(|entry| {
             let value = entry.strip_prefix(NAME.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
             value == Some(self.0.as_bytes())
         })
@@ -98,23 +94,6 @@ impl Default for Mark {
     }
 }
 
-/// The environment that a process was started with; empty if it has ended, or is the kernel's own.
-///
-/// One that is just becoming another program has neither that nor a command line for a moment, which is waited for.
-fn environment(pid: Pid) -> Vec<u8> {
-    let began = Instant::now();
-    let file = |name: &str| fs::read(format!("/proc/{}/{name}", pid.as_raw_nonzero())).unwrap_or_default();
-    let is_program = || fs::read_link(format!("/proc/{}/exe", pid.as_raw_nonzero())).is_ok();
-    loop {
-        let found = file("environ");
-        let is_starting = found.is_empty() && file("cmdline").is_empty() && is_program();
-        if !is_starting || began.elapsed() > MOMENT {
-            return found;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::process::Stdio;
@@ -123,7 +102,7 @@ mod tests {
 
     /// Whether a process still runs; one whose end nobody has asked for yet does not.
     fn runs(pid: u32) -> bool {
-        fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The partitions of what is on a device.
 
-use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::program;
+use host::{BlockDevice, program};
 
 use crate::AttachError;
 use crate::loop_device::run;
@@ -35,16 +35,9 @@ pub fn make(device: &Path) -> Result<(), AttachError> {
 
 /// The devices of its partitions, by number.
 pub fn of(device: &Path) -> Vec<PathBuf> {
-    let Some(name) = device.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(format!("/sys/class/block/{name}")) else { return Vec::new() };
-    let number = |entry: fs::DirEntry| {
-        let entry = entry.file_name().into_string().ok()?;
-        entry.strip_prefix(&format!("{name}p"))?.parse::<u32>().ok()
-    };
-    let mut numbers: Vec<u32> = entries.flatten().filter_map(number).collect();
-    numbers.sort_unstable();
-    let path = |number| PathBuf::from(format!("{}p{number}", device.display()));
-    numbers.into_iter().map(path).filter(|path| path.exists()).collect()
+    let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
+    let partitions = known.iter().flat_map(BlockDevice::partitions);
+    partitions.map(|partition| device.with_file_name(partition.device.name)).filter(|path| path.exists()).collect()
 }
 
 /// Waits until something is so; whether it is.

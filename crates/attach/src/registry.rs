@@ -15,8 +15,8 @@ use rustix::fs::statvfs;
 use rustix::process::{Uid, geteuid};
 use serde::{Deserialize, Serialize};
 
+use crate::Process;
 use crate::pace::now;
-use crate::process::Process;
 use crate::{AttachError, Live};
 
 /// Where root's entries are. They end with the machine's run, as what they are about does.

@@ -2,20 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-use host::{Scratch, open};
+use host::{Machine, Scratch, open};
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::AttachError;
-
-/// What the kernel lists of a socket that is one end of a connection, be it that the other waits to be let in.
-///
-/// Source: Linux, `include/uapi/linux/net.h`, `SS_CONNECTING` and `SS_CONNECTED`.
-const CONNECTED: [&str; 2] = ["02", "03"];
 
 /// A socket at `path` for clients to come to; one of this user's that nobody listens at any more makes room for it.
 ///
@@ -49,8 +43,7 @@ pub fn bind_privately(path: &Path) -> io::Result<UnixListener> {
 pub fn remove_left_over(path: &Path) -> io::Result<()> {
     let Ok(handle) = open::handle_of_no_link(path) else { return Ok(()) };
     let is_own_socket = handle.metadata()?.file_type().is_socket() && open::is_own(&handle)?;
-    let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    if !is_own_socket || !is_refused(Path::new(&itself)) {
+    if !is_own_socket || !is_refused(&open::path_to(&handle)) {
         return Ok(());
     }
     // Taken aside first: what is there by then may be something else, and is put back.
@@ -77,10 +70,7 @@ fn is_refused(path: &Path) -> bool {
 
 /// Whether a client is connected to the socket at `path`, which must be as its server named it.
 pub fn in_use(path: &Path) -> bool {
-    let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let name = format!(" {}", path.display());
-    let is_connected = |line: &str| line.split_whitespace().nth(5).is_some_and(|state| CONNECTED.contains(&state));
-    sockets.lines().any(|line| line.ends_with(&name) && is_connected(line))
+    Machine::here().is_connected(path)
 }
 
 #[cfg(test)]

@@ -1,124 +1,75 @@
-//! As much of HTTP as what is only read needs: one request a connection, without a body, and its answer.
+//! What is asked of a server of pages or figures, and what it answers. The protocol itself is hyper's.
 
+mod connection;
 mod host;
+mod limits;
+mod server;
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
 
 use form_urlencoded::Serializer;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode, header};
 
-/// The longest head of a request, in bytes.
-const HEAD_MOST: usize = 16 << 10;
+pub use limits::Limits;
+pub use server::serve;
+
 /// The kind of a text without more to it.
 pub const PLAIN: &str = "text/plain; charset=utf-8";
-/// The most lines of a head.
-const LINES_MOST: usize = 64;
-/// How long to wait for the other side to hang up.
-const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What browsers may do with any answer: show it by the site's own style and scripts. Charts set styles of elements.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What was asked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Request {
-    /// Whether the answer's head alone is wanted.
-    pub head_only: bool,
-    /// What comes before the question mark, as it was sent.
-    pub path: String,
-    /// What comes behind it.
+    head: Parts,
+    /// What comes behind the question mark.
     parameters: Vec<(String, String)>,
-    headers: Vec<(String, String)>,
 }
 
 impl Request {
-    /// Takes a request from the stream, for whose arrival it waits so long. Nothing on a stream that ends at once is no
-    /// request: browsers open such.
+    /// What is asked by a request with this head.
     ///
     /// # Errors
-    /// If it is none that is understood.
-    pub fn take(stream: &mut TcpStream, patience: Duration) -> Result<Option<Self>, Trouble> {
-        let until = Instant::now() + patience;
-        let mut head = Vec::new();
-        let mut part = [0; 4096];
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let got = match left.is_zero() {
-                true => Err(ErrorKind::TimedOut.into()),
-                false => stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut part)),
-            };
-            match got {
-                Ok(0) if head.is_empty() => return Ok(None),
-                Ok(0) => return Err(Trouble::new(400, "Half a request", "The request ended before it was whole.")),
-                Ok(count) => head.extend_from_slice(&part[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(_) if head.is_empty() => return Ok(None),
-                Err(_) => {
-                    let words = format!("The request took more than {} seconds to arrive.", patience.as_secs());
-                    return Err(Trouble::new(408, "Too slow", words));
-                }
-            }
-            if let Some(request) = Self::read(&head)? {
-                return Ok(Some(request));
-            }
-            if head.len() >= HEAD_MOST {
-                return Err(Trouble::new(431, "Too long", "The request's head is longer than 16 KiB."));
-            }
+    /// If it is nothing that can be read from here.
+    fn of(head: Parts) -> Result<Self, Trouble> {
+        let unlike =
+            || Trouble::new(400, "Not understood", "This is no request of HTTP/1.1 for a page of this server.");
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            let words = "Nothing can be changed from here: what is here can be read (GET) alone.";
+            return Err(Trouble::new(405, "Only for reading", words));
         }
-    }
-
-    /// The request with this head; none if there is more to come.
-    ///
-    /// # Errors
-    /// If it is none that is understood.
-    pub fn read(head: &[u8]) -> Result<Option<Self>, Trouble> {
-        let unlike = || Trouble::new(400, "Not understood", "This is no request of HTTP/1.1.");
-        let mut lines = [httparse::EMPTY_HEADER; LINES_MOST];
-        let mut parsed = httparse::Request::new(&mut lines);
-        match parsed.parse(head) {
-            Ok(status) if status.is_partial() => return Ok(None),
-            Ok(_) => {}
-            Err(httparse::Error::TooManyHeaders) => {
-                return Err(Trouble::new(431, "Too long", "The request's head has more than 64 lines."));
-            }
-            Err(_) => return Err(unlike()),
-        }
-        let head_only = match parsed.method {
-            Some("GET") => false,
-            Some("HEAD") => true,
-            _ => {
-                let words = "Nothing can be changed from here: what is here can be read (GET) alone.";
-                return Err(Trouble::new(405, "Only for reading", words));
-            }
-        };
         // Browsers take two strokes, and backslashes for them, for the beginning of another host.
-        let is_ours = |path: &&str| path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
-        let target = parsed.path.filter(is_ours).ok_or_else(unlike)?;
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let header = |line: &httparse::Header| -> Result<(String, String), Trouble> {
-            let value = std::str::from_utf8(line.value).map_err(|_| unlike())?;
-            Ok((line.name.to_ascii_lowercase(), value.trim().to_owned()))
-        };
-        let headers = parsed.headers.iter().map(header).collect::<Result<Vec<_>, _>>()?;
-        if headers.iter().filter(|(name, _)| name == "host").count() > 1 {
+        let path = head.uri.path();
+        let is_ours = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+        let hosts = head.headers.get_all(header::HOST).iter().count();
+        if !is_ours || head.uri.authority().is_some() || hosts > 1 {
             return Err(unlike());
         }
+        let query = head.uri.query().unwrap_or_default();
         let parameters = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Ok(Some(Self { head_only, path: path.to_owned(), parameters, headers }))
+        Ok(Self { head, parameters })
     }
 
-    /// The value of a header, whose name is given in lower case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    /// What comes before the question mark, as it was sent.
+    pub fn path(&self) -> &str {
+        self.head.uri.path()
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: HeaderName) -> Option<&str> {
+        self.head.headers.get(name)?.to_str().ok()
     }
 
     /// The value of a cookie.
     pub fn cookie(&self, name: &str) -> Option<&str> {
-        let lines = self.headers.iter().filter(|(known, _)| known == "cookie");
-        let mut pairs = lines.flat_map(|(_, line)| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let lines = self.head.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
@@ -140,7 +91,7 @@ impl Request {
     }
 }
 
-/// What is wrong with a request.
+/// What is wrong with a request, or with us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// The number that HTTP has for it.
@@ -148,12 +99,12 @@ pub struct Trouble {
     /// What it is, in two or three words.
     pub title: &'static str,
     /// What went wrong and what to do, in whole sentences.
-    pub words: String,
+    pub words: &'static str,
 }
 
 impl Trouble {
-    fn new(status: u16, title: &'static str, words: impl Into<String>) -> Self {
-        Self { status, title, words: words.into() }
+    const fn new(status: u16, title: &'static str, words: &'static str) -> Self {
+        Self { status, title, words }
     }
 }
 
@@ -162,7 +113,7 @@ impl Trouble {
 pub struct Response {
     status: u16,
     media_type: &'static str,
-    headers: Vec<(&'static str, String)>,
+    headers: Vec<(HeaderName, String)>,
     body: Cow<'static, str>,
     /// Whether a browser may keep it, under an address that changes with it.
     keeps: bool,
@@ -186,11 +137,11 @@ impl Response {
 
     /// The way to another place of the site.
     pub fn see(place: &str) -> Self {
-        Self::of(303, PLAIN, "").with("Location", place.to_owned())
+        Self::of(303, PLAIN, "").with(header::LOCATION, place.to_owned())
     }
 
     /// The same with one more header.
-    pub fn with(mut self, name: &'static str, value: String) -> Self {
+    pub fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
@@ -199,86 +150,39 @@ impl Response {
     pub fn kept(self) -> Self {
         Self { keeps: true, ..self }
     }
+}
 
-    /// Sends it, for which the other side has so long, and ends the connection so that all of it arrives.
-    pub fn send(&self, stream: &mut TcpStream, head_only: bool, patience: Duration) -> io::Result<()> {
-        const PART: usize = 64 << 10;
-        let until = Instant::now() + patience;
-        let head = self.head();
-        let body = if head_only { &[] } else { self.body.as_bytes() };
-        for part in std::iter::once(head.as_bytes()).chain(body.chunks(PART)) {
-            write(stream, part, until)?;
-        }
-        farewell(stream)
-    }
-
-    fn head(&self) -> String {
-        let reason = match self.status {
-            200 => "OK",
-            303 => "See Other",
-            400 => "Bad Request",
-            401 => "Unauthorized",
-            403 => "Forbidden",
-            404 => "Not Found",
-            405 => "Method Not Allowed",
-            408 => "Request Timeout",
-            431 => "Request Header Fields Too Large",
-            503 => "Service Unavailable",
-            _ => "Internal Server Error",
+impl From<Response> for hyper::Response<Full<Bytes>> {
+    fn from(response: Response) -> Self {
+        let body = match response.body {
+            Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+            Cow::Owned(text) => Bytes::from(text),
         };
-        let cache = if self.keeps { "private, max-age=31536000, immutable" } else { "no-store" };
-        let mut head = format!(
-            "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\
-             Cache-Control: {cache}\r\nContent-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
-             Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n\
-             Cross-Origin-Resource-Policy: same-origin\r\n",
-            self.status,
-            self.media_type,
-            self.body.len()
-        );
-        if self.status == 405 {
-            head += "Allow: GET, HEAD\r\n";
+        let mut sent = Self::new(Full::new(body));
+        *sent.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let cache = if response.keeps { "private, max-age=31536000, immutable" } else { "no-store" };
+        let headers = sent.headers_mut();
+        for (name, value) in [
+            (header::CONTENT_TYPE, response.media_type),
+            (header::CONNECTION, "close"),
+            (header::CACHE_CONTROL, cache),
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
         }
-        for (name, value) in &self.headers {
-            // What would begin a line of its own cannot be part of one.
-            head += &format!("{name}: {}\r\n", value.replace(['\r', '\n'], ""));
-        }
-        head + "\r\n"
-    }
-}
-
-/// Writes all of this until then. A reader who takes a byte a minute gets no more time than one who takes none.
-fn write(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        stream.set_write_timeout(Some(left))?;
-        match stream.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(count) => bytes = &bytes[count..],
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Hangs up once the other side has. What it still sent is read, for else the kernel would throw the answer away.
-fn farewell(stream: &mut TcpStream) -> io::Result<()> {
-    stream.shutdown(Shutdown::Write)?;
-    let until = Instant::now() + FAREWELL;
-    let mut rest = [0; 4096];
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        stream.set_read_timeout(Some(left))?;
-        if matches!(stream.read(&mut rest), Ok(0) | Err(_)) {
-            return Ok(());
-        }
+        match response.status {
+            405 => headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD")),
+            503 => headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),
+            _ => None,
+        };
+        // What would begin a line of its own cannot be part of one.
+        let given = response.headers.into_iter().filter_map(|(name, value)| Some((name, value.try_into().ok()?)));
+        headers.extend(given);
+        sent
     }
 }
 
@@ -286,36 +190,45 @@ fn farewell(stream: &mut TcpStream) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// What is asked by a request to this address, with these headers.
+    fn asked(method: &str, address: &str, headers: &[(&str, &str)]) -> Result<Request, Trouble> {
+        let mut request = hyper::Request::builder().method(method).uri(address);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Request::of(request.body(()).unwrap().into_parts().0)
+    }
+
     #[test]
-    fn a_head_is_read_once_it_is_whole() {
-        let read = |head: &str| Request::read(head.as_bytes());
-        assert!(read("GET /run/1?step=a&step=b HT").unwrap().is_none() && read("").unwrap().is_none());
-        let head = "HEAD /run/1?step=a&step=&token=b HTTP/1.1\r\nHost: x\r\nCookie: a=1; b=2\r\n\r\n";
-        let request = read(head).unwrap().unwrap();
-        assert!(request.head_only && request.path == "/run/1");
-        assert_eq!((request.header("host"), request.cookie("b")), (Some("x"), Some("2")));
+    fn a_request_tells_its_parameters_and_cookies() {
+        let headers = [("host", "x"), ("cookie", "a=1; b=2")];
+        let request = asked("HEAD", "/run/1?step=a&step=&token=b", &headers).unwrap();
+        assert_eq!(request.path(), "/run/1");
+        assert_eq!((request.header(header::HOST), request.cookie("b")), (Some("x"), Some("2")));
         assert_eq!(request.all("step").collect::<Vec<_>>(), ["a"]);
         assert_eq!(request.without("token"), "step=a&step=");
     }
 
     #[test]
-    fn what_is_no_request_is_told_by_its_number() {
-        let many = "A: b\r\n".repeat(LINES_MOST + 1);
+    fn what_is_not_for_this_server_is_told_by_its_number() {
         let table = [
-            ("POST / HTTP/1.1\r\n\r\n".to_owned(), 405),
-            ("GET //elsewhere HTTP/1.1\r\n\r\n".to_owned(), 400),
-            ("GET /a\\b HTTP/1.1\r\n\r\n".to_owned(), 400),
-            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n".to_owned(), 400),
-            (format!("GET / HTTP/1.1\r\n{many}\r\n"), 431),
-            ("\u{16}\u{3}\u{1}".to_owned(), 400),
+            ("POST", "/", &[][..], 405),
+            ("GET", "//elsewhere", &[], 400),
+            ("GET", "/a\\b", &[], 400),
+            ("GET", "http://elsewhere/", &[], 400),
+            ("GET", "/", &[("host", "a"), ("host", "b")], 400),
         ];
-        for (head, status) in table {
-            assert_eq!(Request::read(head.as_bytes()).unwrap_err().status, status, "{head:?}");
+        for (method, address, headers, status) in table {
+            assert_eq!(asked(method, address, headers).unwrap_err().status, status, "{method} {address}");
         }
-        let head = Response::of(405, PLAIN, "no").head();
-        assert!(
-            head.starts_with("HTTP/1.1 405 Method Not Allowed\r\n") && head.contains("\r\nAllow: GET, HEAD\r\n"),
-            "{head}"
-        );
+    }
+
+    #[test]
+    fn a_header_cannot_begin_another() {
+        let answer = Response::see("/a\r\nSet-Cookie: b=c").with(header::WWW_AUTHENTICATE, "Bearer".to_owned());
+        let sent = hyper::Response::from(answer);
+        assert_eq!(sent.headers().get(header::WWW_AUTHENTICATE).unwrap(), "Bearer");
+        assert!(!sent.headers().contains_key(header::SET_COOKIE) && !sent.headers().contains_key(header::LOCATION));
+        assert!(hyper::Response::from(Response::of(405, PLAIN, "no")).headers().contains_key(header::ALLOW));
     }
 }

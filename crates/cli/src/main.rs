@@ -5,7 +5,6 @@ mod command_line;
 mod commands;
 mod completion;
 mod config_file;
-mod connections;
 mod examples;
 mod exit;
 mod failure;

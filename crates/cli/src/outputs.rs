@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -69,8 +68,7 @@ impl Pages {
     /// If they cannot.
     pub fn checked(path: &Path) -> Result<Self, Failure> {
         let tried = Self::within(path).and_then(|pages| {
-            let folder = format!("/proc/self/fd/{}", pages.folder.as_raw_fd());
-            open::nameless(Path::new(&folder))?.write_all(b"1")?;
+            open::nameless(&open::path_to(&pages.folder))?.write_all(b"1")?;
             Ok(pages)
         });
         tried.map_err(|error| {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use block::{Nanos, parse_duration};
-use lab::Environment;
-use lab::power::{Metered, PowerMeter, Source};
+use host::power::{PowerMeter, Source};
+use lab::{Environment, Metered};
 use store::{Run, RunId, Store};
 
 use crate::failure::Failure;

@@ -187,9 +187,9 @@ fn uring_advice(errno: Errno, disabled: Option<u32>) -> String {
         (Errno::NOSYS, _) => "the kernel is older than 5.1 or was built without it; use one that has it".to_owned(),
         (Errno::NOMEM, _) => "it may not lock enough memory; raise the limit that `ulimit -l` shows".to_owned(),
         (Errno::MFILE | Errno::NFILE, _) => "too many files are open; raise `ulimit -n` or lower numjobs".to_owned(),
-        (_, Some(level @ 1..)) => format!(
-            "/proc/sys/kernel/io_uring_disabled is {level}; as root, `sysctl kernel.io_uring_disabled=0` allows it"
-        ),
+        (_, Some(level @ 1..)) => {
+            format!("kernel.io_uring_disabled is {level}; as root, `sysctl kernel.io_uring_disabled=0` allows it")
+        }
         (Errno::PERM | Errno::ACCESS, _) => {
             "a security policy forbids it; in a container, its seccomp profile must allow io_uring_setup".to_owned()
         }

@@ -8,7 +8,6 @@
 struct Readme;
 
 mod access;
-mod consumption;
 mod content;
 mod discard;
 mod error;
@@ -31,10 +30,10 @@ mod virtual_run;
 mod worker;
 
 pub use access::Access;
-pub use consumption::Consumption;
 pub use error::{RealError, TargetError};
 pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, IoEngine, Method, Submission};
+pub use host::power::Consumption;
 pub use job::Job;
 pub use live::Lately;
 pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};

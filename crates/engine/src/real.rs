@@ -1,6 +1,5 @@
 //! Workloads on a real target, in real time.
 
-use std::fs;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -8,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Seed};
+use host::Machine;
 use rustix::io::Errno;
 use stats::Bins;
 use workload::{Invalid, Workload};
@@ -25,10 +25,6 @@ const HALT: Duration = Duration::from_secs(1);
 /// The mappings of memory that a worker takes at most: its stack, that for signals, the guards of both, the kernel's
 /// side of its queue, its buffers and its histograms.
 const MAPS_EACH: u64 = 16;
-
-/// How many mappings a process may have where the system does not say.
-/// Source: Linux, include/linux/mm.h, `DEFAULT_MAX_MAP_COUNT`.
-const MAPS_DEFAULT: u64 = 65_530;
 
 /// How far a run has come, what is not counted included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,10 +175,7 @@ fn check_memory(targets: &[&Target], jobs: &[Job]) -> Result<(), RealError> {
 /// Whether there is room for a thread with a queue for each worker. Without, a thread that cannot have the stack on
 /// which it would handle signals ends the whole program.
 fn check_workers(workers: u32) -> Result<(), RealError> {
-    let count = |text: String| text.trim().parse::<u64>().ok();
-    let limit = fs::read_to_string("/proc/sys/vm/max_map_count").ok().and_then(count).unwrap_or(MAPS_DEFAULT);
-    let used = fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
-    let max = limit.saturating_sub(used) / MAPS_EACH;
+    let max = Machine::here().mappings_left() / MAPS_EACH;
     if u64::from(workers) > max { Err(RealError::TooManyWorkers { workers, max }) } else { Ok(()) }
 }
 
@@ -203,16 +196,12 @@ pub(crate) fn ledger_error(needed: Bytes) -> RealError {
 
 /// The kernel refuses a ring, or to go on with it.
 pub(crate) fn uring_error(errno: Errno) -> RealError {
-    let setting = fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok();
-    RealError::Uring { errno, disabled: setting.and_then(|text| text.trim().parse().ok()) }
+    RealError::Uring { errno, disabled: Machine::here().io_uring_disabled() }
 }
 
 /// What can be had without swapping; everything where the kernel does not say.
 fn memory_available() -> Bytes {
-    let table = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-    kib.map_or(Bytes::new(u64::MAX), Bytes::from_kib)
+    Machine::here().memory_available().unwrap_or(Bytes::new(u64::MAX))
 }
 
 /// Holds the workers until all are ready, so that they start together, or until all have ended.

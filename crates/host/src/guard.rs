@@ -10,10 +10,11 @@ use block::Bytes;
 use rustix::fs::{OFlags, major, makedev, minor};
 
 use crate::block_device::{BlockDevice, Partition};
-use crate::mounts::{Mount, unescape};
+use crate::machine::Machine;
+use crate::mounts::Mount;
 use crate::open::{self, Identity};
 use crate::signature::signatures;
-use crate::{kernel, program};
+use crate::{kernel, loop_device, program};
 
 /// Where drives are served as files that root alone can put there.
 const SERVED: &str = "/run/assay";
@@ -37,7 +38,7 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
         uses.extend(over.map(|(node, _)| format!("{} is behind {}", part.name, node.display())));
     }
     let own = Path::new("/dev").join(&device.name);
-    let beneath = loop_backing(&own);
+    let beneath = loop_device::backing(&own);
     // A partition of a loop device is over what the whole is over.
     let is_whole = |node: &Path| {
         let name = node.file_name().unwrap_or_default().to_string_lossy();
@@ -50,17 +51,10 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
 
 /// All loop devices, with what each is over as far as the kernel tells.
 fn loops() -> impl Iterator<Item = (PathBuf, Option<kernel::Backing>)> {
-    let names = fs::read_dir("/sys/block").into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let names = names.filter(|name| Path::new("/sys/block").join(name).join("loop/backing_file").exists());
-    names.map(|name| {
-        let node = Path::new("/dev").join(name);
-        let backing = loop_backing(&node);
+    loop_device::all().map(|node| {
+        let backing = loop_device::backing(&node);
         (node, backing)
     })
-}
-
-fn loop_backing(node: &Path) -> Option<kernel::Backing> {
-    File::open(node).ok().and_then(|device| kernel::loop_backing(device.as_fd()))
 }
 
 /// Everything that uses a regular file now: loop devices, swap, whoever has it open for writing. This process must not have
@@ -69,7 +63,7 @@ pub fn file_uses(file: &File) -> Vec<String> {
     let Ok(identity) = open::identity(file) else { return Vec::new() };
     let mut uses: Vec<String> =
         loops_over(file).iter().map(|device| format!("it is behind {}", device.display())).collect();
-    if swap_paths().iter().any(|path| identity_at(path) == Some(identity)) {
+    if Machine::here().swaps().iter().any(|path| identity_at(path) == Some(identity)) {
         uses.push("it is swap in use".to_owned());
     }
     if uses.is_empty() && is_open_for_writing(file) {
@@ -87,10 +81,7 @@ fn loops_over(file: &File) -> Vec<PathBuf> {
     let is_overlay = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == OVERLAYFS);
     let is_it = |found: Identity| found == identity || is_overlay && found.1 == identity.1;
     let over = |node: &Path, backing: Option<kernel::Backing>| {
-        let shown = || {
-            let shown = Path::new("/sys/block").join(node.file_name()?).join("loop/backing_file");
-            identity_at(Path::new(fs::read_to_string(shown).ok()?.trim_end()))
-        };
+        let shown = || identity_at(Path::new(&loop_device::shown(node)?));
         // Who may not ask the device has the path that the kernel shows.
         backing.map(|backing| backing.file).or_else(shown)
     };
@@ -99,16 +90,15 @@ fn loops_over(file: &File) -> Vec<PathBuf> {
 
 /// Whether a loop device is over this very file, whatever its name leads to by now.
 pub fn is_loop_over(device: &Path, file: &File) -> bool {
-    let told = loop_backing(device).map(|backing| backing.file);
+    let told = loop_device::backing(device).map(|backing| backing.file);
     told.is_some() && told == open::identity(file).ok()
 }
 
 /// Whether a device is a loop device over a drive that is served in assay's own folder, or over a target of this process.
 pub(crate) fn is_of_this_run(device: &File) -> std::io::Result<bool> {
     let Some(known) = BlockDevice::find(device.metadata()?.st_rdev()) else { return Ok(false) };
-    let backing = Path::new("/sys/block").join(&known.name).join("loop/backing_file");
-    let Ok(backing) = fs::read_to_string(backing) else { return Ok(false) };
-    if Path::new(backing.trim_end()).starts_with(SERVED) {
+    let Some(backing) = loop_device::shown(Path::new(&known.name)) else { return Ok(false) };
+    if Path::new(&backing).starts_with(SERVED) {
         return Ok(true);
     }
     let over = open::again(device, false, OFlags::empty()).ok().and_then(|device| kernel::loop_backing(device.as_fd()));
@@ -190,14 +180,7 @@ fn number_of(path: &Path) -> Option<(u32, u32)> {
 
 /// The devices that are swapped to.
 fn swaps() -> Vec<(u32, u32)> {
-    swap_paths().iter().filter_map(|path| number_of(path)).collect()
-}
-
-/// The devices and files that are swapped to.
-fn swap_paths() -> Vec<PathBuf> {
-    let table = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    paths.map(|path| PathBuf::from(unescape(path))).collect()
+    Machine::here().swaps().iter().filter_map(|path| number_of(path)).collect()
 }
 
 /// What `blkid` finds; nothing where it is not installed or cannot read the device.

@@ -1,5 +1,5 @@
-//! This machine as assay may touch it: what is opened for writing, which programs are started, and what must not be
-//! written to.
+//! This machine as assay may see and touch it: what the kernel and meters tell, what is opened for writing, which programs
+//! are started, and what must not be written to.
 
 /// The example of the page that introduces the crate.
 #[cfg(doctest)]
@@ -8,28 +8,50 @@ struct Readme;
 
 mod block_device;
 mod caller;
+mod clocks;
 pub mod confine;
+mod disk_counters;
+mod environment;
+mod erase;
 mod folder;
+pub mod fuse;
 mod guard;
+pub mod health;
 mod kernel;
+pub mod loop_device;
+mod machine;
 pub mod mark;
 pub mod mounting;
 mod mounts;
 pub mod open;
 mod output;
+pub mod power;
+pub mod process;
 pub mod program;
 mod reach;
+mod running;
 pub mod scratch;
 mod signature;
 mod text;
+mod thermometer;
+mod tools;
 mod within;
 
 pub use block_device::{BlockDevice, Partition};
+pub use clocks::{Clocks, Disturbance};
 pub use confine::{Enforcement, Fence};
+pub use disk_counters::DiskCounters;
+pub use environment::{DeviceInfo, Environment, FileSystem};
+pub use erase::{EraseError, Eraser, PurgeMethod};
 pub use guard::{contents, file_uses, holds, is_loop_over, is_same, uses};
+pub use machine::{Machine, ProcessorTicks};
 pub use mark::Mark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
+pub use process::Process;
 pub use program::Missing;
+pub use running::Running;
 pub use scratch::Scratch;
+pub use thermometer::{Thermometer, Warmth};
+pub use tools::{Ended, ProgramError, Tools};
 pub use within::{Within, WithinError};

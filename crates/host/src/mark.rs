@@ -32,9 +32,8 @@ impl Mark {
     /// The mark of this file.
     pub fn of(file: &File) -> Self {
         let mut value = [0; 256];
-        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
         // By the path of the descriptor, for one that only refers to a file has no attributes of its own.
-        let length = match rustix::fs::getxattr(path, NAME, &mut value) {
+        let length = match rustix::fs::getxattr(crate::open::path_to(file), NAME, &mut value) {
             Ok(length) => length,
             Err(Errno::OPNOTSUPP) => return Self::Unknown,
             Err(_) => return Self::Absent,

@@ -22,12 +22,15 @@ pub struct Mount {
 }
 
 impl Mount {
+    /// Where the kernel tells them.
+    pub const TABLE: &str = "/proc/self/mountinfo";
+
     /// All mounts that this process can see, each after those that it may hide.
     ///
     /// # Errors
     /// If the kernel does not tell.
     pub fn all() -> io::Result<Vec<Self>> {
-        Ok(Self::listed(&fs::read_to_string("/proc/self/mountinfo")?))
+        Ok(Self::listed(&fs::read_to_string(Self::TABLE)?))
     }
 
     /// The mounts in the text of `/proc/self/mountinfo`; what is no line of it is passed over.

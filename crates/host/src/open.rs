@@ -96,7 +96,12 @@ fn no_link_at(folder: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
 /// # Errors
 /// If the kernel does not tell.
 pub fn path_of(handle: &File) -> io::Result<PathBuf> {
-    fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+    fs::read_link(path_to(handle))
+}
+
+/// A path that leads to the file of a handle, whatever names that has: for calls that take no handle.
+pub fn path_to(handle: &impl AsFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
 /// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a library,
@@ -127,7 +132,7 @@ pub fn again(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
 }
 
 fn again_here(handle: &File, writes: bool, flags: OFlags) -> io::Result<File> {
-    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let path = path_to(handle);
     OpenOptions::new().read(true).write(writes).custom_flags(libc_flags(flags)).open(path)
 }
 
@@ -405,7 +410,7 @@ fn handle_of_block_device(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If the kernel refuses.
 pub(crate) fn pipe(handle: &File) -> io::Result<File> {
-    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let path = path_to(handle);
     let file = OpenOptions::new().write(true).custom_flags(libc_flags(OFlags::NONBLOCK)).open(path)?;
     // Only opening was not to wait; writing does.
     rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
@@ -437,7 +442,7 @@ fn set_here(path: &Path, text: &str) -> io::Result<()> {
     if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no setting of the kernel's"));
     }
-    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let path = path_to(&handle);
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 

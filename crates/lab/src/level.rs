@@ -5,7 +5,7 @@ use engine::{Measurement, TICK};
 use stats::ChangePoint;
 use workload::ReplayPace;
 
-use crate::thermometer::Warmth;
+use crate::Warmth;
 
 /// A level that changes by less than this is not told of: within a steady state as SNIA has it, the halves of the window
 /// may differ by half of the tenth that the fitted line may move.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, TargetError, run_real, run_real_together};
+use host::{Eraser, Tools};
 use rustix::io::Errno;
-use trial::{Stage, Tools};
+use trial::Stage;
 use workload::Workload;
 
-use crate::erase::Eraser;
 use crate::health::{Reading, of_device};
 use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};

@@ -16,12 +16,12 @@ use trial::Trial;
 use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::LabError;
-use crate::clocks::Clocks;
 use crate::fit::fits;
 use crate::plan::{Action, Cell, Limit, Plan, Point, Step};
 use crate::subject::{Subject, fill};
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
+use host::Clocks;
 
 /// Who wants to know how far a plan has come.
 pub trait Watch: Sync {

@@ -11,8 +11,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::health::Reading;
 use crate::plan::Cell;
-use crate::thermometer::Thermometer;
-use crate::{LabError, PurgeMethod};
+use crate::{LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
 pub struct Task<'a> {

@@ -350,7 +350,7 @@ impl Undo {
 
 /// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left alone.
 fn remove(path: &Path) -> Result<(), TrialError> {
-    if is_mounted_within(&Mount::all().map_err(TrialError::at("/proc/self/mountinfo"))?, path) {
+    if is_mounted_within(&Mount::all().map_err(TrialError::at(Mount::TABLE))?, path) {
         let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is mounted there still; unmount it");
         return Err(TrialError::at(path)(cause));
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use block::{Nanos, Seed};
+use host::Machine;
 
 use crate::aftermath;
 use crate::boot::Boot;
@@ -53,7 +54,7 @@ pub trait Experiment: std::fmt::Debug + Sync {
     fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
         aftermath::place()?;
         // In control groups memory is limited; they are the kernel's.
-        Ok(vec![aftermath::PLACE.into(), "/sys/fs/cgroup".into()])
+        Ok(vec![aftermath::PLACE.into(), Machine::CONTROL_GROUPS.into()])
     }
 
     /// About how long one go takes, for the progress bar and `--dry-run`.

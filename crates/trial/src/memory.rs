@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
-use host::{Mount, open, program};
+use host::{Machine, Mount, open, program};
 
 use crate::{Aftermath, Promise, Stage, TrialError, Undo};
 
@@ -69,8 +69,7 @@ impl MemoryLimit {
     /// # Errors
     /// If the kernel refuses.
     pub(crate) fn leave_room(&self, stage: &Stage, aftermath: &Aftermath) -> Result<Vec<Promise>, TrialError> {
-        let number = stage.sysfs().and_then(|entry| fs::read_to_string(entry.join("dev")).ok()).unwrap_or_default();
-        let folder = Path::new("/sys/class/bdi").join(number.trim());
+        let Some(folder) = stage.described().map(|device| device.writeback()) else { return Ok(Vec::new()) };
         let of = |name: &str| folder.join(name);
         let known = |name: &str| fs::read_to_string(of(name)).ok().map(|text| text.trim().to_owned());
         // Before Linux 6.2 there are no such settings.
@@ -127,7 +126,7 @@ pub(crate) fn lacks() -> Option<String> {
 impl Groups {
     fn find() -> Result<Self, String> {
         let mounts = Mount::all().unwrap_or_default();
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let own = Machine::here().control_groups();
         let found = Self::of(&mounts, &own, |group| {
             let passed_on = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
             passed_on.split_whitespace().any(|controller| controller == "memory")

@@ -1,24 +1,18 @@
 //! What the processors and the drive did meanwhile, by the kernel's counters.
 
-use std::fs;
-use std::path::Path;
+use std::io;
 use std::time::Instant;
 
 use block::{Bytes, Nanos};
+use host::{DiskCounters, Machine, ProcessorTicks};
 
 use crate::{Stage, TrialError};
 
 /// The kernel's counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meters {
-    /// Ticks of all processors: user, nice, system, idle, waiting for I/O, interrupts, soft interrupts, stolen.
-    cpu: [u64; 8],
-    /// Reads, merged, sectors, milliseconds; the same for writes; in flight, milliseconds busy, weighted; the same four
-    /// for discards; flushes, milliseconds.
-    /// Source: Linux, Documentation/block/stat.rst. A kernel that counts fewer has zeros.
-    drive: [u64; 17],
-    /// Whether the kernel counts flushes.
-    counts_flushes: bool,
+    processors: ProcessorTicks,
+    drive: DiskCounters,
     at: Instant,
 }
 
@@ -60,45 +54,29 @@ impl Meters {
     /// # Errors
     /// If the kernel does not tell them.
     pub fn read(stage: &Stage) -> Result<Self, TrialError> {
-        let stat = Path::new("/proc/stat");
-        let text = fs::read_to_string(stat).map_err(TrialError::at(stat))?;
-        let path = stage.sysfs().unwrap_or_default().join("stat");
-        let drive = fs::read_to_string(&path).map_err(TrialError::at(&path))?;
-        let counts_flushes = drive.split_whitespace().count() >= 17;
-        let cpu = text.lines().next().unwrap_or_default().trim_start_matches("cpu");
-        Ok(Self { cpu: numbers(cpu), drive: numbers(&drive), counts_flushes, at: Instant::now() })
+        let silent = || TrialError::at(stage.path())(io::Error::other("the kernel counts nothing of it"));
+        let processors = Machine::here().processor_ticks().ok_or_else(silent)?;
+        let drive = stage.described().and_then(|device| device.counters()).ok_or_else(silent)?;
+        Ok(Self { processors, drive, at: Instant::now() })
     }
 
     /// What was done since `earlier`.
     pub fn since(&self, earlier: &Self) -> Usage {
-        let [user, nice, system, idle, waiting, interrupts, soft, stolen] = less(self.cpu, earlier.cpu);
-        let all = (user + nice + system + idle + waiting + interrupts + soft + stolen).max(1);
-        let share = |ticks: u64| 100.0 * ticks as f64 / all as f64;
-        let drive = less(self.drive, earlier.drive);
+        let (ticks, drive) = (self.processors.since(earlier.processors), self.drive.since(earlier.drive));
+        let share = |part: u64| 100.0 * part as f64 / ticks.sum().max(1) as f64;
         Usage {
-            user: share(user + nice),
-            system: share(system + interrupts + soft),
-            waiting: share(waiting),
-            reads: drive[0],
-            bytes_read: Bytes::from_sectors(drive[2]),
-            writes: drive[4],
-            bytes_written: Bytes::from_sectors(drive[6]),
-            flushes: self.counts_flushes.then_some(drive[15]),
-            busy: Nanos::from_millis(drive[9]),
+            user: share(ticks.user),
+            system: share(ticks.system),
+            waiting: share(ticks.waiting),
+            reads: drive.reads,
+            bytes_read: drive.read,
+            writes: drive.writes,
+            bytes_written: drive.written,
+            flushes: drive.flushes,
+            busy: drive.busy,
             time: Nanos::from_std(self.at.duration_since(earlier.at)),
         }
     }
-}
-
-/// The first numbers of a line; zeros where it has fewer.
-fn numbers<const N: usize>(line: &str) -> [u64; N] {
-    let mut words = line.split_whitespace().map(|word| word.parse().unwrap_or(0));
-    std::array::from_fn(|_| words.next().unwrap_or(0))
-}
-
-/// How much each counter has grown; one that was set back, as idle time can be, has not.
-fn less<const N: usize>(now: [u64; N], then: [u64; N]) -> [u64; N] {
-    std::array::from_fn(|index| now[index].saturating_sub(then[index]))
 }
 
 #[cfg(test)]
@@ -108,16 +86,23 @@ mod tests {
     #[test]
     fn counters_become_shares_and_amounts() {
         let at = Instant::now();
-        let of =
-            |cpu: &str, drive: &str, at| Meters { cpu: numbers(cpu), drive: numbers(drive), counts_flushes: true, at };
-        let then = of("10 0 10 100 0 0 0 0 0 0", "1 0 8 0 2 0 16 0 0 0 0", at);
-        let now = of(
-            "30 10 20 150 30 5 5 0 0 0",
-            "11 0 168 0 7 0 56 0 0 500 0 0 0 0 0 3 1",
-            at + std::time::Duration::from_secs(2),
-        );
+        let of = |processors, drive, at| Meters { processors, drive, at };
+        let ticks =
+            |[user, system, idle, waiting, stolen]: [u64; 5]| ProcessorTicks { user, system, idle, waiting, stolen };
+        let counted = |reads, writes, busy, flushes| DiskCounters {
+            reads,
+            read: Bytes::from_sectors(16 * reads),
+            writes,
+            written: Bytes::from_sectors(8 * writes),
+            busy: Nanos::from_millis(busy),
+            flushes: Some(flushes),
+            ..DiskCounters::default()
+        };
+        let then = of(ticks([10, 10, 100, 0, 0]), counted(1, 2, 0, 0), at);
+        let later = at + std::time::Duration::from_secs(2);
+        let now = of(ticks([40, 30, 150, 30, 5]), counted(11, 7, 500, 3), later);
         let usage = now.since(&then);
-        let all = 20.0 + 10.0 + 10.0 + 50.0 + 30.0 + 5.0 + 5.0;
+        let all = 30.0 + 20.0 + 50.0 + 30.0 + 5.0;
         assert_eq!(usage.user, 3000.0 / all);
         assert_eq!(usage.system, 2000.0 / all);
         assert_eq!(usage.waiting, 3000.0 / all);

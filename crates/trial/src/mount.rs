@@ -5,11 +5,10 @@ mod make;
 mod options;
 mod tables;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use host::Mount;
+use host::{Machine, Mount};
 
 use crate::folder::Folder;
 use crate::{Aftermath, Choice, Choices, ChoicesError, Kind, Promise, Stage, Tools, TrialError, Undo};
@@ -159,10 +158,7 @@ pub(crate) fn lacks(fs: &str) -> Option<String> {
         return Some(format!("`{program}` is not installed; it is in Debian's package {package}"));
     }
     // What is a module is in the list once it is loaded.
-    let is_known = || {
-        let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-        known.lines().any(|line| line.split_whitespace().last() == Some(fs))
-    };
+    let is_known = || Machine::here().knows_file_system(fs);
     if !is_known() {
         Tools::of_system().run("modprobe", &[fs], std::time::Duration::from_secs(20)).ok();
     }

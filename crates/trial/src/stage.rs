@@ -10,6 +10,7 @@ use attach::loop_device::LoopDevice;
 use attach::{Attachment, Process};
 use block::Bytes;
 use drive::Drive;
+use host::BlockDevice;
 use rustix::fs::OFlags;
 
 use crate::{Aftermath, Promise, TrialError, Undo};
@@ -110,25 +111,21 @@ impl Stage {
         self.capacity
     }
 
-    /// What the kernel tells of the device, which may be a partition: the folder in `/sys`; none where it knows none.
-    pub(crate) fn sysfs(&self) -> Option<PathBuf> {
-        let device = self.device.canonicalize().ok()?;
-        Path::new("/sys/class/block").join(device.file_name()?).canonicalize().ok()
+    /// The device, which may be a partition, as the kernel describes it; none where it knows none.
+    pub(crate) fn described(&self) -> Option<BlockDevice> {
+        BlockDevice::find(self.number?)
     }
 
     /// The kernel's settings of the device's queue, those of the whole device where it is a partition; none where the
     /// kernel does not say.
     pub fn queue(&self) -> Option<PathBuf> {
-        let entry = self.sysfs()?;
-        let whole = if entry.join("partition").exists() { entry.parent()?.to_owned() } else { entry };
-        Some(whole.join("queue")).filter(|queue| queue.is_dir())
+        self.described()?.queue()
     }
 
     /// How many requests the device takes from the kernel at once, in one of its queues: what is more waits where a
     /// scheduler can choose. None where the kernel does not say.
     pub fn tags(&self) -> Option<u32> {
-        let of_queue = self.queue()?.parent()?.join("mq/0/nr_tags");
-        std::fs::read_to_string(of_queue).ok()?.trim().parse().ok()
+        self.described()?.tags()
     }
 
     /// What is set when the user, or the system, asks for an end, for those that look at it themselves.

@@ -9,8 +9,8 @@ use std::time::Duration;
 use attach::Mark;
 use rustix::process::Signal;
 
-use crate::running::Running;
 use crate::{Aftermath, Ended, ProgramError, Promise, Stage, TrialError, Undo};
+use host::Running;
 
 /// A program that runs beside this one, ended when this is dropped with all those that it has started.
 #[derive(Debug)]

@@ -1,10 +1,19 @@
 //! `assay doctor`: what this machine can do, and the command that installs what is missing.
 
+mod check;
+mod examination;
+mod kernel;
+mod machine;
+mod meters;
+mod programs;
+
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::doctor::{Check, Purpose, Status, examine, summary};
 use serde::Serialize;
+
+use check::{Check, Purpose, Status};
+use examination::{examine, summary};
 
 use crate::exit::Exit;
 use crate::format::Format;

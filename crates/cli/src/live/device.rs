@@ -2,26 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use block::Bytes;
-use lab::Thermometer;
+use host::{BlockDevice, DiskCounters, Thermometer};
 
 /// The counters of a block device.
 pub struct Device {
-    stat: Option<PathBuf>,
-    before: Option<Stat>,
+    known: Option<BlockDevice>,
+    before: Option<DiskCounters>,
     thermometer: Option<Thermometer>,
-}
-
-/// What a block device has done since the system started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Stat {
-    reads: u64,
-    read: Bytes,
-    writes: u64,
-    written: Bytes,
-    in_flight: u64,
 }
 
 impl Device {
@@ -31,19 +20,15 @@ impl Device {
             true => found.rdev(),
             false => found.dev(),
         });
-        let stat = number.map(|number| {
-            let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-            PathBuf::from(format!("/sys/dev/block/{major}:{minor}/stat"))
-        });
-        let mut device = Self { stat, before: None, thermometer };
-        device.before = device.read();
-        device
+        let known = number.and_then(BlockDevice::find);
+        let before = known.as_ref().and_then(BlockDevice::counters);
+        Self { known, before, thermometer }
     }
 
     /// Lines of what it did since then; a line that says so where the kernel counts nothing.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = match (self.before, self.read()) {
-            (Some(before), Some(now)) => now.since(before),
+        let mut lines = match (self.before, self.known.as_ref().and_then(BlockDevice::counters)) {
+            (Some(before), Some(now)) => lines(now.since(before)),
             _ => vec!["the kernel counts nothing here".to_owned()],
         };
         if let Some(degrees) = self.thermometer.as_ref().and_then(Thermometer::read) {
@@ -51,51 +36,26 @@ impl Device {
         }
         lines
     }
-
-    fn read(&self) -> Option<Stat> {
-        Stat::parse(&fs::read_to_string(self.stat.as_ref()?).ok()?)
-    }
 }
 
-impl Stat {
-    /// Source: Linux, Documentation/block/stat.rst; sectors there are of 512 bytes whatever the device.
-    fn parse(text: &str) -> Option<Self> {
-        let fields: Vec<u64> = text.split_whitespace().map(|field| field.parse().ok()).collect::<Option<_>>()?;
-        let [reads, _, sectors_read, _, writes, _, sectors_written, _, in_flight, ..] = fields[..] else { return None };
-        let sectors = |count: u64| Bytes::new(count * 512);
-        Some(Self { reads, read: sectors(sectors_read), writes, written: sectors(sectors_written), in_flight })
-    }
-
-    fn since(self, before: Self) -> Vec<String> {
-        let bytes = |now: Bytes, before: Bytes| Bytes::new(now.get().saturating_sub(before.get()));
-        let count = |now: u64, before: u64| now.saturating_sub(before);
-        vec![
-            format!("read    {} in {} requests", bytes(self.read, before.read), count(self.reads, before.reads)),
-            format!(
-                "written {} in {} requests",
-                bytes(self.written, before.written),
-                count(self.writes, before.writes)
-            ),
-            format!("{} in flight", self.in_flight),
-        ]
-    }
+fn lines(done: DiskCounters) -> Vec<String> {
+    vec![
+        format!("read    {} in {} requests", done.read, done.reads),
+        format!("written {} in {} requests", done.written, done.writes),
+        format!("{} in flight", done.in_flight),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
+    use block::Bytes;
+
     use super::*;
 
     #[test]
-    fn the_kernels_line_is_read_in_sectors_of_512_bytes() {
-        let line = "     120       3     2048      40      50       0      800      12        7       31       52  0 0 0 0 9 1\n";
-        let stat = Stat::parse(line).unwrap();
-        let expected =
-            Stat { reads: 120, read: Bytes::from_mib(1), writes: 50, written: Bytes::from_kib(400), in_flight: 7 };
-        assert_eq!(stat, expected);
-        assert_eq!(Stat::parse("1 2 3"), None, "an older kernel's");
-        let before = Stat { reads: 20, read: Bytes::from_kib(512), ..Stat::default() };
-        assert_eq!(stat.since(before)[0], "read    512 KiB in 100 requests");
-        assert_eq!(stat.since(before)[2], "7 in flight");
+    fn what_was_done_is_told_in_amounts_and_requests() {
+        let done = DiskCounters { reads: 100, read: Bytes::from_kib(512), in_flight: 7, ..DiskCounters::default() };
+        assert_eq!(lines(done), ["read    512 KiB in 100 requests", "written 0 B in 0 requests", "7 in flight"]);
     }
 
     #[test]

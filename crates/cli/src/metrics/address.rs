@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::connections::{Connections, Limits};
-use crate::http::{PLAIN, Request, Response, Trouble};
+use crate::http::{self, Limits, PLAIN, Request, Response, Trouble};
+use crate::terminal::notice;
 
 /// Whoever asks may take so long to do so, and to take the answer. Prometheus asks once in some seconds.
 const LIMITS: Limits = Limits { most: 16, arrival: Duration::from_secs(2), departure: Duration::from_secs(2) };
@@ -23,24 +23,11 @@ pub enum Names {
 
 /// Answers all who ask for `/metrics` by one of these names, from threads of its own, until the program ends.
 pub fn answer(listener: Arc<TcpListener>, names: Names, text: impl Fn() -> String + Send + Sync + 'static) {
-    let (open, text) = (Connections::new(LIMITS), Arc::new(text));
-    let serve = move || {
-        for stream in listener.incoming() {
-            match stream {
-                Ok(stream) => {
-                    let text = Arc::clone(&text);
-                    open.serve(stream, busy, move |asked| response(asked, names, &*text));
-                }
-                // There may be too many files open just now.
-                Err(_) => std::thread::sleep(Duration::from_millis(100)),
-            }
+    std::thread::spawn(move || {
+        if let Err(error) = http::serve(&listener, LIMITS, None, move |asked| response(asked, names, &text)) {
+            notice(format_args!("metrics are not told: {error}; the run goes on"));
         }
-    };
-    std::thread::spawn(serve);
-}
-
-fn busy() -> Response {
-    Response::of(503, PLAIN, "too many ask at once; ask again in a moment\n")
+    });
 }
 
 fn response(asked: Result<&Request, Trouble>, names: Names, text: impl Fn() -> String) -> Response {
@@ -50,7 +37,7 @@ fn response(asked: Result<&Request, Trouble>, names: Names, text: impl Fn() -> S
                          review with --metrics-public\n";
             Response::of(403, PLAIN, words)
         }
-        Ok(request) if request.path == "/metrics" => Response::text(METRICS, text()),
+        Ok(request) if request.path() == "/metrics" => Response::text(METRICS, text()),
         Ok(_) => Response::of(404, PLAIN, "metrics are at /metrics\n"),
         Err(trouble) => {
             Response::of(trouble.status, PLAIN, format!("{} Ask with GET /metrics HTTP/1.1\n", trouble.words))
@@ -82,12 +69,13 @@ mod tests {
         //            question                              status                     body
         let table = [
             ("GET /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK", "\r\n\r\nx 1\n"),
-            ("GET /metrics?a=b HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK", "\r\n\r\nx 1\n"),
+            ("GET /metrics?a=b HTTP/1.0\r\n\r\n", "HTTP/1.0 200 OK", "\r\n\r\nx 1\n"),
             ("HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK", "\r\n\r\n"),
             ("GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found", "at /metrics\n"),
             ("POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed", "HTTP/1.1\n"),
-            ("GET /metrics HTTP/1.1\r\n", "HTTP/1.1 400 Bad Request", "HTTP/1.1\n"),
-            ("\u{16}\u{3}\u{1}", "HTTP/1.1 400 Bad Request", "HTTP/1.1\n"),
+            ("GET http://else/metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request", "HTTP/1.1\n"),
+            ("\u{16}\u{3}\u{1}", "HTTP/1.1 400 Bad Request", "\r\n\r\n"),
+            ("GET /metrics HTTP/1.1\r\n", "", ""),
             ("", "", ""),
         ];
         for (question, status, end) in table {

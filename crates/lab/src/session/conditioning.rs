@@ -4,10 +4,10 @@ use block::{Bytes, Nanos};
 use engine::Measurement;
 
 use super::{Session, lock, percent_of};
-use crate::clocks::Clocks;
 use crate::plan::{Condition, Limit};
 use crate::variants::Lineage;
 use crate::{LabError, level};
+use host::Clocks;
 
 impl Session<'_> {
     /// Runs rounds until the drive is as wanted; keeps them as one measurement, and gives how much was written.

@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
 use super::{FIRST_CLONE, INTERRUPTED, Session, copying, lock, share, unaligned};
-use crate::clocks::Clocks;
 use crate::plan::{Action, Cell, Measure, Step};
 use crate::subject::{Repeats, Subject, Task};
-use crate::thermometer::{Thermometer, Warmth};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, level};
+use crate::{Thermometer, Warmth};
+use host::Clocks;
 
 impl Session<'_> {
     /// Measures this step and those right behind it that measure too; how many steps that is.

@@ -5,9 +5,9 @@ use engine::Measurement;
 
 use super::{Session, lock, unaligned};
 use crate::LabError;
-use crate::clocks::Clocks;
 use crate::plan::{Cell, Rounds};
 use crate::variants::Lineage;
+use host::Clocks;
 
 impl Session<'_> {
     /// Measures all cells round by round until those that decide are steady; how much was written.

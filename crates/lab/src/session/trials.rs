@@ -6,9 +6,9 @@ use trial::{Go, Trial, TrialError};
 
 use super::{Session, lock};
 use crate::LabError;
-use crate::clocks::Clocks;
 use crate::plan::{Point, Step, Trials};
 use crate::subject::Subject;
+use host::Clocks;
 
 impl Session<'_> {
     /// Tries every point as often as is wanted and keeps what comes of each go at once.

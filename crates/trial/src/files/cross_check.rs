@@ -13,6 +13,7 @@ use super::tools::{Bonnie, FioJob, PATIENCE, Said, bonnie_arguments, dd_argument
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
+use crate::task;
 use crate::{
     Choice, Choices, ChoicesError, Ended, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
 };
@@ -283,8 +284,13 @@ impl Task<'_> {
         memory: Option<&MemoryLimit>,
     ) -> Result<Ended, TrialError> {
         (self.go.tell)(&format!("{words}, {program}"));
-        let (tools, Place { aftermath, .. }) = (Tools::of_system(), self.place);
-        let ended = tools.run_on(self.place.stage(), aftermath, (program, arguments), memory, PATIENCE)?;
+        let mut command = Tools::of_system().command(program)?;
+        command.args(arguments);
+        if let Some(memory) = memory {
+            command = memory.around(&command);
+        }
+        // It is ended where the trial is stopped, also by force.
+        let ended = task::Task::start(&self.place.aftermath, &mut command)?.end(self.place.stage(), PATIENCE)?;
         if ended.code == Some(0) {
             return Ok(ended);
         }

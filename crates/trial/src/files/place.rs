@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use block::{Bytes, Nanos};
+use host::Machine;
 
 use super::choices::recipe;
 use crate::mount::Mounted;
@@ -33,8 +34,7 @@ impl<'s> Place<'s> {
     /// # Errors
     /// If the kernel or `mkfs` refuses something.
     pub(super) fn prepare(choices: &Choices, stage: &'s Stage, go: &Go) -> Result<Self, TrialError> {
-        let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        let load = told.split(' ').next().and_then(|load| load.parse().ok());
+        let load = Machine::here().load();
         let aftermath = Aftermath::begin()?;
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
         let recipe = recipe(choices).transpose()?;

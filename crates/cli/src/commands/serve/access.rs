@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use hyper::header;
 use subtle::ConstantTimeEq;
 
 use crate::http::{Request, Response};
@@ -57,7 +58,7 @@ impl Access {
     pub fn refusal(&self, request: &Request) -> Option<Response> {
         let Some(token) = &self.token else { return foreign(request) };
         let is_it = |given: &str| bool::from(given.as_bytes().ct_eq(token.as_bytes()));
-        let bearer = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        let bearer = request.header(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         if bearer.is_some_and(is_it) || request.cookie(&self.cookie).is_some_and(is_it) {
             return None;
         }
@@ -70,15 +71,15 @@ impl Access {
     /// Hands out the cookie and sends on to the same page without the token, which then is in no history.
     fn admission(&self, request: &Request, token: &str) -> Response {
         let rest = request.without("token");
-        let place = if rest.is_empty() { request.path.clone() } else { format!("{}?{rest}", request.path) };
+        let place = if rest.is_empty() { request.path().to_owned() } else { format!("{}?{rest}", request.path()) };
         let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000", self.cookie);
-        Response::see(&place).with("Set-Cookie", cookie)
+        Response::see(&place).with(header::SET_COOKIE, cookie)
     }
 }
 
 fn unknown(was_wrong: bool) -> Response {
     let page = report::site::who_are_you(was_wrong, env!("CARGO_PKG_VERSION"));
-    Response::html(401, page).with("WWW-Authenticate", "Bearer".to_owned())
+    Response::html(401, page).with(header::WWW_AUTHENTICATE, "Bearer".to_owned())
 }
 
 /// Refuses whoever calls this machine by another name than its own.

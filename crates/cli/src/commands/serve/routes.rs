@@ -66,7 +66,7 @@ impl Response {
 
 impl From<Trouble> for Response {
     fn from(trouble: Trouble) -> Self {
-        Self::trouble(trouble.status, trouble.title, &trouble.words)
+        Self::trouble(trouble.status, trouble.title, trouble.words)
     }
 }
 
@@ -82,7 +82,7 @@ fn sentence(error: impl std::fmt::Display) -> String {
 /// The answer to a request.
 pub fn answer(site: &Site, request: &Request) -> Response {
     // Style and scripts have nothing of the store, and who is asked for a token should see a page as well.
-    let refusal = if request.path.starts_with("/assets/") { None } else { site.access.refusal(request) };
+    let refusal = if request.path().starts_with("/assets/") { None } else { site.access.refusal(request) };
     if let Some(refusal) = refusal {
         return refusal;
     }
@@ -91,7 +91,7 @@ pub fn answer(site: &Site, request: &Request) -> Response {
 
 fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
     let store = || Store::open_to_read(&site.store);
-    let parts: Vec<&str> = request.path[1..].split('/').collect();
+    let parts: Vec<&str> = request.path()[1..].split('/').collect();
     match parts[..] {
         [""] => list::page(site, &store()?, request),
         ["run", id] => run::page(&store()?, number(id)?),

@@ -1,5 +1,6 @@
 //! One run: its report, and the same for programs and terminals.
 
+use hyper::header;
 use lab::recall;
 use store::{RunId, State, Store};
 
@@ -27,5 +28,5 @@ pub fn document(store: &Store, run: RunId, form: &str) -> Result<Response, Refus
     };
     let text = write(&recall(store, run)?);
     let name = format!("inline; filename=\"assay-run-{run}.{ending}\"");
-    Ok(Response::text(media_type, text).with("Content-Disposition", name))
+    Ok(Response::text(media_type, text).with(header::CONTENT_DISPOSITION, name))
 }

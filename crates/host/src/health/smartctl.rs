@@ -1,0 +1,32 @@
+//! The health of a real drive, as smartctl reads it.
+
+use std::time::Duration;
+
+use super::Reading;
+use super::parse::of_smartctl;
+use crate::{Environment, Tools};
+
+/// A drive that sleeps takes some seconds to answer; one that takes this long does not.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Looks at the drive beneath a target: with `smartctl --json -x`, which only reads.
+pub fn of_device(environment: &Environment) -> Reading {
+    let Some(device) = &environment.device else {
+        return Reading::Missing(
+            "no block device is known beneath the target, so there is none whose health could be read".to_owned(),
+        );
+    };
+    if device.transport.as_deref() == Some("virtual") {
+        let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (it is made of {made_of})"));
+        return Reading::Missing(format!(
+            "{} is no drive but made by the kernel{made_of}, and has no health of its own; look at what is beneath it \
+             with `smartctl -x`",
+            device.name
+        ));
+    }
+    let path = format!("/dev/{}", device.name);
+    match Tools::of_system().run("smartctl", &["--json", "-x", &path], PATIENCE) {
+        Ok(ended) => of_smartctl(&ended.stdout, &path),
+        Err(error) => Reading::Missing(format!("the health of {path} was not read: {error}")),
+    }
+}
