@@ -6,6 +6,7 @@ pub mod compare;
 mod counted;
 mod course;
 pub mod doctor;
+mod drive_record;
 mod environment;
 mod erase;
 mod error;
@@ -31,6 +32,7 @@ mod variants;
 mod wear;
 
 pub use course::{Course, Timed};
+pub use drive_record::DriveRecord;
 pub use environment::{BlockDevice, Environment, FileSystem};
 pub use erase::{EraseError, PurgeMethod};
 pub use error::LabError;
