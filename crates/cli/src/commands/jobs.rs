@@ -9,6 +9,7 @@ use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::plan_text;
 use lab::{Outcome, recall};
+use report::Report;
 use store::Store;
 use workload::Workload;
 
@@ -187,7 +188,7 @@ fn capacity(target: Option<&str>) -> Result<Option<Bytes>, Failure> {
 
 /// Shows what came of it.
 pub fn show(done: &Done) -> Result<(), Failure> {
-    print_summary(&done.outcome, std::io::stdout().is_terminal())?;
+    print_summary(&Report::of(&done.outcome), std::io::stdout().is_terminal())?;
     notice(format_args!("`assay report {}` writes the report.", done.outcome.run.id));
     Ok(())
 }

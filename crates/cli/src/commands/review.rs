@@ -8,6 +8,7 @@ use host::{Mark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
 use lab::{DriveRecord, PurgeMethod, plan_of, recall};
+use report::Report;
 use store::{Moment, Run, RunId, State, Store};
 
 use super::history::{Which, print_summary, write_report_to};
@@ -359,8 +360,9 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
 fn finish(store: &Store, run: RunId, pages: &Pages) -> Result<(), Failure> {
     let outcome = recall(store, run)?;
     // First the report: nobody may be there to read the summary.
-    let path = write_report_to(&outcome, pages)?;
-    print_summary(&outcome, std::io::stdout().is_terminal())?;
+    let report = Report::of(&outcome);
+    let path = write_report_to(&report, &outcome.run, pages)?;
+    print_summary(&report, std::io::stdout().is_terminal())?;
     say(&format!("Report: {}\n", path.display()))?;
     judge(&outcome)
 }
