@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run, serve,
-    shell,
+    aftermath, attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run,
+    serve, shell,
 };
 use crate::config_file::CONSENT;
 use crate::examples;
@@ -83,10 +83,7 @@ pub enum Command {
     Fault(attach::Order),
     /// Wait for the end of standard input and undo what a process that was killed has left
     #[command(hide = true)]
-    Aftermath {
-        /// The file of its promises
-        promises: PathBuf,
-    },
+    Aftermath(aftermath::Arguments),
     /// Say what this machine can do, and how to get what is missing
     Doctor(doctor::Arguments),
     /// Show what options are unless they are typed, and where that comes from

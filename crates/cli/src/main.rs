@@ -33,8 +33,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
-    attach, calibrate, catalogue, compare, config, doctor, dry_run, health, history, import, next, replicate, review,
-    run, serve, shell,
+    aftermath, attach, calibrate, catalogue, compare, config, doctor, dry_run, health, history, import, next,
+    replicate, review, run, serve, shell,
 };
 use exit::Exit;
 use failure::Failure;
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Attached => attach::attached(),
         Command::Detach(arguments) => attach::detach(&arguments),
-        Command::Aftermath { promises } => trial::Aftermath::guard(&promises).map_err(Failure::failed),
+        Command::Aftermath(arguments) => aftermath::run(&arguments, || open(cli.store)),
         Command::Fault(arguments) => attach::fault(&arguments),
         Command::Drives(arguments) => catalogue::drives(&arguments),
         Command::Plans(arguments) => catalogue::plans(&arguments),

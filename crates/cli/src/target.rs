@@ -167,9 +167,9 @@ impl Opened {
         }
     }
 
-    /// Makes sure that what a plan does to the machine is undone however it ends: Ctrl-C ends it in good order, a process
-    /// of its own waits for one that is killed, and what an earlier one left is cleared up.
-    pub fn guard(&mut self, plan: &Plan, speed: Option<f64>) -> Result<(), Failure> {
+    /// Makes the machine ready for a plan with trials: Ctrl-C ends it in good order, and what an earlier one left is cleared
+    /// up.
+    pub fn ready(&mut self, plan: &Plan, speed: Option<f64>) -> Result<(), Failure> {
         if speed.is_some() && (self.real || !plan.has_trials()) {
             return Err(Failure::usage(
                 "--speed is for plans that attach a simulated drive, such as `file-systems`; this one runs in the target's own \
@@ -180,13 +180,13 @@ impl Opened {
             return Ok(());
         }
         let settled = Aftermath::settle_all().map_err(Failure::failed)?;
-        if settled > 0 {
+        settled.causes.iter().for_each(|cause| notice(format_args!("An earlier run was killed: {cause}")));
+        if settled.promises > 0 {
             notice(format_args!(
-                "{settled} things were cleared up that an earlier run, which was killed, had left behind"
+                "{} things were cleared up that an earlier run, which was killed, had left behind",
+                settled.promises
             ));
         }
-        let program = std::env::current_exe().map_err(Failure::failed)?;
-        Aftermath::guarded_by(&program, &["aftermath"]);
         if !self.real {
             self.subject.stage_with(interruption()?, speed.unwrap_or(1.0));
         }

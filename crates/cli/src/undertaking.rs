@@ -7,10 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use block::Seed;
 use host::scratch::PLACE;
 use host::{Fence, Scratch};
+use lab::health::HealthRecord;
 use lab::plan::{Action, Cell, Plan, Point, Step};
-use lab::{LabError, Session, Timed, Watch};
+use lab::{LabError, Outcome, Session, Timed, Watch};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
-use trial::TrialError;
+use trial::{Aftermath, TrialError};
 
 use crate::bulletin::Crier;
 use crate::failure::Failure;
@@ -93,6 +94,8 @@ impl Undertaking<'_> {
             target_fingerprint: fingerprint,
             direct: self.direct,
             size: self.size,
+            capacity: Some(opened.subject.capacity()),
+            drive: opened.subject.drive_record().map(|drive| drive.to_json()),
             seed: self.seed,
             repeats: self.repeats,
             started_ms: now_ms(),
@@ -120,13 +123,28 @@ impl Undertaking<'_> {
         Ok(store.reopen(run.id)?)
     }
 
+    /// From now on a process of its own undoes what this one has changed on the machine, and enters why it was killed, should
+    /// it be.
+    pub fn guard(&self, store: &Store, run: RunId) -> Result<(), Failure> {
+        if !self.plan.has_trials() {
+            return Ok(());
+        }
+        let program = std::env::current_exe().map_err(Failure::failed)?;
+        let store = std::path::absolute(store.path()).map_err(Failure::failed)?;
+        let store =
+            store.to_str().ok_or_else(|| Failure::usage("the store's path is no text; name another by --store"))?;
+        Aftermath::guarded_by(&program, &["--store", store, "aftermath", "--run", &run.to_string()]);
+        Ok(())
+    }
+
     /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the drive.
     pub fn keep_health(store: &mut Store, run: RunId, opened: &Opened, moment: Moment) -> Result<(), Failure> {
         let reading = opened.subject.health();
         let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
         store.keep_health(run, moment, &text)?;
         if moment == Moment::After {
-            note(store, run, &lab::recall(store, run)?.health.findings())?;
+            let before = store.health(run, Moment::Before)?.and_then(|text| serde_json::from_str(&text).ok());
+            note(store, run, &HealthRecord { before, after: Some(reading) }.findings())?;
         }
         Ok(())
     }
@@ -233,11 +251,12 @@ fn cells(step: &Step) -> Vec<String> {
 ///
 /// # Errors
 /// With how many; the figures are kept, and marked.
-pub fn judge(store: &Store, run: RunId) -> Result<(), Failure> {
+pub fn judge(outcome: &Outcome) -> Result<(), Failure> {
+    let run = outcome.run.id;
     let (mut failed, mut damaged) = (0, 0);
-    for stored in store.measured(run)? {
-        failed += stored.measurement.failures.total();
-        damaged += stored.measurement.verified.map_or(0, |verified| verified.damaged);
+    for measurement in outcome.steps.iter().flat_map(|step| &step.cells).flat_map(|cell| cell.rounds()) {
+        failed += measurement.failures.total();
+        damaged += measurement.verified.as_ref().map_or(0, |verified| verified.damaged);
     }
     let told = |count: u64, noun: &str, verb: &str| (count > 0).then(|| format!("{count} {noun} {verb}"));
     let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "did not hold what was written to them")];

@@ -11,6 +11,7 @@ struct Readme;
 mod agenda;
 pub mod array;
 mod calendar;
+mod cloned;
 mod counters;
 mod device;
 pub mod disk;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,15 @@ impl Process {
     /// Whether it is still there.
     pub fn is_alive(self) -> bool {
         started(self.pid) == Some(self.started)
+    }
+
+    /// Whether it had been started by this moment, to the second.
+    pub fn was_there(self, moment: SystemTime) -> bool {
+        let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+        let uptime: f64 = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or_default();
+        let age = uptime - self.started as f64 / rustix::param::clock_ticks_per_second() as f64;
+        let since = SystemTime::now().duration_since(moment).unwrap_or_default();
+        since.as_secs_f64() <= age + 1.0
     }
 
     /// Sends it a signal; one that has ended hears none.

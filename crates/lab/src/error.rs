@@ -88,6 +88,14 @@ pub enum LabError {
         /// The first mistake in it.
         reason: String,
     },
+    /// What a run keeps of its simulated drive is damaged.
+    #[error("the drive stored with run {run} cannot be read: {reason}")]
+    Drive {
+        /// The run.
+        run: store::RunId,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl From<workload::Invalid> for LabError {
@@ -124,7 +132,8 @@ impl LabError {
             | Self::NotWhole { .. }
             | Self::NoStage
             | Self::Trial(TrialError::Lacks(_))
-            | Self::Plan { .. } => true,
+            | Self::Plan { .. }
+            | Self::Drive { .. } => true,
             Self::Real(error) => !matches!(
                 error.itself(),
                 RealError::Memory { .. }

@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod compare;
 mod counted;
 mod course;
+mod drive_record;
 mod error;
 mod fit;
 pub mod forecast;
@@ -26,6 +27,7 @@ mod variants;
 mod wear;
 
 pub use course::{Course, Timed};
+pub use drive_record::DriveRecord;
 pub use error::LabError;
 pub use fit::fits;
 pub use host::power;

@@ -10,7 +10,7 @@ use workload::Workload;
 
 use crate::health::HealthRecord;
 use crate::plan::{Axis, Plan, Point};
-use crate::{Metric, Quantity};
+use crate::{DriveRecord, Metric, Quantity};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Outcome {
     pub run: Run,
     /// How much the target holds, as far as it was used; none where that is not known.
     pub capacity: Option<Bytes>,
+    /// The simulated drive as it was when the run began; none of a real target, or where it is not known.
+    pub drive: Option<DriveRecord>,
     /// The plan it followed.
     pub plan: Plan,
     /// The steps that measured something, in order, even where nothing was measured yet.

@@ -11,7 +11,9 @@ use trial::Trial;
 use crate::health::HealthRecord;
 use crate::plan::{Action, Cell, Length, Plan, Point, parse};
 use crate::subject::NOT_PURGED;
-use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome};
+use crate::{
+    CellOutcome, DriveRecord, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome,
+};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -78,7 +80,8 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         .collect();
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
-    Ok(Outcome { capacity: capacity_of(&run), run, plan, steps, health, findings })
+    let drive = DriveRecord::of_run(store, &run)?;
+    Ok(Outcome { capacity: capacity_of(&run), drive, run, plan, steps, health, findings })
 }
 
 /// What came of trials, by step and key, in the order of the repeats.
@@ -128,8 +131,12 @@ fn health_of(store: &Store, run: RunId) -> Result<HealthRecord, LabError> {
     Ok(HealthRecord { before, after })
 }
 
-/// How much the run's target holds, as far as it was used.
+/// How much the run's target holds, as far as it was used. A run that did not keep it is taken to be on the drive as it is
+/// now.
 fn capacity_of(run: &Run) -> Option<Bytes> {
+    if run.capacity.is_some() {
+        return run.capacity;
+    }
     if let Some(name) = run.target.strip_prefix("sim:") {
         return Preset::find(name).ok().map(|preset| preset.capacity());
     }

@@ -12,11 +12,11 @@ use engine::{
 use trial::Stage;
 use workload::{Spare, Workload};
 
-use crate::LabError;
 use crate::counted::counted;
 use crate::forecast::Pace;
 use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
+use crate::{DriveRecord, LabError};
 
 /// Who meters a simulated drive.
 const METER: &str = "the simulated drive's own supply";
@@ -126,6 +126,10 @@ impl Subject for Simulated {
 
     fn spare(&self) -> Option<Spare> {
         self.preset.spare().and_then(Spare::from_millionths)
+    }
+
+    fn drive_record(&self) -> Option<DriveRecord> {
+        Some(DriveRecord::of(&self.preset))
     }
 
     fn check(&self, workload: &Workload) -> Result<(), LabError> {

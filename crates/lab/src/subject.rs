@@ -11,7 +11,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::health::Reading;
 use crate::plan::Cell;
-use crate::{LabError, PurgeMethod, Thermometer};
+use crate::{DriveRecord, LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
 pub struct Task<'a> {
@@ -112,6 +112,11 @@ pub trait Subject: Send {
 
     /// What refers to the file or device that it is; none for a simulated drive.
     fn handle(&self) -> Option<&std::fs::File> {
+        None
+    }
+
+    /// What a run keeps of it if it is a simulated drive.
+    fn drive_record(&self) -> Option<DriveRecord> {
         None
     }
 

@@ -25,6 +25,7 @@ mod quoting;
 mod rated;
 mod replay;
 pub mod replication;
+mod report;
 mod reviewed;
 mod rounds;
 mod section;
@@ -41,5 +42,6 @@ mod trials;
 
 pub use conditions::date;
 pub use page::html;
+pub use report::Report;
 pub use sparks::{bars, sparks};
 pub use summary::{summary, wrapped};

@@ -4,11 +4,11 @@ use lab::Outcome;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::conditions::{back_matter, date, state, took};
-use crate::key::Scorecard;
 use crate::number::{bound, count};
-use crate::part::{Part, parts};
+use crate::part::Part;
 use crate::prose;
 use crate::rated;
+use crate::report::Report;
 use crate::reviewed::Reviewed;
 use crate::rounds;
 use crate::section::section;
@@ -26,7 +26,7 @@ pub(crate) const DATA: &str = include_str!("data.js");
 /// Summary first, then a section for each step that measured something, then findings, conditions,
 /// environment and how to repeat it. The same outcome always gives the same text.
 pub fn html(outcome: &Outcome) -> String {
-    page(outcome).contained()
+    Report::of(outcome).html()
 }
 
 /// A page before it is known where its style and scripts are.
@@ -77,16 +77,16 @@ impl Page {
 }
 
 /// The report of a run.
-pub(crate) fn page(outcome: &Outcome) -> Page {
-    let parts = parts(outcome);
+pub(crate) fn page(report: &Report) -> Page {
+    let Report { outcome, parts, .. } = report;
     let run = &outcome.run;
     let main = html! {
-        (summary(outcome, &parts))
-        (contents(outcome, &parts))
+        (summary(report))
+        (contents(outcome, parts))
         (NO_SCRIPT)
-        @for index in 0..parts.len() { (section(outcome, &parts, index)) }
+        @for index in 0..parts.len() { (section(outcome, parts, index)) }
         @if setup::is_wanted(outcome) { (setup::setup(outcome)) }
-        (back_matter(outcome, &parts))
+        (back_matter(outcome, parts))
     };
     let title = format!("{} – {}", run.target_identity, outcome.plan.title);
     let (version, name) = (run.version.clone(), format!("run-{}", run.id));
@@ -116,8 +116,8 @@ fn heading(outcome: &Outcome) -> Markup {
 }
 
 /// The answer in ten seconds.
-fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
-    let scorecard = Scorecard::of(parts);
+fn summary(report: &Report) -> Markup {
+    let Report { outcome, parts, scorecard } = report;
     let told = parts.iter().filter_map(|part| Some((part, trials::verdict(part).or_else(|| told(part))?)));
     let told: Vec<(&Part, String)> = told.collect();
     html! {
@@ -128,9 +128,9 @@ fn summary(outcome: &Outcome, parts: &[Part]) -> Markup {
                 a href={ "#" (part.anchor()) } { (part.step.title) } " "
                 span { (bound(words)) }
             } } } }
-            @let verdict = prose::verdict(&scorecard, parts);
+            @let verdict = prose::verdict(scorecard, parts);
             @if !verdict.is_empty() { ul.verdict { @for sentence in &verdict { li { (bound(sentence)) } } } }
-            @if !scorecard.rows.is_empty() { (table::scorecard(&scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, &scorecard).as_ref())) }
+            @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }

@@ -1,7 +1,7 @@
 //! What a simulated drive's maker promises, beside what was measured.
 
 use block::Bytes;
-use drive::preset::{Preset, Promise, Rated};
+use drive::preset::{Promise, Rated};
 use lab::{Metric, Outcome};
 use maud::{Markup, html};
 use workload::Pattern;
@@ -12,6 +12,8 @@ use crate::number::{kept, three};
 /// The promises of the drive that a run is of.
 pub(crate) struct Sheet {
     rated: Rated,
+    /// What is to be said of where they are from.
+    origin: Option<&'static str>,
 }
 
 /// A promise for the very request of a key figure.
@@ -25,11 +27,11 @@ pub(crate) struct Promised {
 }
 
 impl Sheet {
-    /// Of a drive that comes with the program, as it is; none of a real one, and none of one with other parts.
+    /// Of a simulated drive as its file has it; none of a real one, and none of one with other parts.
     pub(crate) fn of(outcome: &Outcome) -> Option<Self> {
-        let name = outcome.run.target.strip_prefix("sim:")?;
-        let preset = Preset::all().find(|preset| preset.name == name)?;
-        Some(Self { rated: preset.rated }).filter(|sheet| !sheet.rated.source.is_empty())
+        let drive = outcome.drive.as_ref().filter(|_| !outcome.run.target.contains('?'))?;
+        let rated = drive.rated().filter(|rated| !rated.source.is_empty())?;
+        Some(Self { rated, origin: of_today(outcome) })
     }
 
     /// What is promised for `row`: as data sheets have it 128 KiB and more in order, 4 KiB at random at the depth that
@@ -69,9 +71,17 @@ impl Sheet {
                     "† The simulated drive was fitted to this figure: that it meets it is no evidence. "
                 }
                 "Source: " (self.rated.source) "."
+                @if let Some(origin) = self.origin { " " (origin) }
             }
         }
     }
+}
+
+/// What is to be said where a run kept no record of its drive.
+pub(crate) fn of_today(outcome: &Outcome) -> Option<&'static str> {
+    const TODAY: &str = "The run was kept by an earlier version without its drive's description: this is of the drive as \
+        the program has it now.";
+    outcome.drive.as_ref().filter(|drive| drive.is_of_today).map(|_| TODAY)
 }
 
 /// A promise as a cell of the scorecard; empty where there is none.

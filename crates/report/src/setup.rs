@@ -1,7 +1,6 @@
 //! The device and the set-up of a review in rounds, as test specifications ask for them at the head of a report.
 
 use block::Bytes;
-use drive::preset::Preset;
 use lab::plan::{Action, Step};
 use lab::{Environment, Outcome};
 use maud::{Markup, html};
@@ -10,6 +9,7 @@ use workload::Workload;
 use crate::conditions::date;
 use crate::number::{count, whole};
 use crate::prose;
+use crate::rated::of_today;
 
 /// What is not known is said to be so, never left out: a specification asks for it.
 const UNKNOWN: &str = "unknown";
@@ -31,6 +31,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
             @for paragraph in outcome.plan.about.split("\n\n").filter(|text| !text.is_empty()) { p { (paragraph) } }
             h3 { "Device" }
             dl { (rows(&device(outcome, &environment))) }
+            @if let Some(origin) = of_today(outcome) { p { (origin) } }
             h3 { "Host" }
             dl { (rows(&host(&environment))) }
             h3 { "Test" }
@@ -50,15 +51,13 @@ fn rows(rows: &[Row]) -> Markup {
 
 fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
     let capacity = outcome.capacity.map(|capacity| format!("{capacity} ({} B)", whole(capacity.get())));
-    if let Some(name) = outcome.run.target.strip_prefix("sim:") {
-        let preset = Preset::find(name).ok();
-        let identity = preset.as_ref().map(Preset::identity);
-        let fact =
-            |wanted: &str| preset.as_ref()?.facts().into_iter().find(|(name, _)| *name == wanted).map(|(_, fact)| fact);
+    if outcome.run.target.starts_with("sim:") {
+        let drive = outcome.drive.as_ref();
+        let fact = |name: &str| drive?.fact(name);
         return vec![
             ("Maker and model", Some(format!("{}, simulated", outcome.run.target_identity))),
-            ("Serial number", identity.as_ref().map(|identity| identity.serial.clone())),
-            ("Firmware", identity.map(|identity| identity.firmware)),
+            ("Serial number", drive.map(|drive| drive.serial.clone())),
+            ("Firmware", drive.map(|drive| drive.firmware.clone())),
             ("Capacity", capacity),
             ("Interface", fact("interface").or_else(|| fact("link"))),
             ("Made of", fact("flash")),

@@ -5,7 +5,8 @@ use lab::{Metric, Outcome};
 use crate::axis;
 use crate::figure::Figure;
 use crate::number::{bound, three};
-use crate::part::{Part, parts};
+use crate::part::Part;
+use crate::report::Report;
 use crate::timeline::Timeline;
 
 /// The heights of a column, eighth by eighth. Source: Unicode 1.1, "Block Elements", U+2581 to U+2588.
@@ -34,9 +35,13 @@ struct Spark {
 /// columns wide; higher is faster, and every chart begins at zero. Empty where nothing makes a chart, else ends with a
 /// line feed.
 pub fn sparks(outcome: &Outcome, width: u16) -> String {
+    Report::of(outcome).sparks(width)
+}
+
+pub(crate) fn of_report(report: &Report, width: u16) -> String {
     let [most, right] = [COLUMNS, RIGHT].map(|of| of[usize::from(width < NARROW)]);
-    let parts = parts(outcome);
-    let all: Vec<Spark> = parts.iter().filter_map(|part| swept(part, most).or_else(|| over_time(part, most))).collect();
+    let all: Vec<Spark> =
+        report.parts.iter().filter_map(|part| swept(part, most).or_else(|| over_time(part, most))).collect();
     if all.is_empty() {
         return String::new();
     }

@@ -9,8 +9,9 @@ use crate::energy;
 use crate::figure::Figure;
 use crate::key::{Entry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
-use crate::part::{Part, parts};
+use crate::part::Part;
 use crate::prose;
+use crate::report::Report;
 use crate::rounds;
 use crate::table::cell_name;
 use crate::trials;
@@ -23,9 +24,13 @@ const WIDTH_LEAST: u16 = 60;
 ///
 /// With `color` false there are no escape sequences. Ends with a line feed.
 pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
+    Report::of(outcome).summary(width, color)
+}
+
+pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     let width = width.max(WIDTH_LEAST);
-    let (parts, run) = (parts(outcome), &outcome.run);
-    let scorecard = Scorecard::of(&parts);
+    let Report { outcome, parts, scorecard } = report;
+    let run = &outcome.run;
     let mut lines = wrapped(&format!("{} ({})", run.target_identity, run.target), width);
     if color {
         lines.iter_mut().for_each(|line| *line = format!("\x1b[1m{line}\x1b[0m"));
@@ -40,16 +45,16 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(wrapped(&shortfall, width));
     }
-    for (place, sentence) in prose::verdict(&scorecard, &parts).iter().enumerate() {
+    for (place, sentence) in prose::verdict(scorecard, parts).iter().enumerate() {
         lines.extend((place == 0).then(String::new));
         let marked = wrapped(sentence, width - 2).into_iter().enumerate();
         lines.extend(marked.map(|(line, words)| format!("{} {words}", if line == 0 { "–" } else { " " })));
     }
     if !scorecard.rows.is_empty() {
         lines.push(String::new());
-        lines.extend(table(&scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
+        lines.extend(table(scorecard, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
-    if let Some(rounds) = in_rounds(&parts, width, color) {
+    if let Some(rounds) = in_rounds(parts, width, color) {
         lines.push(String::new());
         lines.extend(rounds.lines().map(|line| line.trim_end().to_owned()));
     }
@@ -70,13 +75,13 @@ pub fn summary(outcome: &Outcome, width: u16, color: bool) -> String {
     }
     if energy::is_asked(outcome) {
         let mut table = blank(width, color);
-        let more = energy::rows(&parts, &mut table);
+        let more = energy::rows(parts, &mut table);
         lines.push(String::new());
         lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
         lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more cell"))));
     }
     lines.push(String::new());
-    let doubts = [prose::precision(&parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
+    let doubts = [prose::precision(parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
     lines.extend(wrapped(&doubts.into_iter().flatten().collect::<Vec<_>>().join(" "), width));
     lines.join("\n") + "\n"
 }

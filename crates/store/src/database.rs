@@ -66,6 +66,11 @@ impl Store {
         Some(data.join("assay/results.sqlite"))
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Does all of `work` or none of it.
     fn write<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T, Cause>) -> Result<T, StoreError> {
         self.budget.renew(&self.path);
@@ -325,6 +330,18 @@ impl Store {
         self.read(|connection| {
             let found = connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], run::of_row).optional()?;
             found.map_or_else(|| Err(absent(connection, id)?.into()), Ok)
+        })
+    }
+
+    /// A run's simulated drive as it was when the run began, as JSON; none of a real target, and none in stores of earlier
+    /// versions. It is apart from [`Run`], as only who reads the figures of a run needs it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn drive(&self, run: RunId) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let found = connection.query_row("SELECT drive FROM run WHERE id = ?1", [run.0], |row| row.get(0));
+            Ok(found.optional()?.flatten())
         })
     }
 

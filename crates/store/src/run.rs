@@ -74,6 +74,9 @@ pub struct Run {
     pub direct: bool,
     /// How much of a real target was used; none for all of it.
     pub size: Option<Bytes>,
+    /// How much of the target is used; none in stores of earlier versions, which did not keep it.
+    #[serde(default)]
+    pub capacity: Option<Bytes>,
     /// The origin of all its random choices.
     pub seed: Seed,
     /// Repeats a cell where the command line changed them; none for the plan's own.
@@ -94,7 +97,7 @@ pub struct Run {
     pub environment: String,
 }
 
-/// What is known of a run when it begins; see [`Run`] for what each means.
+/// What is known of a run when it begins; see [`Run`] for what each means, and [`Store::drive`](crate::Store::drive).
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "`Run` says what they are")]
 pub struct NewRun {
@@ -107,6 +110,8 @@ pub struct NewRun {
     pub target_fingerprint: Option<String>,
     pub direct: bool,
     pub size: Option<Bytes>,
+    pub capacity: Option<Bytes>,
+    pub drive: Option<String>,
     pub seed: Seed,
     pub repeats: Option<u32>,
     pub started_ms: i64,
@@ -119,8 +124,8 @@ pub struct NewRun {
 pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<RunId> {
     connection.execute(
         "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
-         started_ms, version, git_commit, environment, direct, target_fingerprint, simulated) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+         started_ms, version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         params![
             run.plan,
             run.plan_text,
@@ -137,6 +142,8 @@ pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<
             run.direct,
             run.target_fingerprint,
             run.simulated,
+            run.capacity.map(|capacity| capacity.get() as i64),
+            run.drive,
         ],
     )?;
     Ok(RunId(connection.last_insert_rowid()))
@@ -155,7 +162,8 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         target_identity: row.get("target_identity")?,
         target_fingerprint: row.get("target_fingerprint")?,
         direct: row.get("direct")?,
-        size: row.get::<_, Option<i64>>("size_bytes")?.map(|_| figure(row, "size_bytes")).transpose()?.map(Bytes::new),
+        size: some_bytes(row, "size_bytes")?,
+        capacity: some_bytes(row, "capacity_bytes")?,
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
         state: State::named(&state),
@@ -190,6 +198,11 @@ pub(crate) fn figure(row: &Row, column: &str) -> rusqlite::Result<u64> {
     let (at, number) = (row.as_ref().column_index(column)?, row.get::<_, i64>(column)?);
     let in_range = u64::try_from(number).ok().filter(|_| number <= FIGURE_MAX);
     in_range.ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number))
+}
+
+/// An amount of data of a row, where it has one.
+fn some_bytes(row: &Row, column: &str) -> rusqlite::Result<Option<Bytes>> {
+    row.get::<_, Option<i64>>(column)?.map(|_| figure(row, column)).transpose().map(|bytes| bytes.map(Bytes::new))
 }
 
 /// When something was, in milliseconds since 1970-01-01 UTC.

@@ -14,7 +14,7 @@ use crate::error::Cause;
 /// Marks the file as this program's ("assa" in ASCII).
 pub(crate) const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-pub(crate) const SCHEMA: i64 = 10;
+pub(crate) const SCHEMA: i64 = 11;
 /// What is made.
 const TABLES: &str = include_str!("schema.sql");
 /// What a store of the first version lacks: flushes were not counted.
@@ -46,9 +46,21 @@ const FROM_EIGHTH: &str =
     "CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);";
 /// What a store of the ninth version lacks: nobody noted when how much of a run was done.
 const FROM_NINTH: &str = "ALTER TABLE run ADD COLUMN course TEXT;";
+/// What a store of the tenth version lacks: reading a run looked its simulated drive up.
+const FROM_TENTH: &str = "ALTER TABLE run ADD COLUMN capacity_bytes INTEGER; ALTER TABLE run ADD COLUMN drive TEXT;";
 /// What the stores of the first version lack, then those of the second, and so on.
-const STEPS: [&str; 9] =
-    [FROM_FIRST, FROM_SECOND, FROM_THIRD, FROM_FOURTH, FROM_FIFTH, FROM_SIXTH, FROM_SEVENTH, FROM_EIGHTH, FROM_NINTH];
+const STEPS: [&str; 10] = [
+    FROM_FIRST,
+    FROM_SECOND,
+    FROM_THIRD,
+    FROM_FOURTH,
+    FROM_FIFTH,
+    FROM_SIXTH,
+    FROM_SEVENTH,
+    FROM_EIGHTH,
+    FROM_NINTH,
+    FROM_TENTH,
+];
 
 /// Makes the tables in an empty database.
 pub(crate) fn make(connection: &Connection) -> Result<(), Cause> {

@@ -24,7 +24,11 @@ CREATE TABLE run (
     -- Whether lengths that the plan gives for simulated drives were taken.
     simulated       INTEGER NOT NULL DEFAULT 0,
     -- When how much of its work was done, as JSON of `lab::Course`; null until all is.
-    course          TEXT
+    course          TEXT,
+    -- How much of the target is used; null in stores of before version 11.
+    capacity_bytes  INTEGER,
+    -- A simulated drive as it was when the run began, as JSON of `lab::DriveRecord`; null for real targets.
+    drive           TEXT
 );
 
 -- All that a list of runs shows, so that none of the long texts between has to be read past.

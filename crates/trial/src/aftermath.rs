@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 
 use attach::registry::Registry;
 use attach::{Mark, Process};
+use block::Bytes;
 use host::{Mount, Scratch, mounting, open, program};
 use serde::{Deserialize, Serialize};
 
-use crate::TrialError;
+use crate::{TrialError, memory};
 
 /// Where promises stand. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay/aftermath";
@@ -64,6 +65,9 @@ pub enum Undo {
         group: PathBuf,
         /// That of the group that its processes came from.
         home: PathBuf,
+        /// The memory that the process which promises this leaves itself there; none where only programs of it are inside.
+        #[serde(default)]
+        own_limit: Option<Bytes>,
     },
     /// Remove a file, or a folder with all that is in it, but nothing that is mounted there.
     Remove(PathBuf),
@@ -81,6 +85,15 @@ struct Book {
     next: u64,
     promises: Vec<(u64, Undo)>,
     guard: Option<Child>,
+}
+
+/// What was found of processes that were killed.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// How many promises they left, which are kept now.
+    pub promises: usize,
+    /// Why they were killed, as far as their promises tell.
+    pub causes: Vec<String>,
 }
 
 /// A change that is undone when this is dropped.
@@ -146,7 +159,7 @@ impl Aftermath {
     fn guard_by(&self, program: &Path, words: &[&str]) -> Result<(), TrialError> {
         let mut book = self.book();
         let mut command = program::at(program);
-        command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(words).arg(&book.path).stdin(Stdio::piped()).stdout(Stdio::null());
         // Ctrl-C is for those who have something to end, not for who cleans up behind them.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         book.guard = Some(host::program::start_guard(&mut command).map_err(TrialError::at(program))?);
@@ -154,11 +167,11 @@ impl Aftermath {
     }
 
     /// Waits until the process at the other end of standard input has ended, and keeps the promises in `path` that it
-    /// left.
+    /// left. Gives why it was killed, where the promises tell, and whether they could be kept.
     ///
     /// # Errors
-    /// If some could not be kept, or it is no file that promises are written to.
-    pub fn guard(path: &Path) -> Result<(), TrialError> {
+    /// If it is no file that promises are written to.
+    pub fn guard(path: &Path) -> Result<(Option<String>, Result<(), TrialError>), TrialError> {
         if path.parent() != Some(Path::new(FOLDER)) || owner(path).is_none() {
             let words =
                 format!("{}: promises stand in {FOLDER} alone, and assay starts this by itself", path.display());
@@ -176,25 +189,27 @@ impl Aftermath {
                 attach::release(&Registry::open()?, owner).ok();
             }
         }
-        settle(path)
+        let cause = cause_of_end(path);
+        Ok((cause, settle(path)))
     }
 
-    /// Keeps the promises of processes that are no more; how many promises there were.
+    /// Keeps the promises of processes that are no more.
     ///
     /// # Errors
     /// If some could not be kept.
-    pub fn settle_all() -> Result<usize, TrialError> {
+    pub fn settle_all() -> Result<Settled, TrialError> {
         if Path::new(FOLDER).exists() {
             [PLACE, FOLDER]
                 .iter()
                 .try_for_each(|path| open::own_folder(Path::new(path)).map_err(TrialError::at(path)))?;
         }
-        let mut settled = 0;
+        let mut settled = Settled::default();
         for file in fs::read_dir(FOLDER).into_iter().flatten().filter_map(Result::ok) {
             let path = file.path();
             let is_alive = owner(&path).is_some_and(Process::is_alive);
             if !is_alive && path.extension().is_some_and(|extension| extension == "json") {
-                settled += read(&path).len();
+                settled.promises += read(&path).len();
+                settled.causes.extend(cause_of_end(&path));
                 settle(&path)?;
             }
         }
@@ -288,10 +303,21 @@ fn owner(path: &Path) -> Option<Process> {
     let numbers: Vec<u64> = path.file_stem()?.to_str()?.split('-').map(str::parse).collect::<Result<_, _>>().ok()?;
     match numbers[..] {
         [pid, started, _] => Some(Process { pid: pid.try_into().ok()?, started }),
-        // As versions before 0.1.0 named it: whoever has the number now.
-        [pid, _] => Process::of(pid.try_into().ok()?),
+        // As versions before 0.1.0 named it: whoever has the number now, if it had it when this was written.
+        [pid, _] => {
+            let written = fs::metadata(path).and_then(|found| found.modified()).ok()?;
+            Process::of(pid.try_into().ok()?).filter(|process| process.was_there(written))
+        }
         _ => None,
     }
+}
+
+/// Why the process that left the promises in this file was killed, as far as they tell.
+fn cause_of_end(path: &Path) -> Option<String> {
+    read(path).iter().find_map(|undo| match undo {
+        Undo::LeaveGroup { group, own_limit: Some(limit), .. } => memory::cause_of_end(group, *limit),
+        _ => None,
+    })
 }
 
 /// Where the promises of a file are written before they take the place of those that stand there.
@@ -342,7 +368,7 @@ impl Undo {
                 Ok(())
             }
             Self::Restore { path, text } => open::set(path, text).map_err(TrialError::at(path)),
-            Self::LeaveGroup { group, home } => leave(group, home),
+            Self::LeaveGroup { group, home, .. } => leave(group, home),
             Self::Remove(path) => remove(path),
         }
     }
@@ -419,6 +445,7 @@ fn clear_up(process: Process) -> Result<(), TrialError> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
+    use std::time::UNIX_EPOCH;
 
     use super::*;
 
@@ -487,7 +514,12 @@ mod tests {
         let file = |pid: u32, started: u64| owner(Path::new(&format!("/x/{pid}-{started}-0.json")));
         assert_eq!(file(this.pid, this.started), Some(this));
         assert!(!file(this.pid, this.started + 1).unwrap().is_alive());
-        assert_eq!(owner(Path::new(&format!("/x/{}-0.json", this.pid))), Some(this));
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join(format!("{}-0.json", this.pid));
+        fs::write(&old, "[]").unwrap();
+        assert_eq!(owner(&old), Some(this));
+        fs::File::options().write(true).open(&old).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        assert_eq!(owner(&old), None, "it was written by a process that had the number before");
         assert_eq!(owner(Path::new("/x/y-0.json")), None);
     }
 

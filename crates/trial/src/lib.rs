@@ -28,7 +28,7 @@ mod scheduler;
 mod stage;
 mod task;
 
-pub use aftermath::{Aftermath, Promise, Undo};
+pub use aftermath::{Aftermath, Promise, Settled, Undo};
 pub use choice::{Choice, ChoiceError, Choices, ChoicesError, Kind};
 pub use database::{BenchOptions, Settings};
 pub use error::TrialError;

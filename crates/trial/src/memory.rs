@@ -37,16 +37,29 @@ struct Groups {
 }
 
 impl MemoryLimit {
-    /// A group that nobody is in yet.
+    /// A group that nobody is in yet, for programs that are started in it.
     ///
     /// # Errors
     /// If this machine has no memory control groups that a process could be put into.
     pub(crate) fn make(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
+        Self::made(limit, aftermath, None)
+    }
+
+    /// The same for this process, which [enters](Self::enter) it. Should the kernel end it there, the promise to leave the
+    /// group says why.
+    ///
+    /// # Errors
+    /// As those of [`make`](Self::make).
+    pub(crate) fn make_for_this(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
+        Self::made(limit, aftermath, Some(limit))
+    }
+
+    fn made(limit: Bytes, aftermath: &Aftermath, own_limit: Option<Bytes>) -> Result<Self, TrialError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let groups = Groups::find().map_err(TrialError::Lacks)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let group = groups.parent.join(format!("assay-{}-{number}", std::process::id()));
-        let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home })?;
+        let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home, own_limit })?;
         let made = fs::create_dir(&group).and_then(|()| open::set(&group.join(groups.limit), &limit.get().to_string()));
         made.map_err(TrialError::at(&group))?;
         Ok(Self { group, limit, slows_writers: groups.limit == LIMIT_2, _leave: leave })
@@ -104,18 +117,40 @@ impl MemoryLimit {
     }
 
     /// How many of its processes the kernel has ended for want of memory.
-    ///
-    /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `memory.events`; cgroup-v1/memory.rst, section 10.
     pub(crate) fn killed(&self) -> u64 {
-        let texts = ["memory.events", "memory.oom_control"].map(|name| fs::read_to_string(self.group.join(name)));
-        let lines = texts.iter().flatten().flat_map(|text| text.lines());
-        lines.filter_map(|line| line.strip_prefix("oom_kill ")?.parse::<u64>().ok()).sum()
+        killed(&self.group)
+    }
+
+    /// That the kernel has ended a program in it for want of memory; none if it has not.
+    pub(crate) fn misfortune(&self) -> Option<String> {
+        (self.killed() > 0)
+            .then(|| format!("the kernel ended it for want of memory, which was limited to {}", self.limit))
     }
 
     /// The file that holds who is in the group.
     fn inside(&self) -> PathBuf {
         self.group.join("cgroup.procs")
     }
+}
+
+/// How many processes in a group the kernel has ended for want of memory.
+///
+/// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `memory.events`; cgroup-v1/memory.rst, section 10.
+fn killed(group: &Path) -> u64 {
+    let texts = ["memory.events", "memory.oom_control"].map(|name| fs::read_to_string(group.join(name)));
+    let lines = texts.iter().flatten().flat_map(|text| text.lines());
+    lines.filter_map(|line| line.strip_prefix("oom_kill ")?.parse::<u64>().ok()).sum()
+}
+
+/// That a process was killed because it limited its own memory to this by the group; none if the group has seen nobody killed.
+pub(crate) fn cause_of_end(group: &Path, limit: Bytes) -> Option<String> {
+    (killed(group) > 0).then(|| {
+        format!(
+            "the kernel ended assay for want of memory: the step limits it to {limit} (cache = \"limit\", control group {}), \
+             and that was full; give the step more `memory`, or choose cache = \"drop\" or \"bypass\"",
+            group.display()
+        )
+    })
 }
 
 /// What this machine lacks to limit the memory of a process; none if nothing.

@@ -79,6 +79,6 @@ fn what_a_killed_program_leaves_is_cleared_up() {
     assert!(!found.is_alive());
     detach(&Registry::open().unwrap(), &found).unwrap();
     assert!(!found.place.exists());
-    assert!(assay_attach::loop_device::backing(&device).is_none_or(|file| file != found.place));
+    assert!(host::loop_device::backing_file(&device).is_none_or(|file| file != found.place));
     assert!(entry(&device).is_none_or(|now| now.place != found.place));
 }

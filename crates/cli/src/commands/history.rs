@@ -123,8 +123,10 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     let outcome = || Ok::<_, Failure>(recall(store, arguments.run.find(store)?.id)?);
     let output = arguments.output.as_deref();
     let document = match arguments.format {
-        Format::Text if output.is_none() => return print_summary(&outcome()?, io::stdout().is_terminal()),
-        Format::Text => summary(&outcome()?, false).into_bytes(),
+        Format::Text if output.is_none() => {
+            return print_summary(&report::Report::of(&outcome()?), io::stdout().is_terminal());
+        }
+        Format::Text => summary(&report::Report::of(&outcome()?), false).into_bytes(),
         Format::Json => report::export::review_json(&outcome()?).into_bytes(),
         Format::Csv => report::export::review_csv(&outcome()?).into_bytes(),
         Format::Jsonl => report::export::review_jsonl(&outcome()?).into_bytes(),
@@ -163,15 +165,15 @@ pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
 }
 
 /// Prints the table of key figures.
-pub fn print_summary(outcome: &Outcome, is_terminal: bool) -> Result<(), Failure> {
-    say(&spelled(summary(outcome, is_terminal)))
+pub fn print_summary(report: &report::Report, is_terminal: bool) -> Result<(), Failure> {
+    say(&spelled(summary(report, is_terminal)))
 }
 
 /// The table of key figures with its charts.
-fn summary(outcome: &Outcome, is_terminal: bool) -> String {
-    let charts = report::sparks(outcome, width());
+fn summary(report: &report::Report, is_terminal: bool) -> String {
+    let charts = report.sparks(width());
     let charts = if charts.is_empty() { charts } else { format!("\n{charts}") };
-    report::summary(outcome, width(), color(is_terminal)) + &charts
+    report.summary(width(), color(is_terminal)) + &charts
 }
 
 /// Writes the report into `folder`; where it is.
@@ -181,9 +183,8 @@ pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure
 }
 
 /// The same into a folder that is open.
-pub fn write_report_to(outcome: &Outcome, pages: &Pages) -> Result<PathBuf, Failure> {
-    let run = &outcome.run;
-    page::write_to(pages, &file_name(run), &report::html(outcome), &otherwise(run))
+pub fn write_report_to(report: &report::Report, run: &Run, pages: &Pages) -> Result<PathBuf, Failure> {
+    page::write_to(pages, &file_name(run), &report.html(), &otherwise(run))
 }
 
 /// What to do where a report cannot be written.

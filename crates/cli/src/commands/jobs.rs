@@ -8,8 +8,9 @@ use host::open::TextError;
 use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::plan_text;
-use lab::recall;
-use store::{RunId, Store};
+use lab::{Outcome, recall};
+use report::Report;
+use store::Store;
 use workload::Workload;
 
 use super::history::print_summary;
@@ -46,12 +47,10 @@ pub struct Asked<'a> {
 pub struct Done {
     /// The job file as it was read.
     pub import: Import,
-    /// The run in the store.
-    pub run: RunId,
+    /// What came of it.
+    pub outcome: Outcome,
     /// Whether the page cache was passed by.
     pub direct: bool,
-    /// The store.
-    pub store: Store,
 }
 
 /// Runs the job file; `suits` refuses what cannot be shown as is wanted, before anything is touched.
@@ -89,7 +88,7 @@ pub fn measure(
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     done.map_err(|broken| broken.failure(broken.words(run)))?;
-    Ok(Done { import, run, direct, store })
+    Ok(Done { import, outcome: recall(&store, run)?, direct })
 }
 
 /// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job
@@ -189,7 +188,7 @@ fn capacity(target: Option<&str>) -> Result<Option<Bytes>, Failure> {
 
 /// Shows what came of it.
 pub fn show(done: &Done) -> Result<(), Failure> {
-    print_summary(&recall(&done.store, done.run)?, std::io::stdout().is_terminal())?;
-    notice(format_args!("`assay report {}` writes the report.", done.run));
+    print_summary(&Report::of(&done.outcome), std::io::stdout().is_terminal())?;
+    notice(format_args!("`assay report {}` writes the report.", done.outcome.run.id));
     Ok(())
 }

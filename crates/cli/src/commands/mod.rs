@@ -1,5 +1,6 @@
 //! What the program can be told to do.
 
+pub mod aftermath;
 pub mod attach;
 pub mod calibrate;
 pub mod catalogue;

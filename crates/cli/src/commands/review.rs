@@ -7,7 +7,8 @@ use block::{Endurance, Seed, parse_endurance};
 use host::{Mark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
-use lab::{PurgeMethod, plan_of, recall};
+use lab::{DriveRecord, PurgeMethod, plan_of, recall};
+use report::Report;
 use store::{Moment, Run, RunId, State, Store};
 
 use super::history::{Which, print_summary, write_report_to};
@@ -142,6 +143,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     };
     let undertaking = Undertaking { metrics, live: arguments.live, ..undertaking.of(&plan) };
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
+    undertaking.guard(&store, run)?;
     Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
     let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.
@@ -200,7 +202,7 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     let metering = arguments.power.open(name)?;
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     opened.fits(&plan)?;
-    opened.guard(&plan, arguments.speed)?;
+    opened.ready(&plan, arguments.speed)?;
     tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
@@ -247,8 +249,9 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     if run.target_fingerprint.is_none() && opened.identity != run.target_identity {
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
+    check_drive(store, &run, &opened)?;
     opened.fits(&plan)?;
-    opened.guard(&plan, arguments.speed)?;
+    opened.ready(&plan, arguments.speed)?;
     Undertaking::go_on(store, &run, &opened)?;
     let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
     Ok((run.id, plan, opened, terms))
@@ -319,6 +322,17 @@ fn check_opened(run: &Run, opened: &Opened) -> Result<(), Failure> {
     if found == *was { Ok(()) } else { Err(changed(run, was, &found)) }
 }
 
+/// Makes sure that a simulated drive is still what the run began on: the steps that change its state are done again, and the
+/// figures that are kept were measured on that drive.
+fn check_drive(store: &Store, run: &Run, opened: &Opened) -> Result<(), Failure> {
+    let Some(text) = store.drive(run.id)? else { return Ok(()) };
+    let was = DriveRecord::from_json(run.id, &text)?;
+    match opened.subject.drive_record().is_some_and(|is| is.files == was.files) {
+        true => Ok(()),
+        false => Err(changed(run, "the drive as the run keeps it", "one whose description has changed since")),
+    }
+}
+
 /// Makes sure that a real target is the one that the run was on, before anything opens it to write.
 fn check_same(run: &Run) -> Result<(), Failure> {
     let target = &run.target;
@@ -346,8 +360,9 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
 fn finish(store: &Store, run: RunId, pages: &Pages) -> Result<(), Failure> {
     let outcome = recall(store, run)?;
     // First the report: nobody may be there to read the summary.
-    let path = write_report_to(&outcome, pages)?;
-    print_summary(&outcome, std::io::stdout().is_terminal())?;
+    let report = Report::of(&outcome);
+    let path = write_report_to(&report, &outcome.run, pages)?;
+    print_summary(&report, std::io::stdout().is_terminal())?;
     say(&format!("Report: {}\n", path.display()))?;
-    judge(store, run)
+    judge(&outcome)
 }

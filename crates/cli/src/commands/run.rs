@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
 use lab::plan::{self, Diagnostic, Field, Length, Plan};
-use lab::recall;
+use lab::{Outcome, recall};
 use report::export::{self, Single};
-use store::{RunId, Store};
+use store::Store;
 use workload::Workload;
 
 use super::jobs::{self, Asked};
@@ -187,10 +187,15 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     let (store, done) = undertaking.carry_out(store, run, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
-    let document = || document(arguments.format, name, Some(arguments.target()), access.is_direct(), &store, run);
-    let Err(broken) = done else { return Ok((document()?, judge(&store, run))) };
+    let outcome = recall(&store, run);
+    let document =
+        |outcome: &Outcome| document(arguments.format, name, Some(arguments.target()), access.is_direct(), outcome);
+    let Err(broken) = done else {
+        let outcome = outcome?;
+        return Ok((document(&outcome)?, judge(&outcome)));
+    };
     if broken.reason.is_interruption()
-        && let Ok(document) = document()
+        && let Ok(document) = outcome.map_err(Failure::from).and_then(|outcome| document(&outcome))
     {
         say(&document)?;
     }
@@ -220,11 +225,11 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
     let document = match (jobs.next(), jobs.next()) {
         (Some(job), None) => {
             let name = arguments.name.as_deref().unwrap_or(&job.name);
-            document(arguments.format, name, None, done.direct, &done.store, done.run)?
+            document(arguments.format, name, None, done.direct, &done.outcome)?
         }
         _ => jobs::show(&done).map(|()| String::new())?,
     };
-    Ok((document, judge(&done.store, done.run)))
+    Ok((document, judge(&done.outcome)))
 }
 
 /// The span, if it holds a block at all.
@@ -384,10 +389,9 @@ fn document(
     name: &str,
     target: Option<&str>,
     direct: bool,
-    store: &Store,
-    run: RunId,
+    outcome: &Outcome,
 ) -> Result<String, Failure> {
-    let outcome = recall(store, run)?;
+    let run = outcome.run.id;
     let measurement = outcome
         .steps
         .iter()

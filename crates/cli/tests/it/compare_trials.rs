@@ -33,6 +33,8 @@ fn place(runs: &[[f64; 2]], repeats: u32) -> Place {
             target_fingerprint: None,
             direct: true,
             size: None,
+            capacity: None,
+            drive: None,
             seed: Seed::new(1),
             repeats: Some(repeats),
             started_ms: 0,

@@ -1,13 +1,17 @@
 //! A review that is killed again and again: no finished cell is lost, and the figures are those of one that was not.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Stdio;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::Place;
 use rusqlite::Connection;
+use testkit::loops::LoopDevice;
 use testkit::soak;
+use testkit::{skip, tool};
 
 /// Every kind of step, each so short that the whole takes a fraction of a second.
 const PLAN: &str = r#"
@@ -173,4 +177,84 @@ fn a_review_of_a_file_that_is_killed_goes_on_where_it_was() {
     assert_eq!(cells.keys().filter(|(step, ..)| *step == "read").count(), 6);
     assert_eq!(cells.keys().filter(|(step, ..)| *step == "jobs").count(), 4);
     assert!((5..=6).contains(&cells.keys().filter(|(step, ..)| *step == "precise").count()));
+}
+
+/// A process that is ended when this is dropped.
+struct Doomed(Child);
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// The memory control groups of a process, of whichever version of the kernel's interface.
+fn groups_of(pid: u32) -> Vec<PathBuf> {
+    fn below(folder: &Path, own: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders
+            .flat_map(|entry| match entry.file_name().to_string_lossy().starts_with(own) {
+                true => vec![entry.path()],
+                false => below(&entry.path(), own),
+            })
+            .collect()
+    }
+    below(Path::new("/sys/fs/cgroup"), &format!("assay-{pid}-"))
+}
+
+#[test]
+fn a_review_that_is_killed_for_memory_is_told_so_in_the_run_and_at_the_terminal() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place.path("disk"), 400) else { return };
+    if tool("mkfs.ext4").is_none() {
+        return skip("there is no mkfs.ext4");
+    }
+    let plan = place.path("limited.toml");
+    let step = "do = \"files\"\ncache = \"limit\"\nmemory = \"32MiB\"\nsize = \"64MiB\"\nrw = \"randwrite\"\nruntime = \"600s\"";
+    std::fs::write(&plan, format!("name = \"limited\"\nrepeats = 1\n[[step]]\nname = \"try\"\n{step}\n")).unwrap();
+    let plan = plan.display().to_string();
+    let said = place.assay(&["review", &device.0, "--plan", &plan, "--dry-run"]);
+    if said.stderr.contains("memory cannot be limited here") {
+        return skip(&said.stderr);
+    }
+    let mut command = place.command(&["review", &device.0, "--plan", &plan]);
+    let mut review = Doomed(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    let pid = review.0.id();
+    let is_inside = |group: &PathBuf| {
+        let inside = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        inside.lines().any(|line| line == pid.to_string())
+    };
+    let until = Instant::now() + Duration::from_secs(60);
+    let group = loop {
+        if let Some(group) = groups_of(pid).into_iter().find(is_inside) {
+            break group;
+        }
+        assert!(review.0.try_wait().unwrap().is_none() && Instant::now() < until, "it does not limit its memory");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    // Another takes all that the group has, and the kernel is to end the review for it.
+    std::fs::write(format!("/proc/{pid}/oom_score_adj"), "1000").unwrap();
+    let taker = "echo $$ >\"$0/cgroup.procs\"; exec dd if=/dev/zero of=/dev/null bs=256M count=1";
+    let mut taker = Doomed(Command::new("sh").args(["-c", taker]).arg(&group).stderr(Stdio::null()).spawn().unwrap());
+    let ended = loop {
+        if let Some(ended) = review.0.try_wait().unwrap() {
+            break ended;
+        }
+        assert!(taker.0.try_wait().unwrap().is_none() && Instant::now() < until, "the kernel does not end the review");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    drop(taker);
+    // What undoes its changes holds the other end, so that this is after that.
+    let mut told = String::new();
+    review.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert_eq!(ended.signal(), Some(9), "{told}");
+    for words in ["for want of memory", "limits it to 32 MiB (cache = \"limit\"", "Run 1 is marked failed"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert_eq!(groups_of(pid), [] as [PathBuf; 0]);
+    assert!(place.succeeds(&["runs"]).contains("failed"));
+    let shown = place.succeeds(&["show", "1"]).replace('\n', " ");
+    assert!(shown.contains("for want of memory") && shown.contains("32 MiB"), "{shown}");
 }

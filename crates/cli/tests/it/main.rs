@@ -37,6 +37,7 @@ mod serve;
 mod serve_browser;
 mod serve_many;
 mod shells;
+mod stored;
 mod support;
 mod traces;
 mod transcripts;

@@ -14,6 +14,7 @@ pub use controller::ControllerSpec;
 pub use layout::{Layout, Level, Step};
 
 use crate::agenda::Agenda;
+use crate::cloned::clone_in_place;
 use crate::slab::Slab;
 use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before, within};
 
@@ -337,38 +338,19 @@ impl Drive for Array {
     }
 }
 
-impl Clone for Array {
-    fn clone(&self) -> Self {
-        Self {
-            layout: self.layout,
-            members: self.members.clone(),
-            due: self.due.clone(),
-            first: self.first,
-            in_flight: self.in_flight.clone(),
-            controllers: self.controllers.clone(),
-            agenda: self.agenda.clone(),
-            flights: self.flights.clone(),
-            commands: self.commands.clone(),
-            done: self.done.clone(),
-            now: self.now,
-            counters: self.counters,
-            steps: Vec::new(),
-        }
-    }
-
-    /// Copies into the members' memory.
-    fn clone_from(&mut self, other: &Self) {
-        self.layout = other.layout;
-        self.members.clone_from(&other.members);
-        self.due.clone_from(&other.due);
-        self.first = other.first;
-        self.in_flight.clone_from(&other.in_flight);
-        self.controllers.clone_from(&other.controllers);
-        self.agenda.clone_from(&other.agenda);
-        self.flights.clone_from(&other.flights);
-        self.commands.clone_from(&other.commands);
-        self.done.clone_from(&other.done);
-        self.now = other.now;
-        self.counters = other.counters;
-    }
-}
+// Into the members' memory.
+clone_in_place!(Array {
+    layout,
+    members,
+    due,
+    first,
+    in_flight,
+    controllers,
+    agenda,
+    flights,
+    commands,
+    done,
+    now,
+    counters,
+    steps,
+});

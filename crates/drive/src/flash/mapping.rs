@@ -536,25 +536,46 @@ impl Clone for Mapping {
 
     /// Copies into the memory already had; copies nothing large if both have the same history.
     fn clone_from(&mut self, other: &Self) {
-        if self.digest != other.digest || !self.is_like(other) {
-            self.slots.clone_from(&other.slots);
-            self.owners.clone_from(&other.owners);
-            self.valid.clone_from(&other.valid);
-            self.counts.clone_from(&other.counts);
-            self.single.clone_from(&other.single);
-            self.units.clone_from(&other.units);
-            self.wear.clone_from(&other.wear);
-            self.read_only = other.read_only;
+        let is_alike = self.digest == other.digest && self.is_like(other);
+        // All fields, so that the compiler asks about a new one.
+        let Self {
+            geometry,
+            collection,
+            slc,
+            page_bits,
+            slots,
+            owners,
+            valid,
+            counts,
+            single,
+            units,
+            level_max,
+            next_unit,
+            collecting,
+            digest,
+            moved,
+            wear,
+            read_only,
+        } = other;
+        if !is_alike {
+            self.slots.clone_from(slots);
+            self.owners.clone_from(owners);
+            self.valid.clone_from(valid);
+            self.counts.clone_from(counts);
+            self.single.clone_from(single);
+            self.units.clone_from(units);
+            self.wear.clone_from(wear);
+            self.read_only = *read_only;
         }
-        self.geometry = other.geometry;
-        self.collection = other.collection;
-        self.slc = other.slc;
-        self.page_bits = other.page_bits;
-        self.level_max = other.level_max;
-        self.next_unit = other.next_unit;
-        self.collecting = other.collecting;
-        self.digest = other.digest;
-        self.moved = other.moved;
+        self.geometry = *geometry;
+        self.collection = *collection;
+        self.slc = *slc;
+        self.page_bits = *page_bits;
+        self.level_max = *level_max;
+        self.next_unit = *next_unit;
+        self.collecting = *collecting;
+        self.digest = *digest;
+        self.moved = *moved;
     }
 }
 

@@ -39,6 +39,7 @@ use read_ahead::ReadAhead;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
 
+use crate::cloned::clone_in_place;
 use crate::energy::Meter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
@@ -279,59 +280,29 @@ impl Drive for FlashDrive {
     }
 }
 
-impl Clone for FlashDrive {
-    fn clone(&self) -> Self {
-        Self {
-            spec: self.spec,
-            page_sectors: self.page_sectors,
-            now: self.now,
-            firmware: self.firmware.clone(),
-            journal: self.journal,
-            read_ahead: self.read_ahead.clone(),
-            compression: self.compression,
-            link: self.link.clone(),
-            queue: self.queue.clone(),
-            buffer: self.buffer.clone(),
-            mapping: self.mapping.clone(),
-            map_cache: self.map_cache.clone(),
-            map_base: self.map_base,
-            nand: self.nand.clone(),
-            written_to: self.written_to,
-            counters: self.counters,
-            meter: self.meter,
-            thermal: self.thermal,
-            pace: self.pace,
-            unsettled: self.unsettled.clone(),
-            plan: Vec::new(),
-            waiting: self.waiting.clone(),
-            waiting_ready: self.waiting_ready,
-        }
-    }
-
-    /// Copies into the memory already had. The page map, which is nearly all of it, is left alone where
-    /// it has not changed since it was copied.
-    fn clone_from(&mut self, other: &Self) {
-        self.spec = other.spec;
-        self.page_sectors = other.page_sectors;
-        self.now = other.now;
-        self.firmware.clone_from(&other.firmware);
-        self.journal = other.journal;
-        self.read_ahead.clone_from(&other.read_ahead);
-        self.compression = other.compression;
-        self.link.clone_from(&other.link);
-        self.queue.clone_from(&other.queue);
-        self.buffer.clone_from(&other.buffer);
-        self.mapping.clone_from(&other.mapping);
-        self.map_cache.clone_from(&other.map_cache);
-        self.map_base = other.map_base;
-        self.nand.clone_from(&other.nand);
-        self.written_to = other.written_to;
-        self.counters = other.counters;
-        self.waiting.clone_from(&other.waiting);
-        self.waiting_ready = other.waiting_ready;
-        self.meter = other.meter;
-        self.thermal = other.thermal;
-        self.pace = other.pace;
-        self.unsettled.clone_from(&other.unsettled);
-    }
-}
+// The page map, which is nearly all of it, is left alone where it has not changed since it was copied.
+clone_in_place!(FlashDrive {
+    spec,
+    page_sectors,
+    now,
+    firmware,
+    journal,
+    read_ahead,
+    compression,
+    link,
+    queue,
+    buffer,
+    mapping,
+    map_cache,
+    map_base,
+    nand,
+    written_to,
+    counters,
+    meter,
+    thermal,
+    pace,
+    unsettled,
+    plan,
+    waiting,
+    waiting_ready,
+});

@@ -297,6 +297,15 @@ impl<'de> Deserialize<'de> for Preset {
 }
 
 impl Rated {
+    /// The promises in a drive's file; none if it has none.
+    pub fn of_file(text: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Part {
+            rated: Option<Rated>,
+        }
+        toml::from_str::<Part>(text).ok()?.rated
+    }
+
     /// Each promise that is made.
     fn facts(&self) -> impl Iterator<Item = String> + use<> {
         let sequential = [(self.sequential_read, "read"), (self.sequential_write, "write")];

@@ -16,6 +16,7 @@ pub use limit::{Limit, Part};
 
 use crate::agenda::Agenda;
 use crate::array::{Array, ControllerSpec, Layout, Level};
+use crate::cloned::clone_in_place;
 use crate::preset::Preset;
 use crate::slab::Slab;
 use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before};
@@ -288,33 +289,5 @@ impl Drive for Rig {
     }
 }
 
-impl Clone for Rig {
-    fn clone(&self) -> Self {
-        Self {
-            spec: self.spec.clone(),
-            host: self.host.clone(),
-            array: self.array.clone(),
-            array_due: self.array_due,
-            agenda: self.agenda.clone(),
-            flights: self.flights.clone(),
-            commands: self.commands.clone(),
-            done: self.done.clone(),
-            now: self.now,
-            counters: self.counters,
-        }
-    }
-
-    /// Copies into the memory of the drives.
-    fn clone_from(&mut self, other: &Self) {
-        self.spec.clone_from(&other.spec);
-        self.host.clone_from(&other.host);
-        self.array.clone_from(&other.array);
-        self.array_due = other.array_due;
-        self.agenda.clone_from(&other.agenda);
-        self.flights.clone_from(&other.flights);
-        self.commands.clone_from(&other.commands);
-        self.done.clone_from(&other.done);
-        self.now = other.now;
-        self.counters = other.counters;
-    }
-}
+// Into the memory of the drives.
+clone_in_place!(Rig { spec, host, array, array_due, agenda, flights, commands, done, now, counters });

@@ -90,6 +90,7 @@ mod tests {
             target_fingerprint: None,
             direct: true,
             size: None,
+            capacity: None,
             seed: Seed::new(seed),
             repeats: None,
             state: State::Complete,

@@ -19,12 +19,13 @@ pub use live::{Now, live, live_state, live_step};
 use maud::{Markup, html};
 pub use trouble::{trouble, who_are_you};
 
+use crate::Report;
 use crate::page::Page;
 use frame::{Charts, Place, framed};
 
 /// The report of a run as a page of the site.
 pub fn report(outcome: &Outcome, is_under_way: bool) -> String {
-    let page = crate::page::page(outcome);
+    let page = crate::page::page(&Report::of(outcome));
     let heading = html! { (page.heading) (tools(outcome, is_under_way)) };
     framed(&Page { heading, ..page }, Place::Runs, Charts::Drawn)
 }

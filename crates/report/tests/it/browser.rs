@@ -120,6 +120,8 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
             target_fingerprint: None,
             direct: true,
             size: None,
+            capacity: None,
+            drive: None,
             seed: Seed::new(1),
             repeats: None,
             started_ms: 0,

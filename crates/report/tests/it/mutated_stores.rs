@@ -40,6 +40,8 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             target_fingerprint: None,
             direct: true,
             size: None,
+            capacity: None,
+            drive: None,
             seed: Seed::new(seed),
             repeats: None,
             started_ms: 1_767_225_600_000,

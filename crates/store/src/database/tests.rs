@@ -23,6 +23,8 @@ fn run() -> NewRun {
         target_fingerprint: None,
         direct: true,
         size: None,
+        capacity: None,
+        drive: None,
         seed: Seed::new(1),
         repeats: None,
         started_ms: 0,

@@ -55,6 +55,7 @@ fn a_run_comes_back_as_it_began_and_ended() {
     assert_eq!((&run.plan, &run.plan_text, run.quick), (&given.plan, &given.plan_text, true));
     assert_eq!((&run.target, &run.target_identity, run.size), (&given.target, &given.target_identity, given.size));
     assert_eq!((&run.target_fingerprint, run.direct), (&given.target_fingerprint, given.direct));
+    assert_eq!((run.capacity, store.drive(first).unwrap()), (given.capacity, given.drive.clone()));
     assert_eq!((run.seed, run.repeats, run.started_ms), (given.seed, given.repeats, given.started_ms));
     assert_eq!((&run.version, &run.commit, &run.environment), (&given.version, &given.commit, &given.environment));
     assert_eq!((run.state, run.error.as_deref()), (State::Failed, Some("the disk is full")));
@@ -109,7 +110,8 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN trim_service; ALTER TABLE measurement DROP COLUMN failures;
          ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
          DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
-         ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 1",
+         ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes;
+         ALTER TABLE run DROP COLUMN drive; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -126,7 +128,8 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
     place.tamper(
         "ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
-         ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 5",
+         ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes;
+         ALTER TABLE run DROP COLUMN drive; PRAGMA user_version = 5",
     );
     let doubts = vec!["It fell silent.".to_owned()];
     let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
@@ -401,9 +404,9 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = Place::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 11");
+    place.tamper("PRAGMA user_version = 12");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 11, this one knows 10); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 12, this one knows 11); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

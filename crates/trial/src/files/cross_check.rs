@@ -294,7 +294,8 @@ impl Task<'_> {
         if ended.code == Some(0) {
             return Ok(ended);
         }
-        Err(TrialError::Failed { command: format!("{program} {}", arguments.join(" ")), said: ended.last_words() })
+        let said = memory.and_then(MemoryLimit::misfortune).unwrap_or_else(|| ended.last_words());
+        Err(TrialError::Failed { command: format!("{program} {}", arguments.join(" ")), said })
     }
 
     /// Removes a file, so that the next finds the room that this one found.

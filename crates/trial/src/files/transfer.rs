@@ -265,7 +265,7 @@ impl<'c> Task<'c> {
 
     fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
-        let limit = self.memory().map(|limit| MemoryLimit::make(limit, &place.aftermath)).transpose()?;
+        let limit = self.memory().map(|limit| MemoryLimit::make_for_this(limit, &place.aftermath)).transpose()?;
         let room = limit.as_ref().map(|limit| limit.leave_room(place.stage(), &place.aftermath)).transpose()?;
         limit.iter().try_for_each(MemoryLimit::enter)?;
         let opening = Opening {

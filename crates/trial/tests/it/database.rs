@@ -267,6 +267,6 @@ fn a_trial_that_is_killed_leaves_nothing_when_the_next_one_has_looked() {
         // Another program that looks may have begun to settle it before.
         until(kind, || left_by(child.id()).is_empty());
         let device = fs::read_to_string(folder.path().join("device")).unwrap();
-        assert_eq!(attach::loop_device::backing(Path::new(&device)), None, "{kind}: the stage is free again");
+        assert_eq!(host::loop_device::backing_file(Path::new(&device)), None, "{kind}: the stage is free again");
     }
 }

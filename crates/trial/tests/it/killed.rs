@@ -10,8 +10,8 @@ use crate::support::{Staged, attempt, can_stage, choices, experiment, left_by, l
 use assay_trial::Aftermath;
 use block::Bytes;
 use tempfile::TempDir;
+use testkit::PATIENCE;
 use testkit::process::again;
-use testkit::{PATIENCE, until};
 
 /// What the process that is to be killed does, and in which folder on a file; on an attached drive without one.
 const TOLD: &str = "ASSAY_TEST_TRIAL";
@@ -40,7 +40,7 @@ fn does_a_trial_until_it_is_killed() {
 fn keeps_what_a_killed_one_promised() {
     let last = std::env::args().next_back().map(PathBuf::from);
     if let Some(book) = last.filter(|last| last.extension().is_some_and(|extension| extension == "json")) {
-        Aftermath::guard(&book).unwrap();
+        Aftermath::guard(&book).unwrap().1.unwrap();
     }
 }
 
@@ -51,6 +51,17 @@ impl Drop for Doomed {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
+    }
+}
+
+/// Waits until it is so, while the process goes on that is to bring it about, where there is one.
+fn until(what: &str, mut doing: Option<&mut Doomed>, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        let ended = doing.as_mut().and_then(|doomed| doomed.0.try_wait().unwrap());
+        assert!(ended.is_none(), "{what}: the process ended before ({})", ended.unwrap());
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -70,14 +81,14 @@ fn killed(told: &str, is_time: impl Fn(&str) -> bool) {
         .unwrap();
     let pid = child.id();
     let mut doomed = Doomed(child);
-    until("it has a loop device", || !loops_over(folder.path()).is_empty());
+    until("it has a loop device", Some(&mut doomed), || !loops_over(folder.path()).is_empty());
     let device = loops_over(folder.path())[0].split_whitespace().next().unwrap().to_owned();
     let own = format!("/run/assay/mnt-{pid}-");
-    until("it is in the midst of it", || is_time(&own));
-    until("the device has its scheduler", || schedulers(&device).contains("[bfq]"));
+    until("it is in the midst of it", Some(&mut doomed), || is_time(&own));
+    until("the device has its scheduler", Some(&mut doomed), || schedulers(&device).contains("[bfq]"));
     doomed.0.kill().unwrap();
     doomed.0.wait().unwrap();
-    until("it has left nothing", || left_by(pid).is_empty() && loops_over(folder.path()).is_empty());
+    until("it has left nothing", None, || left_by(pid).is_empty() && loops_over(folder.path()).is_empty());
     assert!(schedulers(&device).contains("[none]"), "{}", schedulers(&device));
 }
 

@@ -1,8 +1,12 @@
 //! A run while it is under way.
 
-use lab::{plan_of, recall};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lab::plan::Plan;
+use lab::{LabError, plan_of, recall};
 use report::site;
-use store::{RunId, State, Store};
+use store::{Run, RunId, State, Store};
 
 use super::routes::Refusal;
 use crate::bulletin::Bulletin;
@@ -16,12 +20,38 @@ pub fn page(store: &Store, run: RunId) -> Result<Response, Refusal> {
     Ok(Response::html(200, site::live(&outcome, &kept, now.as_ref())))
 }
 
-/// How far it has come. This is asked every second, so nothing that was measured is read.
-pub fn state(store: &Store, run: RunId) -> Result<Response, Refusal> {
+/// How far it has come. This is asked every second, so nothing that was measured is read, and the plan only once.
+pub fn state(store: &Store, plans: &Plans, run: RunId) -> Result<Response, Refusal> {
     let (now, kept) = (now(store, run), store.kept(run)?);
     let run = store.run(run)?;
-    let text = site::live_state(&run, &plan_of(&run)?, &kept, now.as_ref());
+    let text = site::live_state(&run, &*plans.of(&run)?, &kept, now.as_ref());
     Ok(Response::text("application/json", text))
+}
+
+/// The plans of the runs that were followed last, as they were read.
+#[derive(Debug, Default)]
+pub struct Plans(Mutex<VecDeque<(Option<u32>, Arc<Plan>)>>);
+
+/// How many of them are kept.
+const FOLLOWED: usize = 8;
+
+impl Plans {
+    /// The plan of a run. It is known by its text, as the store may have become another.
+    fn of(&self, run: &Run) -> Result<Arc<Plan>, LabError> {
+        let asked = (run.repeats, run.quick, run.simulated, &run.plan_text);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known
+            .iter()
+            .find(|(repeats, plan)| (*repeats, plan.quick, plan.simulated, &plan.text) == asked)
+            .map(|(_, plan)| Arc::clone(plan));
+        if let Some(plan) = found {
+            return Ok(plan);
+        }
+        let plan = Arc::new(plan_of(run)?);
+        known.push_front((run.repeats, Arc::clone(&plan)));
+        known.truncate(FOLLOWED);
+        Ok(plan)
+    }
 }
 
 /// What is kept of one step.
@@ -36,4 +66,56 @@ fn now(store: &Store, run: RunId) -> Option<site::Now> {
     // It may have ended between the two looks.
     let is_running = || store.run(run).is_ok_and(|run| run.state == State::Running);
     told.filter(|_| is_running()).map(|text| Bulletin::read(&text).map(|bulletin| bulletin.now()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Seed;
+    use store::NewRun;
+
+    use super::*;
+
+    const PLAN: &str =
+        "name = \"p\"\n[[step]]\nname = \"read\"\nrw = \"randread\"\nruntime = \"1s\"\nsweep.bs = [\"4k\", \"8k\"]\n";
+
+    /// A run of this text in a store of its own.
+    fn run(text: &str, quick: bool) -> Run {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
+        let id = store.begin(&NewRun {
+            plan: "p".to_owned(),
+            plan_text: text.to_owned(),
+            quick,
+            simulated: false,
+            target: "sim:x25-m".to_owned(),
+            target_identity: String::new(),
+            target_fingerprint: None,
+            direct: true,
+            size: None,
+            capacity: None,
+            drive: None,
+            seed: Seed::new(1),
+            repeats: None,
+            started_ms: 0,
+            version: String::new(),
+            commit: String::new(),
+            environment: "{}".to_owned(),
+        });
+        store.run(id.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_plan_of_a_run_that_is_followed_is_read_once() {
+        let (plans, asked) = (Plans::default(), run(PLAN, false));
+        let first = plans.of(&asked).unwrap();
+        assert!((0..100).all(|_| Arc::ptr_eq(&first, &plans.of(&asked).unwrap())));
+        assert!(!Arc::ptr_eq(&first, &plans.of(&run(PLAN, true)).unwrap()), "it was shortened");
+        let other = plans.of(&run(&PLAN.replace("4k", "16k"), false)).unwrap();
+        assert_eq!(other.text, PLAN.replace("4k", "16k"), "another store has another run of this number");
+        assert!(Arc::ptr_eq(&first, &plans.of(&asked).unwrap()));
+        for number in 0..2 * FOLLOWED {
+            plans.of(&run(&PLAN.replace("1s", &format!("{}s", number + 2)), false)).unwrap();
+        }
+        assert_eq!(plans.0.lock().unwrap().len(), FOLLOWED);
+    }
 }

@@ -74,7 +74,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.open {
         open(&link);
     }
-    server::serve(&listener, Site { store: file, access })
+    server::serve(&listener, Site { store: file, access, plans: live::Plans::default() })
         .map_err(|error| Failure::failed(format!("the server ended: {error}")))
 }
 
@@ -95,6 +95,7 @@ fn open(link: &str) {
 struct Site {
     store: PathBuf,
     access: Access,
+    plans: live::Plans,
 }
 
 #[cfg(test)]

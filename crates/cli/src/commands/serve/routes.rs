@@ -98,7 +98,7 @@ fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
         ["run", id, form] => run::document(&store()?, number(id)?, form),
         ["compare"] => compare::page(&store()?, request),
         ["live", id] => live::page(&store()?, number(id)?),
-        ["live", id, "state"] => live::state(&store()?, number(id)?),
+        ["live", id, "state"] => live::state(&store()?, &site.plans, number(id)?),
         ["live", id, "step", place] => live::step(&store()?, number(id)?, place),
         ["plans"] => catalog::plans(&store()?),
         ["drives"] => catalog::drives(&store()?),

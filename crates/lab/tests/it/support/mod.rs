@@ -17,6 +17,8 @@ pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) 
             target_fingerprint: None,
             direct: true,
             size,
+            capacity: None,
+            drive: None,
             seed: Seed::new(1),
             repeats: None,
             started_ms: 0,

@@ -4,9 +4,10 @@ pub mod browser;
 
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
+use drive::preset::Preset;
 use engine::{Clock, Measurement};
 use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Precondition, Repetition, Step};
-use lab::{CellOutcome, Finding, Outcome, StepOutcome};
+use lab::{CellOutcome, DriveRecord, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
 use workload::{Pattern, Stop, Workload};
@@ -253,6 +254,7 @@ pub fn outcome() -> Outcome {
     Outcome {
         run: run(&plan),
         capacity: Some(Bytes::from_gib(40)),
+        drive: Preset::find("x25-m").ok().map(|preset| DriveRecord::of(&preset)),
         plan,
         steps,
         health: lab::health::HealthRecord::default(),
@@ -295,6 +297,7 @@ fn run(plan: &Plan) -> Run {
         target_fingerprint: None,
         direct: true,
         size: None,
+        capacity: None,
         seed: Seed::new(42),
         repeats: None,
         state: State::Complete,
@@ -438,6 +441,7 @@ pub fn in_rounds() -> Outcome {
     Outcome {
         run: run(&plan),
         capacity: Some(Bytes::from_gib(1)),
+        drive: Preset::find("x25-m").ok().map(|preset| DriveRecord::of(&preset)),
         plan,
         steps,
         health: lab::health::HealthRecord::default(),

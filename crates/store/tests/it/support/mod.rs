@@ -18,6 +18,8 @@ pub fn new_run() -> NewRun {
         target_fingerprint: Some("inode 7".into()),
         direct: false,
         size: Some(Bytes::from_gib(2)),
+        capacity: Some(Bytes::from_gib(3)),
+        drive: Some("{\"files\":[\"kind\"]}".into()),
         seed: Seed::new(u64::MAX),
         repeats: Some(3),
         started_ms: 1_767_225_600_000,

@@ -1,0 +1,47 @@
+//! `assay aftermath`: undoes what a run that was killed has left, and says why it was killed where that is known.
+
+use std::path::PathBuf;
+
+use store::{RunId, State, Store};
+use trial::Aftermath;
+
+use crate::failure::Failure;
+use crate::undertaking::now_ms;
+
+/// What the run that starts this says of itself.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// The run that is guarded
+    #[arg(long)]
+    run: Option<i64>,
+
+    /// The file of its promises
+    promises: PathBuf,
+}
+
+/// Waits for the end of standard input. If the process there was killed, what it left is undone, and the cause is entered in
+/// the run and told at the terminal that the run was started from: nobody else is left to do so.
+pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>) -> Result<(), Failure> {
+    let (cause, settled) = Aftermath::guard(&arguments.promises).map_err(Failure::failed)?;
+    let Some(cause) = cause else { return settled.map_err(Failure::failed) };
+    let entered = arguments.run.map(|run| enter(&mut open()?, RunId(run), &cause));
+    let words = match entered {
+        None => cause,
+        Some(Ok(())) => {
+            let run = RunId(arguments.run.unwrap_or_default());
+            format!("{cause}\nRun {run} is marked failed; what was measured before is kept")
+        }
+        Some(Err(error)) => format!("{cause}\nThe run stays marked unfinished: {}", error.words(false)),
+    };
+    let left = settled.err().map(|error| format!("\n{error}")).unwrap_or_default();
+    Err(Failure::failed(format!("{words}{left}")))
+}
+
+/// Enters why a run ended, unless somebody goes on with it already.
+fn enter(store: &mut Store, run: RunId, cause: &str) -> Result<(), Failure> {
+    store.own(run)?;
+    if store.run(run)?.state == State::Running {
+        store.finish(run, State::Failed, Some(cause), now_ms())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
+
+use drive::preset::{Preset, Rated, Spec};
+use serde::{Deserialize, Serialize};
+use store::{Run, RunId, Store};
+
+use crate::LabError;
+use crate::replicate::{KnownFigure, known_figures};
+
+/// What reading a run needs of its simulated drive. It is kept in the store when the run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveRecord {
+    /// The drive's file with the changes that were asked for; behind a rig's file that of its drives.
+    pub files: Vec<String>,
+    /// The serial number.
+    pub serial: String,
+    /// The version of the firmware.
+    pub firmware: String,
+    /// What the drive is made of, in labelled lines.
+    pub facts: Vec<(String, String)>,
+    /// What reviews published of the fresh drive; empty for one that does not come with the program as it is.
+    pub published: Vec<KnownFigure>,
+    /// Whether the run kept no record, as in stores of before version 11, and this is the drive as the program has it now.
+    #[serde(skip)]
+    pub is_of_today: bool,
+}
+
+impl DriveRecord {
+    /// Of the drive as it is now.
+    pub fn of(preset: &Preset) -> Self {
+        let mut files = vec![preset.text.clone()];
+        if let Spec::Rig(rig) = &preset.spec {
+            files.push(rig.member.text.clone());
+        }
+        let identity = preset.identity();
+        Self {
+            files,
+            serial: identity.serial,
+            firmware: identity.firmware,
+            facts: preset.facts().into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect(),
+            published: known_figures(preset),
+            is_of_today: false,
+        }
+    }
+
+    /// As a store keeps it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("words and finite numbers always serialise")
+    }
+
+    /// What the drive's maker promises; none of a rig.
+    pub fn rated(&self) -> Option<Rated> {
+        Rated::of_file(self.files.first()?)
+    }
+
+    /// As a store keeps that of this run.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn from_json(run: RunId, text: &str) -> Result<Self, LabError> {
+        serde_json::from_str(text).map_err(|error| LabError::Drive { run, reason: error.to_string() })
+    }
+
+    /// The fact of this name.
+    pub fn fact(&self, name: &str) -> Option<String> {
+        self.facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.clone())
+    }
+
+    /// That of a run. The drive that comes with the program today is asked only for a run that kept no record.
+    pub(crate) fn of_run(store: &Store, run: &Run) -> Result<Option<Self>, LabError> {
+        if let Some(text) = store.drive(run.id)? {
+            return Self::from_json(run.id, &text).map(Some);
+        }
+        let today = run.target.strip_prefix("sim:").and_then(|name| Preset::find(name).ok());
+        Ok(today.map(|preset| Self { is_of_today: true, ..Self::of(&preset) }))
+    }
+}
