@@ -4,7 +4,7 @@ use lab::{plan_of, recall};
 use report::site;
 use store::{RunId, State, Store};
 
-use super::routes::Refusal;
+use super::refusal::Refusal;
 use crate::bulletin::Bulletin;
 use crate::http::Response;
 

@@ -1,0 +1,14 @@
+//! What is served.
+
+use std::path::PathBuf;
+
+use super::access::Access;
+
+/// What is served, and to whom.
+#[derive(Debug)]
+pub struct Site {
+    /// The file of the store.
+    pub store: PathBuf,
+    /// By what somebody is let in.
+    pub access: Access,
+}
