@@ -234,6 +234,8 @@ fn embedded() -> impl Iterator<Item = &'static (&'static str, &'static str)> + C
 
 #[cfg(test)]
 mod tests {
+    use block::{Endurance, Nanos};
+
     use super::*;
 
     fn flash(name: &str) -> FlashSpec {
