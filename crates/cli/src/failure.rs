@@ -54,6 +54,15 @@ impl Failure {
         }
     }
 
+    /// A plan that we wrote ourselves has mistakes: its places would tell the user nothing.
+    pub fn own_plan(mistakes: Vec<Diagnostic>) -> Self {
+        let sentence = |mistake: &Diagnostic| match &mistake.help {
+            Some(help) => format!("{mistake}; {help}"),
+            None => mistake.to_string(),
+        };
+        Self::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
+    }
+
     /// The words, with a place in the file where there is one.
     pub fn words(&self, color: bool) -> String {
         match &self.kind {

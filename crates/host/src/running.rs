@@ -8,13 +8,49 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use thiserror::Error;
 
-use crate::{ProgramError, program};
+use crate::program;
 
 /// How often a program is asked whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long a program that is being replaced just now may take until it can be started.
 const BUSY: Duration = Duration::from_secs(10);
+
+/// Why a program did not come to its end.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ProgramError {
+    /// It is not installed.
+    #[error("`{program}` is not installed; `assay doctor` says how to get it")]
+    Missing {
+        /// Its name.
+        program: String,
+    },
+    /// It could not be started.
+    #[error("`{program}` could not be started: {reason}")]
+    Start {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The system does not say whether it has ended.
+    #[error("`{program}` was started, and is out of sight: {reason}")]
+    Lost {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// It took too long and was ended.
+    #[error("`{program}` did not end within {} s and was stopped", limit.as_secs())]
+    Slow {
+        /// Its name.
+        program: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+}
 
 /// A program that has been started; if it still runs when this is dropped, it is ended with all of its group.
 #[derive(Debug)]

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use thiserror::Error;
-
 use crate::program;
-use crate::running::Running;
+use crate::running::{ProgramError, Running};
 
 /// What a program left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,41 +17,6 @@ pub struct Ended {
     pub stderr: String,
     /// The code it ended with; none where a signal ended it.
     pub code: Option<i32>,
-}
-
-/// Why a program did not come to its end.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum ProgramError {
-    /// It is not installed.
-    #[error("`{program}` is not installed; `assay doctor` says how to get it")]
-    Missing {
-        /// Its name.
-        program: String,
-    },
-    /// It could not be started.
-    #[error("`{program}` could not be started: {reason}")]
-    Start {
-        /// Its name.
-        program: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// The system does not say whether it has ended.
-    #[error("`{program}` was started, and is out of sight: {reason}")]
-    Lost {
-        /// Its name.
-        program: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// It took too long and was ended.
-    #[error("`{program}` did not end within {} s and was stopped", limit.as_secs())]
-    Slow {
-        /// Its name.
-        program: String,
-        /// How long it was waited for.
-        limit: Duration,
-    },
 }
 
 impl Ended {

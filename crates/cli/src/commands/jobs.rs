@@ -8,13 +8,13 @@ use host::open::TextError;
 use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::plan_text;
+use lab::plan::{self, Length};
 use lab::{Outcome, recall};
 use report::Report;
 use store::Store;
 use workload::Workload;
 
 use super::history::print_summary;
-use super::run::parsed;
 use crate::failure::Failure;
 use crate::job_file::{self, Reading};
 use crate::power::PowerOptions;
@@ -68,6 +68,7 @@ pub fn measure(
     let mut traces = lab::Traces::within(asked.reading.within(asked.file));
     let text = |layout| plan_text(&import, Path::new(asked.file), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
+    let parsed = |text: &str| plan::parse(text, Length::Full).map_err(Failure::own_plan);
     parsed(&text(import.uses_data))?;
     let direct = asked.real.direct.map_or(import.direct, |direct| direct == 1);
     let size = asked.real.size.or(import.size.filter(|_| !name.starts_with("sim:")));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
 use clap::ValueEnum;
-use lab::plan::{self, Diagnostic, Field, Length, Plan};
+use lab::plan::{self, Field, Length};
 use lab::{Outcome, recall};
 use report::export::{self, Single};
 use store::Store;
@@ -164,6 +164,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
+    let parsed = |text: &str| plan::parse(text, Length::Full).map_err(Failure::own_plan);
     parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
     let metering = arguments.power.open(name)?;
     let opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
@@ -241,18 +242,6 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
     Err(Failure::usage(format!(
         "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
     )))
-}
-
-/// The plan of which this is the text.
-pub(super) fn parsed(text: &str) -> Result<Plan, Failure> {
-    plan::parse(text, Length::Full).map_err(|mistakes| {
-        // The text is ours, so its places would tell the user nothing.
-        let sentence = |mistake: &Diagnostic| match &mistake.help {
-            Some(help) => format!("{mistake}; {help}"),
-            None => mistake.to_string(),
-        };
-        Failure::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
-    })
 }
 
 impl Arguments {

@@ -1,6 +1,8 @@
 //! The house rules that a machine can check: the layers, the size of files, where `unsafe` lives, the
 //! links between documents, and the scripts.
 
+mod circles;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -43,6 +45,12 @@ const STARTS: (&str, [&str; 4]) = ("host/src/program.rs", ["Command::new(", ".sp
 /// What any crate may use in its tests and nowhere else, and what uses none of them.
 const TESTKIT: &str = "testkit";
 
+/// What tells that a file is the kernel's own account of the machine: only `host` reads it, each part in one place.
+const KERNEL: [&str; 4] = ["\"/proc", "\"/sys/", "\"proc/", "\"sys/"];
+
+/// The crates that link io_uring: the engine hands requests over by it, ublk speaks by it, and the doctor tries it.
+const RINGS: [&str; 3] = ["engine", "attach", "cli"];
+
 const LINES_MAX: usize = 600;
 
 fn root() -> PathBuf {
@@ -79,9 +87,14 @@ fn sources() -> Vec<PathBuf> {
 
 /// The code of a file without its line comments and without its tests, which come last.
 fn code(text: &str) -> String {
-    let tests = ["mod tests", "pub(super) mod tests"].map(|tests| format!("#[cfg(test)]\n{tests}"));
+    let tests = ["mod tests {", "pub(super) mod tests {"].map(|tests| format!("#[cfg(test)]\n{tests}"));
     let untested = tests.iter().fold(text, |text, tests| text.split(tests.as_str()).next().unwrap());
     untested.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a file holds tests alone, which make what they need.
+fn is_test(path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem == "tests" || stem.to_string_lossy().ends_with("_tests"))
 }
 
 /// The keys of the dependency tables of a `Cargo.toml`, tests' and builds' included.
@@ -247,9 +260,7 @@ fn unsafe_code_lives_next_to_the_kernel_and_says_why_it_is_sound() {
 fn one_module_opens_files_for_writing_and_one_starts_programs() {
     let mut strays = Vec::new();
     for path in sources() {
-        // Tests in files of their own end so; they make what they need.
-        let is_test =
-            path.file_stem().is_some_and(|stem| stem == "tests" || stem.to_string_lossy().ends_with("_tests"));
+        let is_test = is_test(&path);
         let text = read(&path);
         // clap's commands are no programs.
         let code = code(&text).replace("clap::Command::new(", "").replace("Command::new(\"assay\")", "");
@@ -259,6 +270,33 @@ fn one_module_opens_files_for_writing_and_one_starts_programs() {
         }
     }
     assert!(strays.is_empty(), "{}", strays.join("\n"));
+}
+
+#[test]
+fn only_the_host_reads_what_the_kernel_tells_of_the_machine() {
+    let (mut strays, mut homes) = (Vec::new(), 0);
+    for path in sources().iter().filter(|path| !is_test(path)) {
+        let code = code(&read(path));
+        let found = KERNEL.iter().filter(|word| code.contains(**word)).count();
+        if path.starts_with(root().join("crates/host")) {
+            homes += found.min(1);
+        } else if found > 0 {
+            strays.push(path.display().to_string());
+        }
+    }
+    assert!(strays.is_empty(), "only crates/host reads /proc and /sys, yet these do:\n{}", strays.join("\n"));
+    assert!(
+        homes >= 5,
+        "only {homes} files of crates/host are seen to read /proc and /sys: is that still how it is written?"
+    );
+}
+
+#[test]
+fn only_what_hands_requests_over_links_io_uring() {
+    for (name, _) in LAYERS {
+        let links = dependencies(&read(&root().join("crates").join(name).join("Cargo.toml"))).contains("io-uring");
+        assert_eq!(links, RINGS.contains(&name), "`{name}` links io_uring, or does no more: only {RINGS:?} do");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use toml::{Table as Toml, Value};
 
+use super::error::{PresetError, nearest};
 use super::fields::Table;
-use super::{PresetError, nearest};
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
 pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, PresetError> {

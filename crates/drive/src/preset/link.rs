@@ -2,8 +2,9 @@
 
 use block::{Bytes, Nanos, Rate};
 
+use super::error::{PresetError, require};
+use super::fields::table;
 use super::units::{bytes, duration, rate, some_duration};
-use super::{PresetError, require, table};
 use crate::LinkTimes;
 
 table!(

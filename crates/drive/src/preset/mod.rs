@@ -2,18 +2,21 @@
 
 pub(crate) mod change;
 mod embedded;
+mod error;
 pub(crate) mod fields;
 pub(crate) mod link;
 pub(crate) mod power;
+mod rated;
 pub(crate) mod units;
 
-use block::{Bytes, Endurance, Nanos, Rate};
+use block::Bytes;
+pub use error::PresetError;
+pub(crate) use error::{require, unknown};
 pub(crate) use fields::table;
+pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use thiserror::Error;
 
 use self::embedded::{EMBEDDED, RIGS};
-use self::units::{some_duration, some_endurance, some_rate};
 use crate::Device;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
@@ -48,90 +51,6 @@ pub enum Spec {
     Disk(DiskSpec),
     /// Memory that forgets without power.
     Dram(DramSpec),
-}
-
-/// What a drive's maker promises; of a rig, nothing.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rated {
-    /// Where the figures are from.
-    pub source: String,
-    /// Sequential reads.
-    #[serde(default, deserialize_with = "some_rate")]
-    pub sequential_read: Option<Rate>,
-    /// Sequential writes.
-    #[serde(default, deserialize_with = "some_rate")]
-    pub sequential_write: Option<Rate>,
-    /// Latency of a read.
-    #[serde(default, deserialize_with = "some_duration")]
-    pub read_latency: Option<Nanos>,
-    /// Random reads of 4 KiB a second.
-    pub random_read_iops: Option<u64>,
-    /// Random writes of 4 KiB a second.
-    pub random_write_iops: Option<u64>,
-    /// How many of those are in flight; none where nobody says.
-    #[serde(default)]
-    pub random_depth: Option<u32>,
-    /// The figures by which a parameter of the model was chosen: that it meets them says nothing for it.
-    #[serde(default)]
-    pub fitted: Vec<Promise>,
-    /// How much the host may write in the drive's life.
-    #[serde(default, deserialize_with = "some_endurance")]
-    pub endurance: Option<Endurance>,
-    /// Where that is from; empty where it is not known.
-    #[serde(default)]
-    pub endurance_source: String,
-}
-
-/// A figure that a maker promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Promise {
-    /// [`Rated::sequential_read`].
-    SequentialRead,
-    /// [`Rated::sequential_write`].
-    SequentialWrite,
-    /// [`Rated::read_latency`].
-    ReadLatency,
-    /// [`Rated::random_read_iops`].
-    RandomReadIops,
-    /// [`Rated::random_write_iops`].
-    RandomWriteIops,
-}
-
-/// Why a drive cannot be had.
-#[non_exhaustive]
-#[derive(Clone, Debug, Error)]
-pub enum PresetError {
-    /// No drive has this name.
-    #[error("there is no simulated drive `{name}`; {}known: {known}", nearest.as_ref().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default())]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The most similar name, if any is similar.
-        nearest: Option<String>,
-        /// All names.
-        known: String,
-    },
-    /// The file is not a drive.
-    #[error("the drive's file cannot be read: {0}")]
-    Text(#[from] toml::de::Error),
-    /// The numbers do not make a drive.
-    #[error("the drive's numbers do not fit together: {found}; {right}")]
-    Numbers {
-        /// What was found.
-        found: String,
-        /// What would be right.
-        right: &'static str,
-    },
-    /// A change to a drive is not one.
-    #[error("`{change}` changes nothing in the drive: {why}")]
-    Change {
-        /// The change as it was asked for.
-        change: String,
-        /// What is wrong with it, and what would be right.
-        why: String,
-    },
 }
 
 /// The part of every drive's file that says how to read the rest.
@@ -296,28 +215,6 @@ impl<'de> Deserialize<'de> for Preset {
     }
 }
 
-impl Rated {
-    /// The promises in a drive's file; none if it has none.
-    pub fn of_file(text: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Part {
-            rated: Option<Rated>,
-        }
-        toml::from_str::<Part>(text).ok()?.rated
-    }
-
-    /// Each promise that is made.
-    fn facts(&self) -> impl Iterator<Item = String> + use<> {
-        let sequential = [(self.sequential_read, "read"), (self.sequential_write, "write")];
-        let random = [(self.random_read_iops, "reads"), (self.random_write_iops, "writes")];
-        let sequential = sequential.map(|(rate, op)| rate.map(|rate| format!("{rate} sequential {op}")));
-        let latency = self.read_latency.map(|latency| format!("{latency} read latency"));
-        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} random {op} of 4 KiB a second")));
-        let endurance = self.endurance.map(|endurance| format!("{endurance} written in its life"));
-        sequential.into_iter().chain([latency]).chain(random).chain([endurance]).flatten()
-    }
-}
-
 impl Spec {
     /// The tables of such a drive's file with their fields.
     pub(crate) fn tables(&self) -> &'static [fields::Table] {
@@ -335,31 +232,10 @@ fn embedded() -> impl Iterator<Item = &'static (&'static str, &'static str)> + C
     EMBEDDED.iter().chain(RIGS)
 }
 
-/// The error that `name` is none of `known`.
-pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
-    PresetError::Unknown {
-        name: name.to_owned(),
-        nearest: nearest(name, known.clone()).map(str::to_owned),
-        known: known.collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// The most similar of `known`, if any is similar.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .map(|known| (strsim::jaro_winkler(known, &name), known))
-        .filter(|(similarity, _)| *similarity > 0.6)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, known)| known)
-}
-
-pub(crate) fn require(holds: bool, found: impl FnOnce() -> String, right: &'static str) -> Result<(), PresetError> {
-    if holds { Ok(()) } else { Err(PresetError::Numbers { found: found(), right }) }
-}
-
 #[cfg(test)]
 mod tests {
+    use block::{Endurance, Nanos};
+
     use super::*;
 
     fn flash(name: &str) -> FlashSpec {

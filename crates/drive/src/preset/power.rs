@@ -2,8 +2,9 @@
 
 use block::{Energy, Nanos, Power, Temperature};
 
+use super::error::{PresetError, require};
+use super::fields::table;
 use super::units::{energy, heat_capacity, power, share, some_duration, some_power, temperature, thermal_resistance};
-use super::{PresetError, require, table};
 use crate::energy::{LowPower, PowerSpec};
 use crate::thermal::{STEP, ThermalSpec, Throttle};
 

@@ -22,9 +22,12 @@ pub use error::PowerError;
 pub use sensors::Sensors;
 pub use source::Source;
 
+use gauge::Gauge;
 use logbook::Logbook;
 use sampler::Sampler;
 use samples::Amount;
+use scpi::Instrument;
+use sensors::{Battery, Rapl, Sensor};
 use source::Kind;
 
 /// Meters that are read from when they are opened until this is dropped, and whose energy is added up: those of a drive's
@@ -45,7 +48,7 @@ impl PowerMeter {
     /// If one of them is not there, or is not as was described.
     pub fn open(sources: &[Source], root: &Path) -> Result<Self, PowerError> {
         let origin = Instant::now();
-        let open = |source: &Source| match (&source.kind, gauge::open(&source.kind, root)?) {
+        let open = |source: &Source| match (&source.kind, gauge_of(&source.kind, root)?) {
             (_, Some(gauge)) => Sampler::begin(gauge, origin).map(Meter::Sampled),
             (Kind::Csv(log), None) => Logbook::open(log).map(Meter::Logged),
             (kind, None) => unreachable!("{kind:?} is read by a gauge"),
@@ -103,4 +106,18 @@ impl Meter {
             Self::Logged(book) => book.energy(from, to),
         }
     }
+}
+
+/// Opens what is read, sensors below `root`; none for a log, which is written by others.
+///
+/// # Errors
+/// If it is not there, or not as it was described.
+fn gauge_of(kind: &Kind, root: &Path) -> Result<Option<Box<dyn Gauge>>, PowerError> {
+    Ok(Some(match kind {
+        Kind::Scpi(scpi) => Box::new(Instrument::open(scpi)?),
+        Kind::Rapl { zone, every } => Box::new(Rapl::open(root, zone.as_deref(), *every)?),
+        Kind::Hwmon { chip, channel, every } => Box::new(Sensor::open(root, chip.as_deref(), *channel, *every)?),
+        Kind::Battery { name, every } => Box::new(Battery::open(root, name.as_deref(), *every)?),
+        Kind::Csv(_) => return Ok(None),
+    }))
 }

@@ -5,7 +5,7 @@ use lab::plan::{Length, catalog, parse};
 use report::site::{self, Entry};
 use store::{Counted, Store};
 
-use super::routes::Refusal;
+use super::refusal::Refusal;
 use crate::http::Response;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,7 +4,7 @@ use lab::compare::{Comparison, Question};
 use lab::recall;
 use store::{RunId, Store};
 
-use super::routes::{Refusal, number};
+use super::refusal::{Refusal, number};
 use crate::http::{Request, Response};
 
 /// The most runs that are compared at once: more would not be told apart in a chart.

@@ -3,8 +3,8 @@
 use report::site::{List, RunEntry};
 use store::{Filter, State, Store};
 
-use super::Site;
-use super::routes::Refusal;
+use super::refusal::Refusal;
+use super::site::Site;
 use crate::http::{Request, Response};
 
 /// The runs of a page.

@@ -8,7 +8,7 @@ use lab::{LabError, plan_of, recall};
 use report::site;
 use store::{Run, RunId, State, Store};
 
-use super::routes::Refusal;
+use super::refusal::Refusal;
 use crate::bulletin::Bulletin;
 use crate::http::Response;
 

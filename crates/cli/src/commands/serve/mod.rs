@@ -5,18 +5,21 @@ mod catalog;
 mod compare;
 mod list;
 mod live;
+mod refusal;
 mod routes;
 mod run;
 mod server;
+mod site;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use host::program;
 use store::Store;
 
 use self::access::Access;
+use self::site::Site;
 use crate::failure::Failure;
 use crate::terminal::{notice, say};
 
@@ -88,14 +91,6 @@ fn open(link: &str) {
     if let Err(error) = start() {
         notice(format_args!("No browser could be opened (xdg-open: {error}); open the address by hand."));
     }
-}
-
-/// What is served, and to whom.
-#[derive(Debug)]
-struct Site {
-    store: PathBuf,
-    access: Access,
-    plans: live::Plans,
 }
 
 #[cfg(test)]

@@ -1,83 +1,11 @@
 //! Which page an address stands for.
 
-use lab::LabError;
-use lab::compare::CompareError;
-use store::{RunId, Store, StoreError};
+use store::Store;
 
-use super::{Site, catalog, compare, list, live, run};
-use crate::http::{Request, Response, Trouble};
-
-/// What cannot be shown, and why.
-#[derive(Debug)]
-pub enum Refusal {
-    /// There is no such page.
-    NoSuchPage,
-    /// The store has it not, or cannot be read.
-    Store(StoreError),
-    /// What is stored cannot be read.
-    Lab(LabError),
-    /// The runs cannot be compared.
-    Compare(CompareError),
-    /// What was asked makes no sense; what would.
-    Asked(String),
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<LabError> for Refusal {
-    fn from(error: LabError) -> Self {
-        match error {
-            LabError::Store(error) => Self::Store(error),
-            error => Self::Lab(error),
-        }
-    }
-}
-
-impl From<CompareError> for Refusal {
-    fn from(error: CompareError) -> Self {
-        Self::Compare(error)
-    }
-}
-
-impl From<Refusal> for Response {
-    fn from(refusal: Refusal) -> Self {
-        const IMPOSSIBLE: &str = "These cannot be compared";
-        match refusal {
-            Refusal::NoSuchPage => Self::trouble(404, "No such page", "There is no page at this address."),
-            Refusal::Store(error @ StoreError::NoSuchRun { .. }) => Self::trouble(404, "No such run", &sentence(error)),
-            Refusal::Store(error) => Self::trouble(500, "The store cannot be read", &sentence(error)),
-            Refusal::Lab(error) => Self::trouble(500, "This run cannot be read", &sentence(error)),
-            Refusal::Compare(error) => Self::trouble(400, IMPOSSIBLE, &sentence(error)),
-            Refusal::Asked(words) => Self::trouble(400, "This cannot be shown", &words),
-        }
-    }
-}
-
-impl Response {
-    /// A page that says what went wrong and what to do.
-    pub fn trouble(status: u16, title: &str, words: &str) -> Self {
-        Self::html(status, report::site::trouble(title, words, env!("CARGO_PKG_VERSION")))
-    }
-}
-
-impl From<Trouble> for Response {
-    fn from(trouble: Trouble) -> Self {
-        Self::trouble(trouble.status, trouble.title, trouble.words)
-    }
-}
-
-/// An error with a capital at its beginning and a full stop at its end.
-fn sentence(error: impl std::fmt::Display) -> String {
-    let text = error.to_string();
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    let end = if text.ends_with('.') { "" } else { "." };
-    format!("{}{}{end}", first.map(String::from).unwrap_or_default(), letters.as_str())
-}
+use super::refusal::{Refusal, number};
+use super::site::Site;
+use super::{catalog, compare, list, live, run};
+use crate::http::{Request, Response};
 
 /// The answer to a request.
 pub fn answer(site: &Site, request: &Request) -> Response {
@@ -108,16 +36,4 @@ fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
         }
         _ => Err(Refusal::NoSuchPage),
     }
-}
-
-/// The number of a run, as it stands in an address.
-pub fn number(text: &str) -> Result<RunId, Refusal> {
-    let wanted = || Refusal::Asked(format!("A run is a number, and this is none: {}.", shortened(text)));
-    text.trim().parse().map(RunId).map_err(|_| wanted())
-}
-
-/// As much of what somebody typed as is worth saying again.
-fn shortened(text: &str) -> String {
-    let most = 40;
-    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
 }

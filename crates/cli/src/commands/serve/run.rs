@@ -4,7 +4,7 @@ use hyper::header;
 use lab::recall;
 use store::{RunId, State, Store};
 
-use super::routes::Refusal;
+use super::refusal::Refusal;
 use crate::http::Response;
 
 /// Columns of the summary as text.

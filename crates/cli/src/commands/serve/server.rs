@@ -8,8 +8,8 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-use super::Site;
 use super::routes::answer;
+use super::site::Site;
 use crate::http::{self, Limits, Response};
 
 /// For one connection too many a slow one makes room, or else it is told to come back.

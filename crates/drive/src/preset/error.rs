@@ -1,0 +1,62 @@
+//! Why a drive cannot be had.
+
+use thiserror::Error;
+
+/// Why a drive cannot be had.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error)]
+pub enum PresetError {
+    /// No drive has this name.
+    #[error("there is no simulated drive `{name}`; {}known: {known}", nearest.as_ref().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if any is similar.
+        nearest: Option<String>,
+        /// All names.
+        known: String,
+    },
+    /// The file is not a drive.
+    #[error("the drive's file cannot be read: {0}")]
+    Text(#[from] toml::de::Error),
+    /// The numbers do not make a drive.
+    #[error("the drive's numbers do not fit together: {found}; {right}")]
+    Numbers {
+        /// What was found.
+        found: String,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// A change to a drive is not one.
+    #[error("`{change}` changes nothing in the drive: {why}")]
+    Change {
+        /// The change as it was asked for.
+        change: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+}
+
+/// The error that `name` is none of `known`.
+pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
+    PresetError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(name, known.clone()).map(str::to_owned),
+        known: known.collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The most similar of `known`, if any is similar.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known
+        .map(|known| (strsim::jaro_winkler(known, &name), known))
+        .filter(|(similarity, _)| *similarity > 0.6)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, known)| known)
+}
+
+/// Objects that the numbers do not fit together unless it holds.
+pub(crate) fn require(holds: bool, found: impl FnOnce() -> String, right: &'static str) -> Result<(), PresetError> {
+    if holds { Ok(()) } else { Err(PresetError::Numbers { found: found(), right }) }
+}
