@@ -19,15 +19,19 @@ pub struct DriveRecord {
     /// What the drive is made of, in labelled lines.
     pub facts: Vec<(String, String)>,
     /// What reviews published of the fresh drive; empty for one that does not come with the program as it is.
-    pub published: Vec<KnownFigure>,
-    /// Whether the run kept no record, as in stores of before version 11, and this is the drive as the program has it now.
+    published: Vec<KnownFigure>,
+    /// The drive as the program has it now, for a run that kept no record, as in stores of before version 11.
     #[serde(skip)]
-    pub is_of_today: bool,
+    today: Option<Box<Preset>>,
 }
 
 impl DriveRecord {
-    /// Of the drive as it is now.
+    /// Of the drive as it is when a run begins.
     pub fn of(preset: &Preset) -> Self {
+        Self { published: known_figures(preset), ..Self::without_published(preset) }
+    }
+
+    fn without_published(preset: &Preset) -> Self {
         let mut files = vec![preset.text.clone()];
         if let Spec::Rig(rig) = &preset.spec {
             files.push(rig.member.text.clone());
@@ -38,8 +42,8 @@ impl DriveRecord {
             serial: identity.serial,
             firmware: identity.firmware,
             facts: preset.facts().into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect(),
-            published: known_figures(preset),
-            is_of_today: false,
+            published: Vec::new(),
+            today: None,
         }
     }
 
@@ -61,6 +65,16 @@ impl DriveRecord {
         serde_json::from_str(text).map_err(|error| LabError::Drive { run, reason: error.to_string() })
     }
 
+    /// What reviews published of the fresh drive; empty for one that does not come with the program as it is.
+    pub fn published(&self) -> Vec<KnownFigure> {
+        self.today.as_ref().map_or_else(|| self.published.clone(), |preset| known_figures(preset))
+    }
+
+    /// Whether the run kept no record, so that this is the drive as the program has it now.
+    pub fn is_of_today(&self) -> bool {
+        self.today.is_some()
+    }
+
     /// The fact of this name.
     pub fn fact(&self, name: &str) -> Option<String> {
         self.facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.clone())
@@ -72,6 +86,6 @@ impl DriveRecord {
             return Self::from_json(run.id, &text).map(Some);
         }
         let today = run.target.strip_prefix("sim:").and_then(|name| Preset::find(name).ok());
-        Ok(today.map(|preset| Self { is_of_today: true, ..Self::of(&preset) }))
+        Ok(today.map(|preset| Self { today: Some(Box::new(preset.clone())), ..Self::without_published(&preset) }))
     }
 }

@@ -81,7 +81,7 @@ impl Sheet {
 pub(crate) fn of_today(outcome: &Outcome) -> Option<&'static str> {
     const TODAY: &str = "The run was kept by an earlier version without its drive's description: this is of the drive as \
         the program has it now.";
-    outcome.drive.as_ref().filter(|drive| drive.is_of_today).map(|_| TODAY)
+    outcome.drive.as_ref().filter(|drive| drive.is_of_today()).map(|_| TODAY)
 }
 
 /// A promise as a cell of the scorecard; empty where there is none.

@@ -27,13 +27,13 @@ impl Reviewed {
     pub(crate) fn of(outcome: &Outcome, parts: &[Part], scorecard: &Scorecard) -> Option<Self> {
         let drive = outcome.drive.as_ref()?;
         let fresh = scorecard.states.iter().position(|state| *state == State::Fresh)?;
-        let is_asked = |known: &&KnownFigure| {
+        let is_asked = |known: &KnownFigure| {
             let own = parts.iter().filter(|part| part.state_of_figures == State::Fresh && is_filled(outcome, part));
             own.flat_map(|part| &part.readings).any(|reading| {
                 is_key(reading) && is_alike(&reading.cell.workload, &Workload { align: None, ..known.workload.clone() })
             })
         };
-        let known: Vec<KnownFigure> = drive.published.iter().filter(is_asked).cloned().collect();
+        let known: Vec<KnownFigure> = drive.published().into_iter().filter(is_asked).collect();
         let found = Self { known, fresh, origin: of_today(outcome) };
         scorecard.rows.iter().any(|row| found.find(row).is_some()).then_some(found)
     }

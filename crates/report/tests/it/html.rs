@@ -176,10 +176,8 @@ fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_wa
     let random = row("Random write, 4 KiB, depth 32");
     assert!(random.contains("data-v=\"3300\"") && !random.contains("†"), "foretold: {random}");
     assert!(!row("Random read, 4 KiB, depth 1").contains("data-v=\"35000\""), "rated at depth 32");
-    for target in ["/dev/sdx", "sim:x25-m,nand.read=60us"] {
-        let mut outcome = support::outcome();
-        outcome.run.target = target.to_owned();
-        assert!(!section(&report::html(&outcome), "summary").contains(">Rated</th>"), "{target}");
+    for target in ["/dev/sdx", "sim:x25-m?nand.read=60us"] {
+        assert!(!section(&report::html(&support::on(target)), "summary").contains(">Rated</th>"), "{target}");
     }
 }
 
@@ -200,9 +198,9 @@ fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alo
         change(&mut outcome);
         !section(&report::html(&outcome), "summary").contains(">Published</th>")
     };
-    assert!(without(&|outcome| outcome.run.target = "sim:x25-e-32".to_owned()), "another drive");
-    assert!(without(&|outcome| outcome.run.target = "sim:x25-m?nand.read=60us".to_owned()), "with other parts");
-    assert!(without(&|outcome| outcome.run.target = "/dev/sdx".to_owned()), "a real drive");
+    for target in ["sim:x25-e-32", "sim:x25-m?nand.read=60us", "/dev/sdx"] {
+        assert!(without(&|outcome| *outcome = support::on(target)), "{target}");
+    }
     let unfilled = |outcome: &mut lab::Outcome| {
         let lab::plan::Action::Fill { .. } = outcome.plan.steps[1].action else { panic!("the second step fills") };
         outcome.plan.steps[1].action = lab::plan::Action::Idle { time: block::Nanos::from_secs(1) };

@@ -12,7 +12,7 @@ use block::Seed;
 use drive::preset::Preset;
 use lab::compare::{Comparison, Question};
 use lab::plan::{Length, parse};
-use lab::{Environment, Session, Silent, Simulated, recall};
+use lab::{DriveRecord, Environment, Session, Silent, Simulated, recall};
 use rusqlite::Connection;
 use store::{Filter, NewRun, RunId, State, Store};
 
@@ -29,6 +29,7 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let path = folder.path().join("results.sqlite");
     let plan = parse(PLAN, Length::Full).unwrap();
     let mut store = Store::open(&path).unwrap();
+    let preset = Preset::find("x25-m").unwrap();
     for seed in 1..=2 {
         let new = NewRun {
             plan: plan.name.clone(),
@@ -40,8 +41,9 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             target_fingerprint: None,
             direct: true,
             size: None,
-            capacity: None,
-            drive: None,
+            capacity: Some(preset.capacity()),
+            // As earlier versions kept runs, and as this one does.
+            drive: (seed > 1).then(|| DriveRecord::of(&preset).to_json()),
             seed: Seed::new(seed),
             repeats: None,
             started_ms: 1_767_225_600_000,

@@ -262,6 +262,14 @@ pub fn outcome() -> Outcome {
     }
 }
 
+/// The review as if it had been of this target.
+pub fn on(target: &str) -> Outcome {
+    let preset = target.strip_prefix("sim:").map(|name| Preset::find(name).unwrap());
+    let mut outcome = outcome();
+    (outcome.run.target, outcome.drive) = (target.to_owned(), preset.map(|preset| DriveRecord::of(&preset)));
+    outcome
+}
+
 /// The same review with the short way to the steady state in place of the long one.
 #[allow(dead_code, reason = "not every test wants it")]
 pub fn preconditioned() -> Outcome {
