@@ -99,9 +99,14 @@ where
                 return Ok::<_, Infallible>(answer(Err(BUSY)).into());
             }
             place.is(Phase::Working);
-            let made = Arc::clone(&answer);
+            let (held, made) = (Arc::clone(&place), Arc::clone(&answer));
             let request = Request::of(request.into_parts().0);
-            let made = spawn_blocking(move || made(request.as_ref().map_err(Clone::clone))).await;
+            let make = move || {
+                // Whoever hangs up meanwhile leaves room only when the work is done.
+                let _held = held;
+                made(request.as_ref().map_err(Clone::clone))
+            };
+            let made = spawn_blocking(make).await;
             place.is(Phase::Departing);
             // A mistake of ours in one answer must not take the others with it.
             Ok(made.unwrap_or_else(|_| answer(Err(MISTAKE))).into())
