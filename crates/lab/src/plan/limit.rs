@@ -22,7 +22,7 @@ impl Limit {
     pub(super) fn read(text: &str) -> Result<Self, NotALimit> {
         let unit = text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".+-_".contains(c)).trim();
         let refused = |error: ParseError| {
-            let (found, _) = super::fields::told(&error);
+            let (found, _) = super::diagnostic::told(&error);
             NotALimit { found, help: EXAMPLE }
         };
         match unit.to_ascii_lowercase().as_str() {
