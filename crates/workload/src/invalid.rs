@@ -139,9 +139,13 @@ impl Invalid {
             Self::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
             Self::NothingToVerify | Self::VerifiedParts | Self::VerifiedDuplicates => &[Field::Verify],
             Self::VerifyOnlyForATime => &[Field::VerifyOnly],
-            Self::ReplayOfNothing => {
-                &[Field::ReadIolog, Field::ReplayNoStall, Field::ReplayThink, Field::ReplayTimeScale, Field::ReplayScale]
-            }
+            Self::ReplayOfNothing => &[
+                Field::ReadIolog,
+                Field::ReplayNoStall,
+                Field::ReplayThink,
+                Field::ReplayTimeScale,
+                Field::ReplayScale,
+            ],
             Self::ReplayWorkers { .. } => &[Field::Numjobs, Field::ReadIolog],
             Self::ReplayStands { .. } => &[Field::ReplayTimeScale],
             Self::ReplayScale { .. } => &[Field::ReplayScale],

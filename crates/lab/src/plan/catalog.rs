@@ -8,7 +8,6 @@ use host::open::{TextError, text};
 use host::{Within, WithinError};
 use thiserror::Error;
 
-
 /// The plans that are built in: a name and a text each.
 const BUILTIN: &[(&str, &str)] = &[
     ("review", include_str!("../../../../plans/review.toml")),

@@ -31,9 +31,10 @@ impl Setting {
     pub(super) fn apply(&self, field: Field, workload: &mut Workload) -> Result<(), Diagnostic> {
         field.set(workload, &self.text).map_err(|error| {
             let (message, help) = match &error {
-                FieldError::UnknownPattern { found } => {
-                    (format!("unknown pattern `{found}`"), Some(block::suggestion(found, &Pattern::ALL.map(|(name, _)| name))))
-                }
+                FieldError::UnknownPattern { found } => (
+                    format!("unknown pattern `{found}`"),
+                    Some(block::suggestion(found, &Pattern::ALL.map(|(name, _)| name))),
+                ),
                 FieldError::Quantity(error) | FieldError::List(ListError::Quantity(error)) => told(error),
                 error => split(&error.to_string()),
             };

@@ -18,6 +18,7 @@ mod precondition;
 mod repetition;
 mod rounds;
 mod sweep;
+mod text;
 mod trials;
 mod value;
 
@@ -35,6 +36,7 @@ pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 pub(crate) use sweep::CELLS_MAX;
+pub use text::{PlanText, StepText};
 pub use trials::{Point, Trials};
 pub use workload::{Field, FieldError, profile};
 

@@ -218,9 +218,12 @@ fn what_is_set_is_what_is_got_and_what_is_written_is_what_was_read() {
 /// Whether every field that has no say in `workload` is as by default.
 fn is_whole(workload: &Workload) -> bool {
     let plain = Workload::default();
-    Field::ALL
-        .into_iter()
-        .all(|field| field.is(Mark::Summary) || field.is(Mark::Replay) || field.applies(workload) || field.get(workload) == field.get(&plain))
+    Field::ALL.into_iter().all(|field| {
+        field.is(Mark::Summary)
+            || field.is(Mark::Replay)
+            || field.applies(workload)
+            || field.get(workload) == field.get(&plain)
+    })
 }
 
 #[test]

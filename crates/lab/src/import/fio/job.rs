@@ -267,9 +267,9 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
 /// Sets the fields that mean the same in fio, each by itself.
 fn same(reading: &Reading, workload: &mut Workload) {
     for field in Field::ALL {
-        // What concerns writes alone is passed over in a job that makes none.
+        // What concerns writes alone is read, and then passed over, in a job that makes none.
         let idle = field.is(Mark::Writes) && !workload.pattern.changes_data();
-        let (Fio::Same(value), Some(given), false) = (field.fio(), reading.option(field.name()), idle) else { continue };
+        let (Fio::Same(value), Some(given)) = (field.fio(), reading.option(field.name())) else { continue };
         let text = match value {
             FioValue::Count => reading.small(field.name()).map(|count| count.to_string()),
             FioValue::Percent => reading.share(given, given.text()).map(|share| share.to_string()),
@@ -277,6 +277,8 @@ fn same(reading: &Reading, workload: &mut Workload) {
             FioValue::Word => Some(given.text().to_owned()),
             FioValue::Seconds => reading.time(field.name(), SECOND).map(|time| format!("{}ns", time.as_nanos())),
         };
+        let mut unused = Workload::default();
+        let workload = if idle { &mut unused } else { &mut *workload };
         if let Some(Err(error)) = text.map(|text| field.set(workload, &text)) {
             reading.tell(given.bad(error.to_string()));
         }
@@ -319,8 +321,7 @@ fn check(reading: &Reading, job: &Job) {
     // Any capacity will do to see whether the rest makes sense.
     let tried = job.workload.on(Bytes::from_gib(1 << 30));
     let Err(error) = tried.check() else { return };
-    let blamed =
-        error.fields(&tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
+    let blamed = error.fields(&tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
     reading.tell(match blamed {
         Some(given) => given.bad(error.to_string()),
         None => Notice {

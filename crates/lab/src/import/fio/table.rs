@@ -311,7 +311,15 @@ static FIELDS: LazyLock<Vec<Known>> = LazyLock::new(|| {
 
 /// All options, in no order that matters.
 pub(super) fn all() -> impl Iterator<Item = &'static Known> {
-    FIELDS.iter().chain(TAKEN).chain(TAKEN_SELDOM).chain(NATURAL).chain(LOST).chain(LOST_SELDOM).chain(MERGE).chain(OPTIONS)
+    FIELDS
+        .iter()
+        .chain(TAKEN)
+        .chain(TAKEN_SELDOM)
+        .chain(NATURAL)
+        .chain(LOST)
+        .chain(LOST_SELDOM)
+        .chain(MERGE)
+        .chain(OPTIONS)
 }
 
 /// The option of this name.
