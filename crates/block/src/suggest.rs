@@ -1,6 +1,6 @@
 //! What was meant by a word that is not known.
 
-/// The known word nearest to `word`, if one is near enough to have been meant: up to a third of its letters differ.
+/// The known word nearest to `word`, if one is near enough to have been meant: about a third of its letters differ at most.
 pub fn nearest<K: AsRef<str>>(word: &str, known: impl IntoIterator<Item = K>) -> Option<K> {
     // Nothing that has a name here is longer, and the distance takes time in the product of both lengths.
     const LONGEST: usize = 64;
@@ -8,7 +8,7 @@ pub fn nearest<K: AsRef<str>>(word: &str, known: impl IntoIterator<Item = K>) ->
         return None;
     }
     let word = word.to_lowercase();
-    let far = (word.chars().count() / 3).max(1);
+    let far = ((word.chars().count() + 1) / 3).max(1);
     let measured = known.into_iter().map(|known| (strsim::osa_distance(&word, &known.as_ref().to_lowercase()), known));
     measured.filter(|(distance, _)| *distance <= far).min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }

@@ -37,7 +37,7 @@ pub(crate) fn passed_over(replay: &Replay) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use block::{Bytes, Nanos};
-    use workload::{TraceDigest, TraceFormat};
+    use workload::{ReplayPace, TraceDigest, TraceFormat};
 
     use super::*;
 

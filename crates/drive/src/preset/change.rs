@@ -1,9 +1,10 @@
 //! Changes to a drive's file that are given by name: `capacity.spare=12%&nand.read=25us`.
 
+use block::nearest;
 use toml::{Table as Toml, Value};
 
+use super::PresetError;
 use super::fields::Table;
-use super::{PresetError, nearest};
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
 pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, PresetError> {

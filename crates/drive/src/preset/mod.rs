@@ -7,7 +7,7 @@ pub(crate) mod link;
 pub(crate) mod power;
 pub(crate) mod units;
 
-use block::{Bytes, Endurance, Nanos, Rate};
+use block::{Bytes, Endurance, Nanos, Rate, nearest};
 pub(crate) use fields::table;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -333,16 +333,6 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
         nearest: nearest(name, known.clone()).map(str::to_owned),
         known: known.collect::<Vec<_>>().join(", "),
     }
-}
-
-/// The most similar of `known`, if any is similar.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .map(|known| (strsim::jaro_winkler(known, &name), known))
-        .filter(|(similarity, _)| *similarity > 0.6)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, known)| known)
 }
 
 pub(crate) fn require(holds: bool, found: impl FnOnce() -> String, right: &'static str) -> Result<(), PresetError> {

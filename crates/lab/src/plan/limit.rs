@@ -38,9 +38,10 @@ impl Limit {
                     help: "at most 100000% is possible",
                 }),
             },
-            "ns" | "nsec" | "us" | "usec" | "µs" | "ms" | "msec" | "s" | "sec" | "min" | "h" | "hour" | "hours"
-            | "d" | "day" | "days" => parse_duration(text).map(Self::Time).map_err(refused),
-            _ => parse_bytes(text).map(Self::Bytes).map_err(refused),
+            _ => match parse_duration(text) {
+                Err(ParseError::UnknownUnit { .. }) => parse_bytes(text).map(Self::Bytes).map_err(refused),
+                time => time.map(Self::Time).map_err(refused),
+            },
         }
     }
 
