@@ -23,6 +23,20 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// Puts a comma before every three whole digits: `38,912.4`.
+pub fn separated(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let first = whole.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let mut out = whole[..first].to_owned();
+    for (i, digit) in whole[first..].char_indices() {
+        if i > 0 && (whole.len() - first - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Bytes, Endurance, Energy, Power, Rate};

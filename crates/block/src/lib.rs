@@ -17,10 +17,12 @@ mod power;
 mod rate;
 mod request;
 mod seed;
+mod suggest;
 pub mod varint;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use endurance::Endurance;
+pub use figure::separated;
 pub use nanos::Nanos;
 pub use parse::{
     ParseError, parse_bytes, parse_count, parse_duration, parse_endurance, parse_energy, parse_heat_capacity,
@@ -30,3 +32,4 @@ pub use power::{Energy, Power, Temperature};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;
+pub use suggest::{nearest, suggestion};

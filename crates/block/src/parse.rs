@@ -70,36 +70,180 @@ pub enum ParseError {
     },
 }
 
-const SIZE_EXAMPLE: &str = "a size looks like `4k`, `1m`, `2GiB` or `512`";
-const TIME_EXAMPLE: &str = "a duration looks like `10s`, `500ms`, `2m` or `1h`; a bare number is in seconds";
-const COUNT_EXAMPLE: &str = "a count looks like `10000`, `10k` or `1m`";
-const RATE_EXAMPLE: &str = "a rate looks like `250 MB/s` or `1.2 GB/s`";
-const SHARE_EXAMPLE: &str = "a share looks like `7.3%`";
-const POWER_EXAMPLE: &str = "a power looks like `2.4 W` or `150 mW`";
-const ENERGY_EXAMPLE: &str = "an energy looks like `75 uJ` or `4 nJ`";
-const TEMPERATURE_EXAMPLE: &str = "a temperature looks like `70 C`";
-const RESISTANCE_EXAMPLE: &str = "a thermal resistance looks like `12 K/W`";
-const CAPACITY_EXAMPLE: &str = "a heat capacity looks like `30 J/K`";
-const ENDURANCE_EXAMPLE: &str = "a rated endurance looks like `150TB` or `1.2PB`";
-const PERCENT_EXAMPLE: &str = "a share looks like `67%` or `67`, from 0 to 100";
+/// How amounts of one kind are typed: a number and one of these units.
+struct Amount {
+    /// What would be right where there is no amount at all.
+    example: &'static str,
+    /// The spellings of each unit, parted by blanks, with the smallest amounts in it; `-` for no unit.
+    units: &'static [(&'static str, u64)],
+    /// Whether a unit may be typed in capitals or not.
+    any_case: bool,
+    /// The units as a mistake names them.
+    known: &'static str,
+    /// The smallest amount, of which there are only whole ones.
+    of: &'static str,
+    /// The most that can be held.
+    max: &'static str,
+    /// The least that makes sense, if nothing does not.
+    least: Option<&'static str>,
+}
+
+/// What most kinds are.
+const PLAIN: Amount = Amount { example: "", units: &[], any_case: false, known: "", of: "", max: "", least: None };
+
+const SIZE: Amount = Amount {
+    example: "a size looks like `4k`, `1m`, `2GiB` or `512`",
+    units: &[
+        ("- b", 1),
+        ("k kb ki kib", 1 << 10),
+        ("m mb mi mib", 1 << 20),
+        ("g gb gi gib", 1 << 30),
+        ("t tb ti tib", 1 << 40),
+        ("p pb pi pib", 1 << 50),
+    ],
+    any_case: true,
+    known: "B, k (KiB), m (MiB), g (GiB), t (TiB), p (PiB)",
+    of: "bytes",
+    max: "16 EiB",
+    ..PLAIN
+};
+
+const DURATION: Amount = Amount {
+    example: "a duration looks like `10s`, `500ms`, `2m` or `1h`; a bare number is in seconds",
+    units: &[
+        ("ns nsec", 1),
+        ("us usec µs", 1_000),
+        ("ms msec", 1_000_000),
+        ("- s sec", 1_000_000_000),
+        ("m min", 60_000_000_000),
+        ("h hour hours", 3_600_000_000_000),
+        ("d day days", 86_400_000_000_000),
+    ],
+    any_case: true,
+    known: "ns, us, ms, s, m (minutes), h, d",
+    of: "nanoseconds",
+    max: "584 years",
+    ..PLAIN
+};
+
+const COUNT: Amount = Amount {
+    example: "a count looks like `10000`, `10k` or `1m`",
+    units: &[("-", 1), ("k", 1_000), ("m", 1_000_000), ("g", 1_000_000_000)],
+    any_case: true,
+    known: "k (thousand), m (million), g (billion)",
+    of: "requests",
+    max: "18e18",
+    ..PLAIN
+};
+
+const PERCENT: Amount = Amount {
+    example: "a share looks like `67%` or `67`, from 0 to 100",
+    units: &[("- %", 1)],
+    known: "% or none",
+    of: "percent",
+    max: "100 %",
+    ..PLAIN
+};
+
+const RATE: Amount = Amount {
+    example: "a rate looks like `250 MB/s` or `1.2 GB/s`",
+    units: &[("B/s", 1), ("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)],
+    known: "B/s, kB/s, MB/s, GB/s",
+    of: "bytes a second",
+    max: "18e18 B/s",
+    least: Some("1 B/s"),
+    ..PLAIN
+};
+
+const ENDURANCE: Amount = Amount {
+    example: "a rated endurance looks like `150TB` or `1.2PB`",
+    units: &[("gb gbw", 1_000_000_000), ("tb tbw", 1_000_000_000_000), ("pb pbw", 1_000_000_000_000_000)],
+    any_case: true,
+    known: "GB, TB, PB",
+    of: "bytes",
+    max: "18,000 PB",
+    least: Some("1 GB"),
+};
+
+const SHARE: Amount = Amount {
+    example: "a share looks like `7.3%`",
+    units: &[("%", 10_000)],
+    known: "%",
+    of: "millionths",
+    max: "1e15 %",
+    ..PLAIN
+};
+
+const POWER: Amount = Amount {
+    example: "a power looks like `2.4 W` or `150 mW`",
+    units: &[("uW µW", 1), ("mW", 1_000), ("W", 1_000_000)],
+    known: "uW, mW, W",
+    of: "microwatts",
+    max: "18e12 W",
+    ..PLAIN
+};
+
+const ENERGY: Amount = Amount {
+    example: "an energy looks like `75 uJ` or `4 nJ`",
+    units: &[("pJ", 1), ("nJ", 1_000), ("uJ µJ", 1_000_000), ("mJ", 1_000_000_000), ("J", 1_000_000_000_000)],
+    known: "pJ, nJ, uJ, mJ, J",
+    of: "picojoules",
+    max: "18e6 J",
+    ..PLAIN
+};
+
+const TEMPERATURE: Amount = Amount {
+    example: "a temperature looks like `70 C`",
+    units: &[("C °C", 1_000_000)],
+    known: "C",
+    of: "microdegrees",
+    max: "18e12 C",
+    ..PLAIN
+};
+
+const RESISTANCE: Amount = Amount {
+    example: "a thermal resistance looks like `12 K/W`",
+    units: &[("K/W", 1_000)],
+    known: "K/W",
+    of: "thousandths of a kelvin a watt",
+    max: "18e15 K/W",
+    ..PLAIN
+};
+
+const CAPACITY: Amount = Amount {
+    example: "a heat capacity looks like `30 J/K`",
+    units: &[("J/K", 1_000)],
+    known: "J/K",
+    of: "thousandths of a joule a kelvin",
+    max: "18e15 J/K",
+    ..PLAIN
+};
+
+impl Amount {
+    /// Reads a text as so many of the smallest amount.
+    fn read(&self, text: &str) -> Result<u64, ParseError> {
+        let (number, unit) = split(text, self.example)?;
+        let found = || text.trim().to_owned();
+        let typed = if self.any_case { &*unit.to_ascii_lowercase() } else { unit };
+        let spelt = |spellings: &str| {
+            spellings.split(' ').any(|known| if known == "-" { typed.is_empty() } else { known == typed })
+        };
+        let Some((_, factor)) = self.units.iter().find(|(spellings, _)| spelt(spellings)) else {
+            return Err(ParseError::UnknownUnit { found: found(), unit: unit.to_owned(), units: self.known });
+        };
+        match (scaled(text, number, *factor, self.of, self.max, self.example)?, self.least) {
+            (0, Some(min)) => Err(ParseError::TooSmall { found: found(), min }),
+            (amount, _) => Ok(amount),
+        }
+    }
+}
 
 /// Reads an amount of data: `512`, `4k`, `4KiB`, `1.5m`, `2GiB`.
 ///
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
-    const UNITS: &str = "B, k (KiB), m (MiB), g (GiB), t (TiB), p (PiB)";
-    let (number, unit) = split(text, SIZE_EXAMPLE)?;
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "ki" | "kib" => 1 << 10,
-        "m" | "mb" | "mi" | "mib" => 1 << 20,
-        "g" | "gb" | "gi" | "gib" => 1 << 30,
-        "t" | "tb" | "ti" | "tib" => 1 << 40,
-        "p" | "pb" | "pi" | "pib" => 1 << 50,
-        _ => return Err(unknown_unit(text, unit, UNITS)),
-    };
-    scaled(text, number, factor, "bytes", "16 EiB", SIZE_EXAMPLE).map(Bytes::new)
+    SIZE.read(text).map(Bytes::new)
 }
 
 /// Reads a duration: `10` (seconds), `10s`, `500ms`, `100us`, `2m`, `1h`, `1d`.
@@ -107,19 +251,7 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
-    const UNITS: &str = "ns, us, ms, s, m (minutes), h, d";
-    let (number, unit) = split(text, TIME_EXAMPLE)?;
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "ns" | "nsec" => 1,
-        "us" | "usec" | "µs" => 1_000,
-        "ms" | "msec" => 1_000_000,
-        "" | "s" | "sec" => 1_000_000_000,
-        "m" | "min" => 60_000_000_000,
-        "h" | "hour" | "hours" => 3_600_000_000_000,
-        "d" | "day" | "days" => 86_400_000_000_000,
-        _ => return Err(unknown_unit(text, unit, UNITS)),
-    };
-    scaled(text, number, factor, "nanoseconds", "584 years", TIME_EXAMPLE).map(Nanos::from_nanos)
+    DURATION.read(text).map(Nanos::from_nanos)
 }
 
 /// Reads a count: `10000`, `10k` (10,000: counts are decimal), `2m`.
@@ -127,16 +259,7 @@ pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_count(text: &str) -> Result<u64, ParseError> {
-    const UNITS: &str = "k (thousand), m (million), g (billion)";
-    let (number, unit) = split(text, COUNT_EXAMPLE)?;
-    let factor = match unit.to_ascii_lowercase().as_str() {
-        "" => 1,
-        "k" => 1_000,
-        "m" => 1_000_000,
-        "g" => 1_000_000_000,
-        _ => return Err(unknown_unit(text, unit, UNITS)),
-    };
-    scaled(text, number, factor, "requests", "18e18", COUNT_EXAMPLE)
+    COUNT.read(text)
 }
 
 /// Reads a share in whole percent: `67%` or `67`.
@@ -144,14 +267,9 @@ pub fn parse_count(text: &str) -> Result<u64, ParseError> {
 /// # Errors
 /// Says what was found and what would be right; more than 100 is refused.
 pub fn parse_percent(text: &str) -> Result<u8, ParseError> {
-    let (number, unit) = split(text, PERCENT_EXAMPLE)?;
-    if !matches!(unit, "" | "%") {
-        return Err(unknown_unit(text, unit, "% or none"));
-    }
-    let value = scaled(text, number, 1, "percent", "100 %", PERCENT_EXAMPLE)?;
-    match u8::try_from(value) {
-        Ok(percent) if percent <= 100 => Ok(percent),
-        _ => Err(ParseError::TooLarge { found: text.to_owned(), max: "100 %" }),
+    match PERCENT.read(text)?.try_into() {
+        Ok(percent @ 0..=100) => Ok(percent),
+        _ => Err(ParseError::TooLarge { found: text.to_owned(), max: PERCENT.max }),
     }
 }
 
@@ -160,19 +278,7 @@ pub fn parse_percent(text: &str) -> Result<u8, ParseError> {
 /// # Errors
 /// Says what was found and what would be right; zero is refused.
 pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
-    const UNITS: &str = "B/s, kB/s, MB/s, GB/s";
-    let (number, unit) = split(text, RATE_EXAMPLE)?;
-    let factor = match unit {
-        "B/s" => 1,
-        "kB/s" => 1_000,
-        "MB/s" => 1_000_000,
-        "GB/s" => 1_000_000_000,
-        _ => return Err(unknown_unit(text, unit, UNITS)),
-    };
-    match scaled(text, number, factor, "bytes a second", "18e18 B/s", RATE_EXAMPLE)? {
-        0 => Err(ParseError::TooSmall { found: text.trim().to_owned(), min: "1 B/s" }),
-        rate => Ok(Rate::from_bytes_per_second(rate)),
-    }
+    RATE.read(text).map(Rate::from_bytes_per_second)
 }
 
 /// Reads how much may be written to a drive: `150TB`, `1.2 PB`, `600TBW`; decimal units, as data sheets have them.
@@ -180,17 +286,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
 /// # Errors
 /// Says what was found and what would be right; zero is refused.
 pub fn parse_endurance(text: &str) -> Result<Endurance, ParseError> {
-    let (number, unit) = split(text, ENDURANCE_EXAMPLE)?;
-    let factor = match unit.to_ascii_uppercase().trim_end_matches('W') {
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        "PB" => 1_000_000_000_000_000,
-        _ => return Err(unknown_unit(text, unit, "GB, TB, PB")),
-    };
-    match scaled(text, number, factor, "bytes", "18,000 PB", ENDURANCE_EXAMPLE)? {
-        0 => Err(ParseError::TooSmall { found: text.trim().to_owned(), min: "1 GB" }),
-        bytes => Ok(Endurance::new(Bytes::new(bytes))),
-    }
+    ENDURANCE.read(text).map(|bytes| Endurance::new(Bytes::new(bytes)))
 }
 
 /// Reads a share in percent, with decimals: `7.3%`; in millionths of the whole.
@@ -198,11 +294,7 @@ pub fn parse_endurance(text: &str) -> Result<Endurance, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_share(text: &str) -> Result<u64, ParseError> {
-    let (number, unit) = split(text, SHARE_EXAMPLE)?;
-    if unit != "%" {
-        return Err(unknown_unit(text, unit, "%"));
-    }
-    scaled(text, number, 10_000, "millionths", "1e15 %", SHARE_EXAMPLE)
+    SHARE.read(text)
 }
 
 /// Reads a power: `2.4 W`, `150 mW`, `500 uW`.
@@ -210,14 +302,7 @@ pub fn parse_share(text: &str) -> Result<u64, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_power(text: &str) -> Result<Power, ParseError> {
-    let (number, unit) = split(text, POWER_EXAMPLE)?;
-    let factor = match unit {
-        "uW" | "µW" => 1,
-        "mW" => 1_000,
-        "W" => 1_000_000,
-        _ => return Err(unknown_unit(text, unit, "uW, mW, W")),
-    };
-    scaled(text, number, factor, "microwatts", "18e12 W", POWER_EXAMPLE).map(Power::from_microwatts)
+    POWER.read(text).map(Power::from_microwatts)
 }
 
 /// Reads an energy: `75 uJ`, `4.5 nJ`; a part of a picojoule is refused.
@@ -225,16 +310,7 @@ pub fn parse_power(text: &str) -> Result<Power, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_energy(text: &str) -> Result<Energy, ParseError> {
-    let (number, unit) = split(text, ENERGY_EXAMPLE)?;
-    let factor = match unit {
-        "pJ" => 1,
-        "nJ" => 1_000,
-        "uJ" | "µJ" => 1_000_000,
-        "mJ" => 1_000_000_000,
-        "J" => 1_000_000_000_000,
-        _ => return Err(unknown_unit(text, unit, "pJ, nJ, uJ, mJ, J")),
-    };
-    scaled(text, number, factor, "picojoules", "18e6 J", ENERGY_EXAMPLE).map(Energy::from_picojoules)
+    ENERGY.read(text).map(Energy::from_picojoules)
 }
 
 /// Reads a temperature: `70 C`, not below zero.
@@ -242,11 +318,7 @@ pub fn parse_energy(text: &str) -> Result<Energy, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_temperature(text: &str) -> Result<Temperature, ParseError> {
-    let (number, unit) = split(text, TEMPERATURE_EXAMPLE)?;
-    if !matches!(unit, "C" | "°C") {
-        return Err(unknown_unit(text, unit, "C"));
-    }
-    scaled(text, number, 1_000_000, "microdegrees", "18e12 C", TEMPERATURE_EXAMPLE).map(Temperature::from_microdegrees)
+    TEMPERATURE.read(text).map(Temperature::from_microdegrees)
 }
 
 /// Reads a thermal resistance: `12 K/W`; in thousandths.
@@ -254,11 +326,7 @@ pub fn parse_temperature(text: &str) -> Result<Temperature, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_thermal_resistance(text: &str) -> Result<u64, ParseError> {
-    let (number, unit) = split(text, RESISTANCE_EXAMPLE)?;
-    if unit != "K/W" {
-        return Err(unknown_unit(text, unit, "K/W"));
-    }
-    scaled(text, number, 1_000, "thousandths of a kelvin a watt", "18e15 K/W", RESISTANCE_EXAMPLE)
+    RESISTANCE.read(text)
 }
 
 /// Reads a heat capacity: `30 J/K`; in thousandths.
@@ -266,11 +334,7 @@ pub fn parse_thermal_resistance(text: &str) -> Result<u64, ParseError> {
 /// # Errors
 /// Says what was found and what would be right.
 pub fn parse_heat_capacity(text: &str) -> Result<u64, ParseError> {
-    let (number, unit) = split(text, CAPACITY_EXAMPLE)?;
-    if unit != "J/K" {
-        return Err(unknown_unit(text, unit, "J/K"));
-    }
-    scaled(text, number, 1_000, "thousandths of a joule a kelvin", "18e15 J/K", CAPACITY_EXAMPLE)
+    CAPACITY.read(text)
 }
 
 /// Cuts a trimmed text into its number and its unit.
@@ -285,10 +349,6 @@ fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str),
         return Err(ParseError::NotANumber { found: text.to_owned(), example });
     }
     Ok((number, unit.trim()))
-}
-
-fn unknown_unit(text: &str, unit: &str, units: &'static str) -> ParseError {
-    ParseError::UnknownUnit { found: text.trim().to_owned(), unit: unit.to_owned(), units }
 }
 
 /// `number × factor`, exactly; a fraction is welcome as long as the product is whole.

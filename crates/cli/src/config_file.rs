@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use block::nearest;
 use lab::plan::Diagnostic;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -217,18 +218,12 @@ fn word(value: &DeValue) -> Option<String> {
 
 /// What was meant, if a name is near, else all there are.
 fn near(word: &str, known: &[String]) -> String {
-    let word = joined(word);
-    let far = (word.chars().count() / 3).max(1);
-    let nearest = known.iter().map(|name| (strsim::osa_distance(&word, &joined(name)), name)).min();
-    match nearest.filter(|(distance, _)| *distance <= far) {
-        Some((_, name)) => format!("did you mean `{name}`?"),
-        None => {
-            let mut names = known.to_vec();
-            names.sort();
-            names.dedup();
-            format!("use one of {}", names.join(", "))
-        }
-    }
+    let mut names = known.to_vec();
+    names.sort();
+    names.dedup();
+    let all: Vec<String> = names.iter().map(|name| joined(name)).collect();
+    let near = nearest(&joined(word), &all).and_then(|near| names.iter().find(|name| joined(name) == *near));
+    near.map_or_else(|| format!("use one of {}", names.join(", ")), |name| format!("did you mean `{name}`?"))
 }
 
 #[cfg(test)]

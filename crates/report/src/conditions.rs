@@ -8,7 +8,7 @@ use lab::{Finding, Outcome};
 use maud::{Markup, html};
 use serde_json::Value;
 use store::{Run, State as RunState};
-use workload::{Pattern, Workload};
+use workload::Workload;
 
 use crate::health;
 use crate::number::bound;
@@ -229,7 +229,9 @@ fn command(outcome: &Outcome) -> String {
             }
         }
     }
-    words.extend(run.size.map(|size| format!("--size {}", exact(size))));
+    // A workload's own span is among its options.
+    let size = run.size.filter(|_| single.is_none_or(|cell| cell.workload.size.is_none()));
+    words.extend(size.map(|size| format!("--size {}", workload::amount(size))));
     words.extend(run.quick.then(|| "--quick".to_owned()));
     let has_lengths = || parse(&run.plan_text, Length::Simulated).is_ok_and(|plan| plan.simulated);
     let is_full = run.target.starts_with("sim:") && !run.simulated && has_lengths();
@@ -239,33 +241,14 @@ fn command(outcome: &Outcome) -> String {
     words.join(" ")
 }
 
-/// A workload as fio's options.
+/// A workload as options of the command line.
 fn options(workload: &Workload) -> Vec<String> {
-    let stop = &workload.stop;
-    let mut options = Vec::new();
-    // What is replayed says all of this itself.
-    if workload.replay.is_none() {
-        options.push(format!("--rw={}", workload.rw()));
-        // Several sizes take the place of one.
-        options.extend(workload.sizes.is_none().then(|| format!("--bs={}", exact(workload.block))));
-        options.push(format!("--numjobs={}", workload.workers));
-        if matches!(workload.pattern, Pattern::ReadWrite | Pattern::RandRw) {
-            options.push(format!("--rwmixread={}", workload.read_percent));
-        }
-    }
-    options.push(format!("--iodepth={}", workload.queue_depth));
-    options.extend(workload.options().iter().map(|(name, value)| quoted(&format!("--{name}={value}"))));
-    options.extend(stop.time.map(|time| format!("--runtime={}ms", time.as_nanos() / 1_000_000)));
-    options.extend(stop.requests.map(|requests| format!("--number_ios={requests}")));
-    options.extend(stop.bytes.map(|bytes| format!("--io_size={}", exact(bytes))));
-    options
-}
-
-/// An amount of data as the command line takes it, without rounding: `2GiB`, `4k`, `6000`.
-fn exact(bytes: Bytes) -> String {
-    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("k", 1 << 10)];
-    let unit = units.iter().find(|(_, unit)| bytes.get() > 0 && bytes.get().is_multiple_of(*unit));
-    unit.map_or_else(|| bytes.get().to_string(), |(name, unit)| format!("{}{name}", bytes.get() / unit))
+    let mut workload = workload.clone();
+    // The command line has it of each worker.
+    workload.stop.bytes = workload.stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workload.workers.max(1))));
+    let fields = workload.fields().into_iter().map(|(field, value)| quoted(&format!("--{}={value}", field.name())));
+    let is_timed = workload.stop.time.is_some() && workload.stop.bytes.is_none();
+    fields.chain(is_timed.then(|| "--time_based".to_owned())).collect()
 }
 
 /// A word as a shell takes it.
@@ -280,12 +263,20 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use block::Nanos;
+    use workload::Stop;
+
     use super::*;
 
     #[test]
     fn a_command_line_keeps_amounts_exact_and_words_whole() {
-        assert_eq!(exact(Bytes::from_gib(2)), "2GiB");
-        assert_eq!(exact(Bytes::new(512)), "512");
+        let time =
+            Workload { stop: Stop::after(Nanos::from_millis(1500)), offset: Bytes::from_gib(2), ..Workload::default() };
+        let options = super::options(&time).join(" ");
+        assert_eq!(options, "--rw=read --bs=4k --iodepth=1 --offset=2g --runtime=1500ms --time_based");
+        let each = Stop::after_bytes(Bytes::from_mib(8));
+        let options = super::options(&Workload { stop: each, workers: 2, ..Workload::default() }).join(" ");
+        assert!(options.ends_with("--numjobs=2 --io_size=4m"), "{options}");
         assert_eq!(quoted("sim:x25-m"), "sim:x25-m");
         assert_eq!(quoted("my file's"), r"'my file'\''s'");
     }

@@ -6,7 +6,6 @@ use lab::plan::Rounds;
 use stats::Interval;
 use workload::{Pattern, Workload};
 
-use crate::axis;
 use crate::change::Change;
 use crate::figure::{Figure, Reading};
 use crate::part::Part;
@@ -51,7 +50,7 @@ impl Request {
 
     /// `Random read, 4 KiB, depth 32`.
     pub(crate) fn name(&self) -> String {
-        let words = axis::pattern(self.pattern);
+        let words = self.pattern.words();
         let mut name = words[..1].to_uppercase() + &words[1..];
         if self.pattern.is_mixed() {
             name += &format!(" {} % reads", self.reads);

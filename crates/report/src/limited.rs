@@ -5,7 +5,6 @@ use lab::Metric;
 use lab::plan::{Axis, Field};
 use workload::Pattern;
 
-use crate::axis;
 use crate::figure::Reading;
 use crate::number::{three, with_unit};
 use crate::part::Part;
@@ -70,7 +69,7 @@ fn amplification(parts: &[Part]) -> Option<String> {
         format!(
             "What holds {} {}s up in the end is the drive's tidying up: for each byte it takes it writes {} to its flash.",
             last.cell.workload.block,
-            axis::pattern(Pattern::RandWrite),
+            Pattern::RandWrite.words(),
             three(wrote)
         )
     })

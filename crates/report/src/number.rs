@@ -1,5 +1,6 @@
 //! Numbers as people read them: three significant digits, thousands apart, the unit that suits.
 
+use block::separated;
 use lab::Metric;
 use stats::Interval;
 
@@ -46,20 +47,6 @@ pub(crate) fn kept(value: f64) -> String {
 
 /// More digits than any clock or count here can tell.
 pub(crate) const DIGITS: i32 = 9;
-
-/// Puts a comma before every three whole digits.
-fn separated(text: &str) -> String {
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let first = whole.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-    let mut out = whole[..first].to_owned();
-    for (i, digit) in whole[first..].char_indices() {
-        if i > 0 && (whole.len() - first - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
-}
 
 /// The half-width as a share of the mean: `±0.1 %`; none where there is no interval.
 pub(crate) fn spread(interval: &Interval) -> Option<String> {

@@ -115,8 +115,7 @@ fn settled_at(scorecard: &Scorecard) -> Option<String> {
 fn alone(scorecard: &Scorecard) -> Option<String> {
     let median = scorecard.rows.iter().find(|row| row.metric == Metric::LatencyMedian && row.base().is_some())?;
     let Request { block, pattern, .. } = median.request;
-    let mut text =
-        format!("A lone {block} {} takes {} in the median", axis::pattern(pattern), latency(median.base()?.mean));
+    let mut text = format!("A lone {block} {} takes {} in the median", pattern.words(), latency(median.base()?.mean));
     let tail = scorecard.rows.iter().find(|row| {
         row.request == median.request
             && matches!(row.metric, Metric::Latency99 | Metric::Latency9999)
@@ -189,13 +188,13 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
     };
     let parts: [Option<String>; 10] = [
         shared(&|w| profile::followed(w).map_or_else(String::new, |profile| format!("profile {}", profile.name))),
-        shared(&|w| w.replay.as_ref().map_or_else(|| axis::pattern(w.pattern).to_owned(), replay::words))
+        shared(&|w| w.replay.as_ref().map_or_else(|| w.pattern.words().to_owned(), replay::words))
             .or_else(|| shared(&|w| w.replay.as_ref().map_or_else(String::new, replay::of))),
         (first.pattern.is_mixed() && first.replay.is_none())
             .then(|| shared(&|w| format!("{} % reads", w.reads())))
             .flatten(),
-        shared(&|w| if w.replay.is_some() { String::new() } else { axis::sizes(w) }),
-        shared(&|w| axis::details(w).join(", ")),
+        shared(&|w| if w.replay.is_some() { String::new() } else { w.sizes_shown() }),
+        shared(&|w| w.details().join(", ")),
         shared(&|w| format!("depth {}", w.queue_depth)),
         shared(&|w| count(w.workers as usize, "worker")),
         shared(&|w| stop(&w.stop)),
@@ -399,7 +398,7 @@ fn depth(request: &Request) -> String {
 
 /// `4 KiB random writes at depth 32`.
 fn plural(request: &Request) -> String {
-    let words = axis::pattern(request.pattern);
+    let words = request.pattern.words();
     let noun = if request.pattern.is_mixed() {
         format!("{words} requests ({} % reads)", request.reads)
     } else {

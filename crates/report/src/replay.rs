@@ -1,6 +1,6 @@
 //! What was replayed, and how, in words.
 
-use workload::{Replay, ReplayPace};
+use workload::Replay;
 
 use crate::number::{count, whole};
 
@@ -8,7 +8,7 @@ use crate::number::{count, whole};
 pub(crate) fn words(replay: &Replay) -> String {
     let scale = replay.scale;
     let nearer = if scale > 1 { format!(", places divided by {}", whole(u64::from(scale))) } else { String::new() };
-    format!("{}, {}{nearer}", of(replay), pace(replay.pace))
+    format!("{}, {}{nearer}", of(replay), replay.pace)
 }
 
 /// `replay of t.log (1,234 requests of fio's iolog, version 3)`: of what, however fast.
@@ -18,17 +18,6 @@ pub(crate) fn of(replay: &Replay) -> String {
         format!(" ({} of {})", count(digest.requests as usize, "request"), digest.format)
     });
     format!("replay of {source}{requests}")
-}
-
-/// How the requests of a replay follow each other.
-pub(crate) fn pace(pace: ReplayPace) -> String {
-    match pace {
-        ReplayPace::Recorded { percent: 100 } => "as recorded".to_owned(),
-        ReplayPace::Recorded { percent } => format!("at {} % of the recorded speed", whole(u64::from(percent))),
-        ReplayPace::AsFast => "as fast as possible".to_owned(),
-        ReplayPace::Think => "with the recorded think time".to_owned(),
-        ReplayPace::ThinkAt { percent } => format!("with think time at {} % of its speed", whole(u64::from(percent))),
-    }
 }
 
 /// What of the trace was passed over or put together, in a sentence; none where nothing was.
@@ -48,7 +37,7 @@ pub(crate) fn passed_over(replay: &Replay) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use block::{Bytes, Nanos};
-    use workload::{TraceDigest, TraceFormat};
+    use workload::{ReplayPace, TraceDigest, TraceFormat};
 
     use super::*;
 

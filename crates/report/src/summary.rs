@@ -3,7 +3,6 @@
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 use lab::{Metric, Outcome};
 
-use crate::axis;
 use crate::conditions::{date, state, took};
 use crate::energy;
 use crate::figure::Figure;
@@ -130,7 +129,7 @@ fn cells(part: &Part, width: u16, color: bool) -> Table {
     for reading in &part.readings {
         let figures = shown.iter().map(|&metric| figure_cell(&reading.figure(metric), color));
         let name = match cell_name(part, reading) {
-            name if name.is_empty() => axis::pattern(reading.cell.workload.pattern).to_owned(),
+            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
             name => name,
         };
         table.add_row([Cell::new(name)].into_iter().chain(figures));

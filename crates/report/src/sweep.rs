@@ -109,7 +109,7 @@ fn lines_of<'p>(
         let x = |reading: &&Reading| axis::value(axis, reading.cell).unwrap_or(0.0);
         readings.sort_by(|a, b| x(a).total_cmp(&x(b)));
         let pattern = readings[0].cell.workload.pattern;
-        let own = if name.is_empty() { axis::pattern(pattern).to_owned() } else { name };
+        let own = if name.is_empty() { pattern.words().to_owned() } else { name };
         let name = state.map_or_else(|| own.clone(), |state| format!("{own}, {}", state.to_lowercase()));
         Line { name, pattern, place, rank, readings }
     };

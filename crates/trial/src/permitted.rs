@@ -246,13 +246,9 @@ fn find(
 
 /// That a word is in no table: with the nearest that is, or all of them.
 pub(crate) fn not_permitted(of: &str, word: &str, known: &[&str], at: usize, part: &str) -> Refused {
-    let far = (word.chars().count() / 3).max(1);
-    // Nothing in a table is longer, and the distance takes time in the product of both lengths.
-    let near = known.iter().filter(|_| (3..=64).contains(&word.len()));
-    let near = near.map(|known| (strsim::osa_distance(word, known), known));
-    let near = near.filter(|(distance, _)| *distance <= far).min_by_key(|(distance, _)| *distance);
-    let help = match near {
-        Some((_, near)) => format!("did you mean `{near}`?"),
+    // A word of two letters is near to all others.
+    let help = match block::nearest(word, known).filter(|_| word.len() > 2) {
+        Some(near) => format!("did you mean `{near}`?"),
         None => format!("permitted are {}", known.join(", ")),
     };
     wrong(format!("a plan may not give {of} `{}`", shown(word)), help, at, part)

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, SECTOR};
 use thiserror::Error;
 
-use crate::{Arrival, Distribution, Pattern, Replay, ReplayPace, Verify, Workload, amount};
+use crate::{Arrival, Distribution, Field, Pattern, Replay, ReplayPace, Verify, Workload, amount};
 
 /// The most requests that may be in flight at once, over all workers.
 const DEPTH_MAX: u64 = 65_536;
@@ -110,6 +110,49 @@ pub enum Invalid {
         amount(*end), amount(*room)
     )]
     TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
+}
+
+impl Invalid {
+    /// The fields that may have caused it in `workload`, the likeliest first.
+    pub fn fields(&self, workload: &Workload) -> &'static [Field] {
+        match self {
+            Self::Block { .. } | Self::BlockTooLarge { .. } => &[Field::Bssplit, Field::Bs],
+            Self::Nobody { depth: 0, .. } => &[Field::Iodepth],
+            Self::Nobody { .. } => &[Field::Numjobs],
+            Self::TooDeep { depth, workers, .. } if depth >= workers => &[Field::Iodepth, Field::Numjobs],
+            Self::TooDeep { .. } => &[Field::Numjobs, Field::Iodepth],
+            Self::ReadShare { .. } => &[Field::Rwmixread],
+            Self::Offset { .. } | Self::OffsetBeyond { .. } => &[Field::Offset],
+            Self::TooLarge { .. } | Self::TooSmall { .. } => &[Field::Size],
+            Self::EndsAtOnce { .. } if workload.stop.time == Some(Nanos::ZERO) => &[Field::Runtime],
+            Self::EndsAtOnce { .. } if workload.stop.requests == Some(0) => &[Field::NumberIos],
+            Self::EndsAtOnce { .. } => &[Field::IoSize],
+            Self::Alignment { .. } => &[Field::Blockalign],
+            Self::Skip { .. } => &[Field::Rw],
+            Self::OnceEach => &[Field::Norandommap],
+            Self::SteadyOrder => &[Field::Sprandom, Field::SprOp],
+            Self::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
+            Self::EmptyBurst => &[Field::ThinktimeBlocks],
+            Self::TwoPaces => &[Field::Thinktime, Field::RateIops],
+            Self::RateTooHigh { .. } => &[Field::RateIops],
+            Self::Duplicates { .. } => &[Field::DedupePercentage],
+            Self::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
+            Self::NothingToVerify | Self::VerifiedParts | Self::VerifiedDuplicates => &[Field::Verify],
+            Self::VerifyOnlyForATime => &[Field::VerifyOnly],
+            Self::ReplayOfNothing => &[
+                Field::ReadIolog,
+                Field::ReplayNoStall,
+                Field::ReplayThink,
+                Field::ReplayTimeScale,
+                Field::ReplayScale,
+            ],
+            Self::ReplayWorkers { .. } => &[Field::Numjobs, Field::ReadIolog],
+            Self::ReplayStands { .. } => &[Field::ReplayTimeScale],
+            Self::ReplayScale { .. } => &[Field::ReplayScale],
+            Self::ReplayPaced => &[Field::ReadIolog],
+            _ => &[],
+        }
+    }
 }
 
 impl Workload {

@@ -2,70 +2,66 @@
 
 use block::{Bytes, Nanos};
 
-use crate::{Process, Replay, ReplayPace, Workload};
+use crate::{Field, Mark, Workload};
 
 impl Workload {
+    /// All that the workload asks for, as fields with their values: pattern, size, depth and mix, and whatever else is
+    /// not as fio has it by default.
+    pub fn fields(&self) -> Vec<(Field, String)> {
+        let plain = Self::default();
+        let given = |field: Field| {
+            let value = field.get(self)?;
+            let is_said = field.is(Mark::Always) || field.get(&plain).as_ref() != Some(&value);
+            (is_said && field.applies(self) && !field.is(Mark::Summary)).then_some((field, value))
+        };
+        Field::ALL.into_iter().filter_map(given).collect()
+    }
+
     /// What the workload asks for beyond pattern, size, depth, span and stop, as fio's options with their values.
-    /// What is as fio has it by default is left out.
     pub fn options(&self) -> Vec<(&'static str, String)> {
-        let arrival = &self.arrival;
-        let (mixes, open, thinks) = (self.pattern.is_random(), arrival.is_open(), arrival.think > Nanos::ZERO);
-        let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
-        let compresses = self.compressible > 0 && self.compressible < 100;
-        let options = [
-            given(self.no_repeat, "norandommap", &|| "0".to_owned()),
-            given(self.sprandom.is_some(), "sprandom", &|| "1".to_owned()),
-            self.sprandom.map(|spare| ("spr_op", spare.share().to_string())),
-            self.sizes.as_ref().map(|sizes| ("bssplit", sizes.to_string())),
-            given(mixes && self.random_percent < 100, "percentage_random", &|| self.random_percent.to_string()),
-            self.align.filter(|_| mixes).map(|align| ("blockalign", amount(align))),
-            given(mixes && self.distribution != Default::default(), "random_distribution", &|| {
-                self.distribution.to_string()
-            }),
-            given(compresses, "buffer_compress_percentage", &|| self.compressible.to_string()),
-            given(self.compressible == 100, "zero_buffers", &|| "1".to_owned()),
-            given(self.duplicates > 0, "dedupe_percentage", &|| self.duplicates.to_string()),
-            given(self.durable, "sync", &|| "dsync".to_owned()),
-            given(self.fsync > 0, "fsync", &|| self.fsync.to_string()),
-            given(self.fdatasync > 0, "fdatasync", &|| self.fdatasync.to_string()),
-            given(thinks, "thinktime", &|| duration(arrival.think)),
-            given(thinks && arrival.burst != 1, "thinktime_blocks", &|| arrival.burst.to_string()),
-            given(open, "rate_iops", &|| arrival.rate.to_string()),
-            given(open && arrival.process == Process::Poisson, "rate_process", &|| "poisson".to_owned()),
-            given(self.verify.stamps, "verify", &|| "crc32c".to_owned()),
-            given(self.verify.stamps && !self.verify.read_back, "do_verify", &|| "0".to_owned()),
-            given(self.verify.only, "verify_only", &|| "1".to_owned()),
-            given(self.verify.fatal, "verify_fatal", &|| "1".to_owned()),
-        ];
-        options.into_iter().flatten().chain(self.replay.iter().flat_map(replayed)).collect()
+        self.details_given().map(|(field, value)| (field.name(), value)).collect()
+    }
+
+    fn details_given(&self) -> impl Iterator<Item = (Field, String)> {
+        self.fields().into_iter().filter(|(field, _)| !field.is(Mark::Basic))
+    }
+
+    /// The same in words, a phrase each; of a replay what is not the trace's.
+    pub fn details(&self) -> Vec<String> {
+        let skip = (self.skip > Bytes::ZERO).then(|| format!("passing over {} after each", self.skip));
+        let others = self.details_given().map(|(field, _)| field.detail(self)).filter(|words| !words.is_empty());
+        skip.into_iter().chain(others).collect()
+    }
+
+    /// The sizes of requests: `4 KiB`, or `512 B 10 %, 4 KiB 90 %`; of reads and of writes where they differ.
+    pub fn sizes_shown(&self) -> String {
+        if self.sizes.is_none() {
+            return self.block.to_string();
+        }
+        let list = |op| {
+            let entries = self.sizes_of(op).into_iter().map(|entry| match entry.percent {
+                100 => entry.size.to_string(),
+                percent => format!("{} {percent} %", entry.size),
+            });
+            entries.collect::<Vec<_>>().join(", ")
+        };
+        match self.ops() {
+            &[first, second] if list(first) != list(second) => {
+                format!("{first}s of {}, {second}s of {}", list(first), list(second))
+            }
+            ops => list(ops[0]),
+        }
     }
 
     /// The pattern as fio's `rw` has it: `randread`, or `read:60k` where a sequence passes over something.
     pub fn rw(&self) -> String {
-        if self.skip == Bytes::ZERO {
-            self.pattern.to_string()
-        } else {
-            format!("{}:{}", self.pattern, amount(self.skip))
-        }
+        Field::Rw.get(self).expect("every workload has a pattern")
     }
 
     /// Whether pattern, size, depth, workers and span say all there is to say of the requests.
     pub fn is_plain(&self) -> bool {
-        self.skip == Bytes::ZERO && self.options().is_empty()
+        self.skip == Bytes::ZERO && self.details_given().next().is_none()
     }
-}
-
-/// A replay as options; what is by default is left out here too.
-fn replayed(replay: &Replay) -> impl Iterator<Item = (&'static str, String)> {
-    let paced = match replay.pace {
-        ReplayPace::Recorded { .. } => None,
-        ReplayPace::AsFast => Some(("replay_no_stall", "1".to_owned())),
-        ReplayPace::Think | ReplayPace::ThinkAt { .. } => Some(("replay_think", "1".to_owned())),
-    };
-    let percent = replay.pace.percent().filter(|percent| *percent != 100);
-    let speed = percent.map(|percent| ("replay_time_scale", percent.to_string()));
-    let scale = (replay.scale > 1).then(|| ("replay_scale", replay.scale.to_string()));
-    [Some(("read_iolog", replay.source.clone())), paced, speed, scale].into_iter().flatten()
 }
 
 /// An amount of data without rounding: `512`, `4k`, `1m`.
@@ -86,7 +82,7 @@ pub fn duration(time: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrival, Pattern};
+    use crate::{Arrival, Pattern, Process};
 
     #[test]
     fn what_is_by_default_goes_without_saying() {
@@ -98,7 +94,7 @@ mod tests {
     #[test]
     fn the_order_that_leaves_the_steady_state_is_fios() {
         let workload = Workload { sprandom: "7.34%".parse().ok(), ..Workload::default() };
-        assert_eq!(workload.options(), [("sprandom", "1".to_owned()), ("spr_op", "0.0734".to_owned())]);
+        assert_eq!(workload.options(), [("spr_op", "0.0734".to_owned()), ("sprandom", "1".to_owned())]);
     }
 
     #[test]
@@ -126,5 +122,25 @@ mod tests {
         let words = Workload { compressible: 100, fsync: 1, arrival: open, ..Workload::default() }.options();
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["zero_buffers", "fsync", "rate_iops", "rate_process"]);
+    }
+    #[test]
+    fn what_is_asked_is_told_in_words() {
+        let arrival = Arrival { rate: 1500, process: Process::Poisson, ..Arrival::default() };
+        let workload = Workload {
+            pattern: Pattern::RandRw,
+            sizes: Some("4k/100,512/10:64k/90".parse().unwrap()),
+            random_percent: 80,
+            fdatasync: 8,
+            compressible: 46,
+            arrival,
+            ..Workload::default()
+        };
+        assert_eq!(workload.sizes_shown(), "reads of 4 KiB, writes of 512 B 10 %, 64 KiB 90 %");
+        assert_eq!(
+            workload.details().join(", "),
+            "80 % random, 46 % compressible, data flush every 8 writes, \
+             1,500 arrivals a second at random to each worker, latency from arrival"
+        );
+        assert!(Workload::default().details().is_empty());
     }
 }

@@ -40,6 +40,20 @@ impl Pattern {
         ("randrw", Self::RandRw),
     ];
 
+    /// The words for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Read => "sequential read",
+            Self::Write => "sequential write",
+            Self::Trim => "sequential trim",
+            Self::RandRead => "random read",
+            Self::RandWrite => "random write",
+            Self::RandTrim => "random trim",
+            Self::ReadWrite => "sequential mix",
+            Self::RandRw => "random mix",
+        }
+    }
+
     /// Whether addresses are drawn at random.
     pub const fn is_random(self) -> bool {
         matches!(self, Self::RandRead | Self::RandWrite | Self::RandTrim | Self::RandRw)

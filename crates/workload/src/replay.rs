@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, separated};
 use serde::{Deserialize, Serialize};
 
 use crate::{Pattern, Trace, TraceFormat, Traced, Workload};
@@ -99,6 +99,20 @@ impl ReplayPace {
 impl Default for ReplayPace {
     fn default() -> Self {
         Self::Recorded { percent: 100 }
+    }
+}
+
+/// How the requests of a replay follow each other.
+impl fmt::Display for ReplayPace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let speed = |percent: u32| separated(&percent.to_string());
+        match *self {
+            Self::Recorded { percent: 100 } => f.write_str("as recorded"),
+            Self::Recorded { percent } => write!(f, "at {} % of the recorded speed", speed(percent)),
+            Self::AsFast => f.write_str("as fast as possible"),
+            Self::Think => f.write_str("with the recorded think time"),
+            Self::ThinkAt { percent } => write!(f, "with think time at {} % of its speed", speed(percent)),
+        }
     }
 }
 

@@ -4,16 +4,16 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use block::{Bytes, Nanos, Seed, parse_bytes, parse_count, parse_duration, parse_percent};
+use block::{Bytes, Seed};
 use clap::ValueEnum;
-use lab::plan::{self, Field, Length};
+use lab::plan::{self, Field, Length, PlanText};
 use lab::{Outcome, recall};
 use report::export::{self, Single};
 use store::Store;
-use workload::Workload;
+use workload::{Workload, amount};
 
 use super::jobs::{self, Asked};
-use super::specification::{Specification, Traces, of};
+use super::specification::{Fields, Record};
 use crate::color;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -51,49 +51,12 @@ pub struct Arguments {
     #[arg(long)]
     name: Option<String>,
 
-    /// read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k passes over 60 KiB after each request [default: read]
-    #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", value_parser = of(Field::Rw))]
-    rw: Option<String>,
-
-    /// Size of a request [default: 4k]
-    #[arg(long, visible_alias = "blocksize", value_name = "BYTES", value_parser = parse_bytes)]
-    bs: Option<Bytes>,
-
-    /// Requests that each worker keeps in flight [default: 1]
-    #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
-    iodepth: Option<u32>,
-
-    /// Workers [default: 1]
-    #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
-    numjobs: Option<u32>,
-
-    /// Share of reads where reads and writes are mixed [default: 50]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    rwmixread: Option<u8>,
-
-    /// Stop after so much time; without --time_based also when the size has been moved
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    runtime: Option<Nanos>,
+    #[command(flatten)]
+    fields: Fields,
 
     /// Go on for the whole runtime, however much is moved
     #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = number::switch)]
     time_based: Option<u8>,
-
-    /// Time at the start that is not counted
-    #[arg(long = "ramp_time", visible_alias = "ramp-time", value_name = "TIME", value_parser = parse_duration)]
-    ramp_time: Option<Nanos>,
-
-    /// Stop after so many requests of each worker
-    #[arg(long = "number_ios", visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
-    number_ios: Option<u64>,
-
-    /// Stop after each worker has moved so much
-    #[arg(long = "io_size", visible_alias = "io-size", value_name = "BYTES", value_parser = parse_bytes)]
-    io_size: Option<Bytes>,
-
-    /// Where the span that is used begins
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    offset: Option<Bytes>,
 
     #[command(flatten)]
     real: RealOptions,
@@ -102,10 +65,7 @@ pub struct Arguments {
     power: PowerOptions,
 
     #[command(flatten)]
-    specification: Specification,
-
-    #[command(flatten)]
-    traces: Traces,
+    record: Record,
 
     /// The origin of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
@@ -173,7 +133,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     let mut plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     traces.give(&mut plan)?;
     opened.fits(&plan)?;
-    let record = arguments.traces.record.as_deref();
+    let record = arguments.record.record.as_deref();
     let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
     let undertaking = Undertaking {
         plan: &plan,
@@ -214,7 +174,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         real: &arguments.real,
         power: &arguments.power,
         seed: Seed::new(arguments.seed),
-        record: arguments.traces.record.as_deref(),
+        record: arguments.record.record.as_deref(),
     };
     let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
         (1, _) | (_, Format::Text) => Ok(()),
@@ -268,11 +228,8 @@ impl Arguments {
 
     /// Refuses fields of a workload beside the job file that has them.
     fn leave_to(&self, file: &str) -> Result<(), Failure> {
-        let mut given: Vec<&str> = self.given().iter().map(|(field, _)| field.name()).collect();
-        given.extend(self.runtime.map(|_| "runtime"));
+        let mut given: Vec<&str> = self.fields.given().map(|(field, _)| field.name()).collect();
         given.extend(self.time_based.map(|_| "time_based"));
-        given.extend(self.number_ios.map(|_| "number_ios"));
-        given.extend(self.io_size.map(|_| "io_size"));
         if self.on.is_some() && self.filename.is_some() {
             return Err(Failure::usage("the target is named twice; leave --filename out"));
         }
@@ -286,24 +243,9 @@ impl Arguments {
         )))
     }
 
-    /// The fields that were given and do not depend on the target, with their values.
-    fn given(&self) -> Vec<(Field, String)> {
-        let mut fields = self.specification.given();
-        fields.extend(self.traces.given());
-        fields.extend(self.rw.clone().map(|rw| (Field::Rw, rw)));
-        fields.extend(self.bs.map(|bs| (Field::Bs, bs.get().to_string())));
-        fields.extend(self.numjobs.map(|workers| (Field::Numjobs, workers.to_string())));
-        fields.extend(self.rwmixread.map(|share| (Field::Rwmixread, share.to_string())));
-        fields.extend(self.iodepth.map(|depth| (Field::Iodepth, depth.to_string())));
-        fields.extend(self.offset.map(|offset| (Field::Offset, offset.get().to_string())));
-        fields.extend(self.ramp_time.map(|time| (Field::RampTime, format!("{}ns", time.as_nanos()))));
-        fields.sort_by_key(|(field, _)| *field as u32);
-        fields
-    }
-
     /// Where the span begins.
     fn begin(&self) -> Bytes {
-        self.offset.unwrap_or(Bytes::ZERO)
+        self.fields.workload().offset
     }
 
     /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much further.
@@ -325,11 +267,15 @@ impl Arguments {
         }
     }
 
-    /// What they ask for, with the requests of a trace, before it is known where they are asked and when to stop.
+    /// What they ask for, with the requests of a trace, before it is known where they are asked.
     fn asked(&self, traces: &mut lab::Traces) -> Result<Workload, Failure> {
-        let mut workload = Workload::default();
-        for (field, text) in self.given() {
-            field.set(&mut workload, &text).map_err(|error| Failure::usage(format!("--{}: {error}", field.name())))?;
+        let mut workload = self.fields.workload();
+        let shares = [(Field::Offset, workload.place.is_some()), (Field::IoSize, workload.stop.span.is_some())];
+        if let Some((field, _)) = shares.into_iter().find(|(_, is_share)| *is_share) {
+            let name = field.name();
+            return Err(Failure::usage(format!(
+                "--{name} is given in bytes, as in --{name}=1g; a share is for a plan"
+            )));
         }
         if workload.replay.as_ref().is_some_and(|replay| !replay.source.is_empty()) {
             traces.give_to(&mut workload)?;
@@ -343,33 +289,28 @@ impl Arguments {
 /// What would be read is written first where nothing was, as fio lays out its files.
 fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes) -> String {
     let reads = !asked.verify.only && (!asked.pattern.changes_data() || asked.pattern.is_mixed());
-    let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
+    let mut plan = PlanText::new("run");
+    plan.set("title", "One workload");
+    plan.set("repeats", 1);
     if reads && layout {
-        text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
+        let title = "Writing what will be read";
+        let _ = plan.step("layout").with("title", title).with("do", "fill").with("bs", "1m").with("iodepth", 4);
     }
-    text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
-    for (field, value) in arguments.given() {
-        // A text of JSON is one of TOML, whatever a file is called.
-        text += &format!("{} = {}\n", field.name(), serde_json::Value::from(value));
-    }
+    let given = arguments.fields.given().filter(|(field, _)| *field != Field::IoSize);
+    let mut step =
+        given.fold(plan.step("run").with("title", "Running"), |step, (field, text)| step.with(field.name(), text));
     if let Some(size) = arguments.real.size {
-        text += &format!("size = {}\n", size.get());
+        step = step.with("size", amount(size));
     }
-    if let Some(time) = arguments.runtime {
-        text += &format!("runtime = \"{}ns\"\n", time.as_nanos());
-    }
-    if let Some(count) = arguments.number_ios {
-        text += &format!("number_ios = {count}\n");
-    }
-    let each = match (arguments.io_size, &asked.replay) {
+    let each = match (asked.stop.bytes, &asked.replay) {
         // A replay ends with its trace.
         (None, Some(_)) => None,
         (size, _) => Some(size.unwrap_or(span)),
     };
     if let Some(each) = each.filter(|_| arguments.time_based != Some(1)) {
-        text += &format!("io_size = {}\n", each.times(u64::from(asked.workers)).get());
+        let _ = step.with("io_size", amount(each.times(u64::from(asked.workers))));
     }
-    text
+    plan.to_string()
 }
 
 /// What was measured, as a document; `target` is how it was asked for, if that is not how the run has it.

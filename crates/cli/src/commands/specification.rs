@@ -1,187 +1,95 @@
-//! The options of `assay run` that make an access specification, named as fio's are.
+//! The options of `assay run` that are fields of a workload, as the table of fields has them.
 
 use std::path::PathBuf;
 
+use clap::{Arg, ArgMatches, Command};
 use lab::plan::Field;
-use workload::Workload;
+use workload::{Mark, Workload};
 
-/// What is asked for beyond pattern, size, depth and span; each is checked as it is read and kept as it was written.
+/// What is asked for; each value is checked as it is read and kept as it was written.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(Vec<(Field, String)>);
+
+/// The record that a run leaves.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Access specification")]
-pub struct Specification {
-    /// A named access profile, which the other options change: `assay profiles` lists them
-    #[arg(long, value_name = "NAME", value_parser = of(Field::Profile))]
-    profile: Option<String>,
-
-    /// Several sizes in place of --bs with the share of each: 4k/60:64k/40, for reads and writes apart with a comma
-    #[arg(long, value_name = "SIZE/PERCENT:…", value_parser = of(Field::Bssplit))]
-    bssplit: Option<String>,
-
-    /// Share of a random pattern's requests that are random; the rest go on where the one before ended
-    #[arg(long = "percentage_random", visible_alias = "percentage-random", value_name = "PERCENT", value_parser = of(Field::PercentageRandom))]
-    percentage_random: Option<String>,
-
-    /// Random requests begin at multiples of this [default: the least size]
-    #[arg(long, visible_alias = "ba", value_name = "BYTES", value_parser = of(Field::Blockalign))]
-    blockalign: Option<String>,
-
-    /// Where random requests fall: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90
-    #[arg(long = "random_distribution", visible_alias = "random-distribution", value_name = "LAW", value_parser = of(Field::RandomDistribution))]
-    random_distribution: Option<String>,
-
-    /// Whether random addresses may repeat (1, as without this) or every block comes once before any comes again (0)
-    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Norandommap))]
-    norandommap: Option<String>,
-
-    /// Write in the order that leaves a drive in the steady state of random writing once as much is written as it has
-    /// flash (--io_size); random writes follow
-    #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Sprandom))]
-    sprandom: Option<String>,
-
-    /// With --sprandom: flash beyond the capacity, as a share of it: 0.07 or 7% [default: 0.15]
-    #[arg(long = "spr_op", visible_alias = "spr-op", value_name = "SHARE", value_parser = of(Field::SprOp))]
-    spr_op: Option<String>,
-
-    /// How much of written data compression can take away
-    #[arg(long = "buffer_compress_percentage", visible_alias = "buffer-compress-percentage", value_name = "PERCENT", value_parser = of(Field::BufferCompressPercentage))]
-    buffer_compress_percentage: Option<String>,
-
-    /// Write zeroes only
-    #[arg(long = "zero_buffers", visible_alias = "zero-buffers", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ZeroBuffers))]
-    zero_buffers: Option<String>,
-
-    /// Share of written blocks that repeat an earlier one, for targets that find such blocks
-    #[arg(long = "dedupe_percentage", visible_alias = "dedupe-percentage", value_name = "PERCENT", value_parser = of(Field::DedupePercentage))]
-    dedupe_percentage: Option<String>,
-
-    /// Whether a write completes only once it would survive a loss of power: 0, 1 or dsync
-    #[arg(long, value_name = "0|1", value_parser = of(Field::Sync))]
-    sync: Option<String>,
-
-    /// Flush data and metadata after so many writes of a worker
-    #[arg(long, value_name = "WRITES", value_parser = of(Field::Fsync))]
-    fsync: Option<String>,
-
-    /// Flush data after so many writes of a worker
-    #[arg(long, value_name = "WRITES", value_parser = of(Field::Fdatasync))]
-    fdatasync: Option<String>,
-
-    /// Pause once a burst is completed; a bare number is in microseconds
-    #[arg(long, value_name = "TIME", value_parser = of(Field::Thinktime))]
-    thinktime: Option<String>,
-
-    /// Requests in a burst [default: 1]
-    #[arg(long = "thinktime_blocks", visible_alias = "thinktime-blocks", value_name = "COUNT", value_parser = of(Field::ThinktimeBlocks))]
-    thinktime_blocks: Option<String>,
-
-    /// Requests that come to each worker in a second, done or not; latency counts from when they come
-    #[arg(long = "rate_iops", visible_alias = "rate-iops", value_name = "COUNT", value_parser = of(Field::RateIops))]
-    rate_iops: Option<String>,
-
-    /// How they are spread: linear or poisson [default: linear]
-    #[arg(long = "rate_process", visible_alias = "rate-process", value_name = "PROCESS", value_parser = of(Field::RateProcess))]
-    rate_process: Option<String>,
-
-    /// Check that every block that is read holds what was last written to it: crc32c, or none; for files and devices
-    #[arg(long, value_name = "HOW", value_parser = of(Field::Verify))]
-    verify: Option<String>,
-
-    /// Whether --verify also reads back all that was written, once the figures are taken [default: 1]
-    #[arg(long = "do_verify", visible_alias = "do-verify", value_name = "0|1", value_parser = of(Field::DoVerify))]
-    do_verify: Option<String>,
-
-    /// Write nothing, and read and check what an earlier run with these options and this --seed wrote
-    #[arg(long = "verify_only", visible_alias = "verify-only", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyOnly))]
-    verify_only: Option<String>,
-
-    /// End with the first block that --verify finds damaged
-    #[arg(long = "verify_fatal", visible_alias = "verify-fatal", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyFatal))]
-    verify_fatal: Option<String>,
-}
-
-/// What is replayed in place of a pattern's requests, and the record that a run leaves.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Traces")]
-pub struct Traces {
-    /// Replay the requests of this trace: fio's iolog, blkparse's text, or the CSV of MSR Cambridge
-    #[arg(long = "read_iolog", visible_alias = "read-iolog", value_name = "FILE", value_parser = of(Field::ReadIolog))]
-    read_iolog: Option<String>,
-
-    /// Replay as fast as --iodepth allows [default depth: 32], whatever times were recorded
-    #[arg(long = "replay_no_stall", visible_alias = "replay-no-stall", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayNoStall))]
-    replay_no_stall: Option<String>,
-
-    /// Replay each request as long after those that it waited for as was recorded, however long they take
-    #[arg(long = "replay_think", visible_alias = "replay-think", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayThink))]
-    replay_think: Option<String>,
-
-    /// Replay at so much of the recorded speed: 200 for twice as fast [default: 100]
-    #[arg(long = "replay_time_scale", visible_alias = "replay-time-scale", value_name = "PERCENT", value_parser = of(Field::ReplayTimeScale))]
-    replay_time_scale: Option<String>,
-
-    /// Divide the places of the trace by this, so that it fits a smaller target
-    #[arg(long = "replay_scale", visible_alias = "replay-scale", value_name = "NUMBER", value_parser = of(Field::ReplayScale))]
-    replay_scale: Option<String>,
-
+#[command(next_help_heading = TRACES)]
+pub struct Record {
     /// Write what is submitted to this file, as fio's iolog of version 3, once the run is over
     #[arg(long, visible_aliases = ["write_iolog", "write-iolog"], value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
 
-impl Traces {
-    /// The fields that were given, with their values; the trace by its full name, by which it is found again.
-    pub fn given(&self) -> Vec<(Field, String)> {
-        let full = |name: &String| match std::path::absolute(name) {
-            _ if name.starts_with(lab::BUILTIN_TRACE) => name.clone(),
-            Ok(path) => path.display().to_string(),
-            Err(_) => name.clone(),
-        };
-        let options = [
-            (Field::ReadIolog, self.read_iolog.as_ref().map(full)),
-            (Field::ReplayNoStall, self.replay_no_stall.clone()),
-            (Field::ReplayThink, self.replay_think.clone()),
-            (Field::ReplayTimeScale, self.replay_time_scale.clone()),
-            (Field::ReplayScale, self.replay_scale.clone()),
-        ];
-        options.into_iter().filter_map(|(field, text)| Some((field, text?))).collect()
+const TRACES: &str = "Traces";
+
+/// The fields that are options here; the target has the others among its own.
+fn fields() -> impl Iterator<Item = Field> {
+    Field::ALL.into_iter().filter(|field| !field.is(Mark::OfTarget))
+}
+
+/// The option for a field.
+fn option(field: Field) -> Arg {
+    let dashed = |name: &str| name.replace('_', "-");
+    let aliases = field.aliases().iter().map(|name| (*name).to_owned());
+    let dashed = field.names().filter(|name| name.contains('_')).map(dashed);
+    let argument = Arg::new(field.name())
+        .long(field.name())
+        .visible_aliases(aliases.chain(dashed).collect::<Vec<_>>())
+        .value_name(field.takes())
+        .value_parser(move |text: &str| read(field, text))
+        .help(field.about());
+    let argument = match field {
+        field if field.is(Mark::Basic) => argument,
+        field if field.is(Mark::Replay) => argument.help_heading(TRACES),
+        _ => argument.help_heading("Access specification"),
+    };
+    if field.is_switch() { argument.num_args(0..=1).default_missing_value("1") } else { argument }
+}
+
+/// Takes what `field` can hold, as it is written; a trace by its full name, by which it is found again.
+fn read(field: Field, text: &str) -> Result<String, String> {
+    field.set(&mut Workload::default(), text).map_err(|error| error.to_string())?;
+    match std::path::absolute(text) {
+        Ok(path) if field == Field::ReadIolog && !text.starts_with(lab::BUILTIN_TRACE) => {
+            Ok(path.display().to_string())
+        }
+        _ => Ok(text.to_owned()),
     }
 }
 
-impl Specification {
-    /// The fields that were given, with their values.
-    pub fn given(&self) -> Vec<(Field, String)> {
-        let options = [
-            (Field::Profile, &self.profile),
-            (Field::Bssplit, &self.bssplit),
-            (Field::PercentageRandom, &self.percentage_random),
-            (Field::Norandommap, &self.norandommap),
-            (Field::SprOp, &self.spr_op),
-            (Field::Sprandom, &self.sprandom),
-            (Field::Blockalign, &self.blockalign),
-            (Field::RandomDistribution, &self.random_distribution),
-            (Field::BufferCompressPercentage, &self.buffer_compress_percentage),
-            (Field::ZeroBuffers, &self.zero_buffers),
-            (Field::DedupePercentage, &self.dedupe_percentage),
-            (Field::Sync, &self.sync),
-            (Field::Fsync, &self.fsync),
-            (Field::Fdatasync, &self.fdatasync),
-            (Field::Thinktime, &self.thinktime),
-            (Field::ThinktimeBlocks, &self.thinktime_blocks),
-            (Field::RateIops, &self.rate_iops),
-            (Field::RateProcess, &self.rate_process),
-            (Field::Verify, &self.verify),
-            (Field::DoVerify, &self.do_verify),
-            (Field::VerifyOnly, &self.verify_only),
-            (Field::VerifyFatal, &self.verify_fatal),
-        ];
-        options.into_iter().filter_map(|(field, text)| Some((field, text.clone()?))).collect()
+impl clap::Args for Fields {
+    fn augment_args(command: Command) -> Command {
+        command.args(fields().map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
     }
 }
 
-/// Takes what `field` can hold, as it is written.
-pub(super) fn of(field: Field) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let read = field.set(&mut Workload::default(), text);
-        read.map(|()| text.to_owned()).map_err(|error| error.to_string())
+impl clap::FromArgMatches for Fields {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |field: Field| Some((field, matches.get_one::<String>(field.name())?.clone()));
+        Ok(Self(fields().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Fields {
+    /// The fields that were given, in the order in which they are set, with their values.
+    pub fn given(&self) -> impl Iterator<Item = (Field, &str)> {
+        self.0.iter().map(|(field, text)| (*field, text.as_str()))
+    }
+
+    /// The workload that they make.
+    pub fn workload(&self) -> Workload {
+        let mut workload = Workload::default();
+        for (field, text) in self.given() {
+            field.set(&mut workload, text).expect("the values were read before");
+        }
+        workload
     }
 }

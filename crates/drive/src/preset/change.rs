@@ -1,8 +1,9 @@
 //! Changes to a drive's file that are given by name: `capacity.spare=12%&nand.read=25us`.
 
+use block::nearest;
 use toml::{Table as Toml, Value};
 
-use super::error::{PresetError, nearest};
+use super::error::PresetError;
 use super::fields::Table;
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.

@@ -1,5 +1,6 @@
 //! Why a drive cannot be had.
 
+use block::nearest;
 use thiserror::Error;
 
 /// Why a drive cannot be had.
@@ -44,16 +45,6 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
         nearest: nearest(name, known.clone()).map(str::to_owned),
         known: known.collect::<Vec<_>>().join(", "),
     }
-}
-
-/// The most similar of `known`, if any is similar.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .map(|known| (strsim::jaro_winkler(known, &name), known))
-        .filter(|(similarity, _)| *similarity > 0.6)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, known)| known)
 }
 
 /// Objects that the numbers do not fit together unless it holds.

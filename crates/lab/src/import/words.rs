@@ -3,13 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use block::Nanos;
-use toml_edit::Value;
-use workload::duration;
+use workload::{Field, duration};
 
-use crate::plan::printable;
-
-/// Fields of a workload with their values, as a plan has them.
-pub(super) type Fields = Vec<(&'static str, String)>;
+use crate::plan::{PlanText, StepText, printable};
 
 /// One of several jobs that run at the same time.
 pub(super) struct Together<'a> {
@@ -18,12 +14,7 @@ pub(super) struct Together<'a> {
     /// What it is, where it says.
     pub(super) about: Option<&'a str>,
     /// What it does.
-    pub(super) fields: Fields,
-}
-
-/// A text in quotes, as TOML has it.
-pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string().trim().to_owned()
+    pub(super) fields: Vec<(Field, String)>,
 }
 
 /// The name that a plan can have in place of any text; `otherwise` where nothing of it can be kept.
@@ -44,42 +35,35 @@ pub(super) fn slug(text: &str, otherwise: &str) -> String {
     }
 }
 
-/// Fields and values, a line each.
-pub(super) fn lines<'f>(fields: impl IntoIterator<Item = &'f (&'static str, String)>) -> String {
-    fields.into_iter().map(|(name, value)| format!("{name} = {}\n", quoted(value))).collect()
+/// Words for people by this key, if there are any.
+pub(super) fn said<'p>(step: StepText<'p>, key: &str, words: Option<&str>) -> StepText<'p> {
+    match words.map(printable).filter(|words| !words.trim().is_empty()) {
+        Some(words) => step.with(key, words.trim()),
+        None => step,
+    }
 }
 
-/// Lines that a plan begins with, as a comment.
-pub(super) fn comment(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect::<String>() + "\n"
+/// Adds the step that writes what those behind it use.
+pub(super) fn layout(plan: &mut PlanText, names: &mut Names) {
+    let _ = plan.step(&names.unique("layout")).with("title", "Writing what will be used").with("do", "fill");
 }
 
-/// The step that writes what those behind it use.
-pub(super) fn layout(names: &mut Names) -> String {
-    let name = quoted(&names.unique("layout"));
-    format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n")
+/// Adds a step of this name that leaves the drive alone.
+pub(super) fn idle(plan: &mut PlanText, name: &str, time: Nanos) {
+    let _ = plan.step(name).with("do", "idle").with("time", duration(time));
 }
 
-/// A step of this name that leaves the drive alone.
-pub(super) fn idle(name: &str, time: Nanos) -> String {
-    format!("\n[[step]]\nname = {}\ndo = \"idle\"\ntime = \"{}\"\n", quoted(name), duration(time))
-}
-
-/// A step of this name whose jobs run at the same time, with a table for each; one without a name is called `otherwise`.
-/// What all of them have stands on the step.
-pub(super) fn side_by_side(name: &str, jobs: &[Together], otherwise: &'static str) -> String {
-    let is_shared = |field: &&(&'static str, String)| jobs.iter().all(|job| job.fields.contains(field));
+/// Adds a step of this name whose jobs run at the same time; one without a name is called `otherwise`. What all of them
+/// have stands on the step.
+pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], otherwise: &'static str) {
+    let is_shared = |field: &&(Field, String)| jobs.iter().all(|job| job.fields.contains(field));
     let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
-    let mut text = format!("\n[[step]]\nname = {}\ntitle = \"{} jobs side by side\"\n", quoted(name), jobs.len());
-    text += &lines(shared);
+    let mut step = plan.step(name).with("title", format!("{} jobs side by side", jobs.len())).fields(shared);
     let mut names = Names::new(otherwise);
     for job in jobs {
-        text += "\n";
-        text += &job.about.map_or_else(String::new, |about| format!("# {}\n", printable(about)));
-        text += &format!("[[step.job]]\nname = {}\n", quoted(&names.unique(job.name)));
-        text += &lines(job.fields.iter().filter(|field| !is_shared(field)));
+        let own = job.fields.iter().filter(|field| !is_shared(field));
+        let _ = step.job(&names.unique(job.name), job.about).fields(own);
     }
-    text
 }
 
 /// The names given so far, no two alike, and how often each was asked for.

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use block::{Nanos, ParseError};
+use block::{Nanos, ParseError, suggestion};
 use stats::SteadyRule;
 use toml::de::{DeTable, DeValue};
 use workload::{Spare, Workload};
 
-use super::diagnostic::{Diagnostic, Mistakes, suggestion};
-use super::fields::{Setting, Settings, told};
+use super::diagnostic::{Diagnostic, Mistakes, told};
+use super::fields::{Setting, Settings};
 use super::repetition::repetition;
 use super::value::{Value, entries, quantity, table, whole, wrong_type};
 use super::{Field, Limit, Repetition};

@@ -11,7 +11,7 @@ use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::fields::Settings;
 use super::jobs::JobDraft;
-use super::kind::Kind;
+use super::kind::{Kind, NOT_IN_ROUNDS};
 use super::parse::Length;
 use super::sweep::points;
 use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Precondition, Repetition, Step};
@@ -116,10 +116,7 @@ impl Frame<'_> {
             mistakes.push(missing(draft, &needed));
         }
         let mut fields = body.fields.over(self.workload);
-        let ends = [Field::Runtime, Field::NumberIos, Field::IoSize, Field::RampTime];
-        for field in ends.into_iter().chain(Field::REPLAY).chain(Field::ROW) {
-            fields.clear(field);
-        }
+        NOT_IN_ROUNDS.into_iter().flat_map(Field::all).for_each(|field| fields.clear(field));
         // Any round will do to see whether the rest makes sense.
         let base = Workload { stop: Stop::after(body.round.unwrap_or(Nanos::from_secs(1))), ..Workload::default() };
         let workload = mistakes.keep(fields.workload(base, &draft.place));

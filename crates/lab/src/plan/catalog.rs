@@ -3,11 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use block::suggestion;
 use host::open::{TextError, text};
 use host::{Within, WithinError};
 use thiserror::Error;
-
-use super::diagnostic::suggestion;
 
 /// The plans that are built in: a name and a text each.
 const BUILTIN: &[(&str, &str)] = &[

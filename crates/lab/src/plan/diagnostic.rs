@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use block::ParseError;
 use thiserror::Error;
 
 /// A mistake in a plan's text, with the place to underline.
@@ -78,28 +79,29 @@ impl Mistakes {
     }
 }
 
-/// The known word nearest to `word`, if one is near enough to have been meant.
-pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // Nothing that a plan names is longer, and the distance takes time in the product of both lengths.
-    const LONGEST: usize = 64;
-    if word.len() > LONGEST {
-        return None;
-    }
-    let far = (word.chars().count() / 3).max(1);
-    let word = word.to_lowercase();
-    known
-        .into_iter()
-        .map(|known| (strsim::osa_distance(&word, known), known))
-        .filter(|(distance, _)| *distance <= far)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+/// The parts of a message before and behind its semicolon: what was found, what would be right.
+pub(super) fn split(said: &str) -> (String, Option<String>) {
+    said.split_once("; ").map_or((said.to_owned(), None), |(what, help)| (what.to_owned(), Some(help.to_owned())))
 }
 
-/// `did you mean …?` if a known word is near, else the list of all.
-pub(crate) fn suggestion(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("use one of {}", known.join(", ")),
+/// What was found and what would be right, apart.
+pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
+    match error {
+        ParseError::Empty { example } => ("nothing given".to_owned(), Some((*example).to_owned())),
+        ParseError::NotANumber { found, example } => {
+            (format!("`{found}` is not a number"), Some((*example).to_owned()))
+        }
+        ParseError::Negative { found, example } => (format!("`{found}` is negative"), Some((*example).to_owned())),
+        ParseError::UnknownUnit { found, unit, units } => {
+            (format!("unknown unit `{unit}` in `{found}`"), Some(format!("use one of {units}")))
+        }
+        ParseError::TooLarge { found, max } => {
+            (format!("`{found}` is out of range"), Some(format!("at most {max} is possible")))
+        }
+        ParseError::TooSmall { found, min } => {
+            (format!("`{found}` is out of range"), Some(format!("at least {min} is needed")))
+        }
+        error => (error.to_string(), None),
     }
 }
 
@@ -189,15 +191,5 @@ mod tests {
         mistakes.push(Diagnostic::new("plan::x", 0..1, "earlier"));
         let told: Vec<String> = mistakes.into_sorted().into_iter().map(|mistake| mistake.message).collect();
         assert_eq!(told, ["earlier", "first"]);
-    }
-
-    #[test]
-    fn the_nearest_word_must_be_near() {
-        let known = ["iodepth", "numjobs", "bs"];
-        assert_eq!(nearest("iodeph", known), Some("iodepth"));
-        assert_eq!(nearest("IODEPTH", known), Some("iodepth"));
-        assert_eq!(nearest("sb", known), Some("bs"));
-        assert_eq!(nearest("block-size", known), None);
-        assert_eq!(nearest(&"x".repeat(100_000), known), None);
     }
 }

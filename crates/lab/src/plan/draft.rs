@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use block::suggestion;
 use toml::de::DeTable;
 
 use super::Field;
 use super::body::{Body, unknown_key};
-use super::diagnostic::{Diagnostic, Mistakes, suggestion};
+use super::diagnostic::{Diagnostic, Mistakes};
 use super::jobs::{JobDraft, read as read_jobs};
 use super::kind::Kind;
 use super::rounds::{by, watch};

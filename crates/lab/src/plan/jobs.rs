@@ -8,7 +8,7 @@ use super::Field;
 use super::body::{Body, unknown_key};
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::word;
-use super::fields::Settings;
+use super::fields::{Settings, names};
 use super::value::{Value, table, wrong_type};
 
 /// One of the jobs of a step, as it was written.
@@ -76,7 +76,7 @@ fn job(entries: &DeTable, span: Range<usize>, mistakes: &mut Mistakes) -> Option
 
 /// The fields of a workload in `entries`, which may have `others` besides.
 fn read_fields(entries: &DeTable, others: &[&str], place: &str, mistakes: &mut Mistakes) -> Settings {
-    let fields = Field::names();
+    let fields = names();
     let known = [others, &fields].concat();
     for key in entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
         let mistake = unknown_key(key.get_ref(), key.span(), &known, place);

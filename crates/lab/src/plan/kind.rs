@@ -1,7 +1,9 @@
 //! The kinds of steps and the keys that each takes.
 
 use trial::{EXPERIMENTS, Experiment};
+use workload::Mark;
 
+use super::fields::names;
 use super::{Field, precondition};
 
 /// What `do` names.
@@ -30,6 +32,9 @@ impl PartialEq for Kind {
         self.name() == other.name()
     }
 }
+
+/// What a workload that is run in rounds has no use for.
+pub(super) const NOT_IN_ROUNDS: [Mark; 3] = [Mark::End, Mark::Replay, Mark::Row];
 
 /// What every step takes.
 const COMMON: [&str; 4] = ["name", "do", "title", "about"];
@@ -74,17 +79,14 @@ impl Kind {
             Self::Purge => vec!["purge"],
             Self::Fill => vec!["bs", "iodepth"],
             Self::Idle => vec!["time"],
-            Self::Measure => [Field::names(), vec!["repeats"]].concat(),
-            Self::Rounds => [Field::names(), vec!["rounds", "rest", "pre-writes", "steady"]].concat(),
+            Self::Measure => [names(), vec!["repeats"]].concat(),
+            Self::Rounds => [names(), vec!["rounds", "rest", "pre-writes", "steady"]].concat(),
             Self::Condition => {
-                let rounds_decide = |name: &&str| !["runtime", "number_ios", "io_size", "ramp_time"].contains(name);
-                let is_endless = |name: &&str| !Field::REPLAY.iter().any(|field| field.name() == *name);
-                let goes_on = |name: &&str| !Field::ROW.iter().any(|field| field.name() == *name);
-                let fields = Field::names().into_iter().filter(rounds_decide);
-                let fields = fields.filter(is_endless).filter(goes_on).collect();
+                let goes_on = |field: &Field| !NOT_IN_ROUNDS.iter().any(|mark| field.is(*mark));
+                let fields = Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect();
                 [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
             }
-            Self::Precondition => [&precondition::FIELDS.map(Field::name)[..], &["spare", "settle"]].concat(),
+            Self::Precondition => precondition::fields().map(Field::name).chain(["spare", "settle"]).collect(),
             Self::Trial(experiment) => {
                 experiment.choices().iter().map(|choice| choice.name).chain(["repeats"]).collect()
             }

@@ -22,7 +22,7 @@ impl Limit {
     pub(super) fn read(text: &str) -> Result<Self, NotALimit> {
         let unit = text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".+-_".contains(c)).trim();
         let refused = |error: ParseError| {
-            let (found, _) = super::fields::told(&error);
+            let (found, _) = super::diagnostic::told(&error);
             NotALimit { found, help: EXAMPLE }
         };
         match unit.to_ascii_lowercase().as_str() {
@@ -38,9 +38,10 @@ impl Limit {
                     help: "at most 100000% is possible",
                 }),
             },
-            "ns" | "nsec" | "us" | "usec" | "µs" | "ms" | "msec" | "s" | "sec" | "min" | "h" | "hour" | "hours"
-            | "d" | "day" | "days" => parse_duration(text).map(Self::Time).map_err(refused),
-            _ => parse_bytes(text).map(Self::Bytes).map_err(refused),
+            _ => match parse_duration(text) {
+                Err(ParseError::UnknownUnit { .. }) => parse_bytes(text).map(Self::Bytes).map_err(refused),
+                time => time.map(Self::Time).map_err(refused),
+            },
         }
     }
 

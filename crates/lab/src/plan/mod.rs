@@ -8,7 +8,6 @@ mod build;
 pub mod catalog;
 mod diagnostic;
 mod draft;
-mod field;
 mod fields;
 mod jobs;
 mod kind;
@@ -16,10 +15,10 @@ mod limit;
 mod method;
 mod parse;
 mod precondition;
-pub mod profile;
 mod repetition;
 mod rounds;
 mod sweep;
+mod text;
 mod trials;
 mod value;
 
@@ -30,17 +29,16 @@ use workload::Workload;
 use crate::PurgeMethod;
 pub use axis::Axis;
 pub use diagnostic::{Diagnostic, render};
-pub(crate) use diagnostic::{Mistakes, printable, suggestion};
-pub use field::Field;
-pub use fields::FieldError;
-pub(crate) use fields::{BYTES_MAX, COUNT_MAX, TIME_MAX, to_blame};
+pub(crate) use diagnostic::{Mistakes, printable};
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 pub use precondition::Precondition;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 pub(crate) use sweep::CELLS_MAX;
+pub use text::{PlanText, StepText};
 pub use trials::{Point, Trials};
+pub use workload::{Field, FieldError, profile};
 
 /// An ordered list of steps, as a reviewer wrote it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use workload::Mark;
 
 use super::body::{Body, unknown_key};
 use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::{Draft, Drafts, title_of, word};
-use super::fields::Settings;
+use super::fields::{Settings, names};
 use super::repetition::repetition;
 use super::value::{Value, prose, table, wrong_type};
 use super::{Field, Plan, Repetition};
@@ -51,7 +52,9 @@ impl Length {
 /// The keys of a plan.
 const PLAN: [&str; 8] = ["name", "title", "about", "repeats", "quick", "simulated", "workload", "step"];
 /// What a plan's `quick` and `simulated` may change in every measurement.
-const QUICK: [&str; 5] = ["repeats", "runtime", "number_ios", "io_size", "ramp_time"];
+fn quick() -> Vec<&'static str> {
+    std::iter::once("repeats").chain(Field::all(Mark::End).map(Field::name)).collect()
+}
 /// How often a cell is measured where the plan does not say.
 const REPEATS_DEFAULT: u32 = 5;
 
@@ -130,9 +133,9 @@ impl PlanDraft {
                 .get("repeats")
                 .and_then(|value| repetition(value, mistakes))
                 .unwrap_or(Repetition::times(REPEATS_DEFAULT)),
-            quick: part(plan, "quick", &QUICK, mistakes),
-            simulated: part(plan, "simulated", &QUICK, mistakes),
-            workload: part(plan, "workload", &Field::names(), mistakes).fields,
+            quick: part(plan, "quick", &quick(), mistakes),
+            simulated: part(plan, "simulated", &quick(), mistakes),
+            workload: part(plan, "workload", &names(), mistakes).fields,
             steps: steps(plan, mistakes).map(|steps| Drafts::read(steps, form.yields, mistakes)).unwrap_or_default(),
             name,
         }

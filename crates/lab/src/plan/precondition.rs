@@ -1,7 +1,7 @@
 //! The short way to the steady state of random writing, as a step of a plan.
 
 use block::Bytes;
-use workload::{Pattern, Spare, Stop, Workload};
+use workload::{Mark, Pattern, Spare, Stop, Workload};
 
 use super::Field;
 use super::body::Body;
@@ -23,14 +23,9 @@ pub struct Precondition {
 }
 
 /// What the step takes of a workload's fields. The rest is decided by what it does.
-pub(super) const FIELDS: [Field; 6] = [
-    Field::Bs,
-    Field::Iodepth,
-    Field::Numjobs,
-    Field::BufferCompressPercentage,
-    Field::ZeroBuffers,
-    Field::DedupePercentage,
-];
+pub(super) fn fields() -> impl Iterator<Item = Field> {
+    [Field::Bs, Field::Iodepth, Field::Numjobs].into_iter().chain(Field::all(Mark::Content))
+}
 
 /// What is written at random unless the plan says otherwise. With a tenth the write amplification of simulated drives
 /// is within 3 % of that after long writing: see docs/method.md.
@@ -40,7 +35,8 @@ impl Precondition {
     /// What `draft` describes with the numbers of `body`, over the fields of all `common` workloads.
     pub(super) fn of(draft: &Draft, body: &Body, common: &Settings) -> Result<Self, Diagnostic> {
         let mut fields = body.fields.over(common);
-        Field::ALL.into_iter().filter(|field| !FIELDS.contains(field)).for_each(|field| fields.clear(field));
+        let taken: Vec<Field> = self::fields().collect();
+        Field::ALL.into_iter().filter(|field| !taken.contains(field)).for_each(|field| fields.clear(field));
         let base = Workload {
             pattern: Pattern::RandWrite,
             queue_depth: 32,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use block::Nanos;
+use block::{Nanos, suggestion};
 use engine::Measurement;
 use stats::{Steadiness, SteadyRule};
 use toml::de::DeValue;
@@ -10,7 +10,7 @@ use workload::{Pattern, Stop, Workload};
 
 use super::body::Body;
 use super::build::Frame;
-use super::diagnostic::{Diagnostic, Mistakes, suggestion};
+use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::value::{Value, text, wrong_type};
 use super::{Axis, Cell, Measure, Repetition};

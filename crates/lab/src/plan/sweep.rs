@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use block::suggestion;
 use toml::de::{DeTable, DeValue};
 use workload::Workload;
 
 use super::body::setting;
-use super::diagnostic::{Diagnostic, Mistakes, suggestion};
-use super::fields::Setting;
+use super::diagnostic::{Diagnostic, Mistakes};
+use super::fields::{Setting, names};
 use super::value::{Value, entries, quantity, wrong_type};
 use super::{Axis, Field};
 
@@ -59,7 +60,7 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
     if table.is_empty() {
         mistakes.push(Diagnostic::new("plan::empty-sweep", span, "a sweep over nothing").help(EXAMPLE));
     }
-    let known: Vec<&str> = Field::names().into_iter().chain(PARTS).collect();
+    let known: Vec<&str> = names().into_iter().chain(PARTS).collect();
     let mut axes = Vec::new();
     for (key, span, value) in entries(table) {
         match Field::named(key) {

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use block::{nearest, suggestion};
 use host::Within;
 use thiserror::Error;
 
 use super::published::{Published, parse};
 use crate::plan::catalog::{CatalogError, Source, read_file, read_within};
-use crate::plan::{Diagnostic, Method, Part, parse_method, suggestion};
+use crate::plan::{Diagnostic, Method, Part, parse_method};
 
 /// A published review and how it is repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,8 +133,7 @@ fn ids(part: &Part) -> impl Iterator<Item = &str> {
 }
 
 fn unanswered(id: &str, known: &HashSet<&str>) -> ReviewError {
-    let known: Vec<&str> = known.iter().copied().collect();
-    let nearest = Some(suggestion(id, &known)).filter(|near| near.starts_with("did you mean"));
+    let nearest = nearest(id, known).map(|near| format!("did you mean `{near}`?"));
     ReviewError::Unanswered { id: id.to_owned(), nearest }
 }
 

@@ -1,10 +1,11 @@
 //! How a review laid out its tables: which series stand beside each other under which heads.
 
+use block::suggestion;
 use serde::Deserialize;
 use serde_spanned::Spanned;
 
 use super::published::Group;
-use crate::plan::{Diagnostic, Mistakes, suggestion};
+use crate::plan::{Diagnostic, Mistakes};
 
 /// A table as it was published: the labels of its figures as rows, its series as columns.
 #[derive(Clone, Debug, PartialEq)]

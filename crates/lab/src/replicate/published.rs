@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use block::parse_share;
+use block::{parse_share, suggestion};
 use serde::{Deserialize, Serialize};
 use serde_spanned::Spanned;
 
 use super::layout::{Layout, LayoutFile};
-use crate::plan::{Diagnostic, Mistakes, suggestion};
+use crate::plan::{Diagnostic, Mistakes};
 
 /// What a review published, and what was expected to come of repeating it.
 #[derive(Clone, Debug, PartialEq)]

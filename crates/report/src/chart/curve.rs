@@ -7,7 +7,7 @@ use stats::Histogram;
 use workload::Pattern;
 
 use super::{Along, COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
-use crate::axis::{label, pattern};
+use crate::axis::label;
 use crate::figure::Reading;
 use crate::number::latency;
 use crate::part::{Part, names};
@@ -110,7 +110,7 @@ fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {
     for (place, reading) in part.readings.iter().enumerate() {
         let workload = &reading.cell.workload;
         let own = reading.cell.point.iter().map(|(axis, _)| crate::axis::words(axis, reading.cell)).collect::<Vec<_>>();
-        let own = if own.is_empty() { pattern(workload.pattern).to_owned() } else { own.join(", ") };
+        let own = if own.is_empty() { workload.pattern.words().to_owned() } else { own.join(", ") };
         for (kind, kind_pattern) in
             [("reads", Pattern::RandRead), ("writes", Pattern::RandWrite), ("trims", Pattern::RandTrim)]
         {

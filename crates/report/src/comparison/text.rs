@@ -89,7 +89,7 @@ fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color
             continue;
         }
         let name = match cell_name(step.base(), reading) {
-            name if name.is_empty() => crate::axis::pattern(reading.cell.workload.pattern).to_owned(),
+            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
             name => name,
         };
         let figures: String = found.iter().map(|one| figure(*one, color)).collect();

@@ -2,7 +2,6 @@
 
 use lab::{Finding, Metric, Outcome};
 
-use crate::axis;
 use crate::conditions::{date, state, took};
 use crate::figure::Figure;
 use crate::key::Scorecard;
@@ -76,7 +75,7 @@ fn step(part: &Part) -> String {
     let heads: Vec<String> = ["Cell".to_owned()].into_iter().chain(heads).collect();
     let rows = part.readings.iter().map(|reading| {
         let name = match cell_name(part, reading) {
-            name if name.is_empty() => axis::pattern(reading.cell.workload.pattern).to_owned(),
+            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
             name => name,
         };
         [name].into_iter().chain(FIGURES.map(|metric| figure(&reading.figure(metric)))).collect()

@@ -6,7 +6,6 @@ use lab::Metric;
 use workload::{Pattern, Workload};
 
 use super::Single;
-use crate::axis;
 use crate::energy;
 use crate::number::{count, latency, percent, three, whole};
 use crate::replay;
@@ -49,7 +48,7 @@ pub fn text(single: &Single) -> String {
 fn words(workload: &Workload) -> String {
     let size = workload.size.map_or_else(String::new, |size| format!(", over {size}"));
     let offset = if workload.offset > Bytes::ZERO { format!(", from {}", workload.offset) } else { String::new() };
-    let details: String = axis::details(workload).iter().map(|detail| format!(", {detail}")).collect();
+    let details: String = workload.details().iter().map(|detail| format!(", {detail}")).collect();
     if let Some(replayed) = &workload.replay {
         let depth = format!("queue depth {}", workload.queue_depth);
         return format!("{}{details}, {depth}{size}{offset}", capital(&replay::words(replayed)));
@@ -69,7 +68,7 @@ fn words(workload: &Workload) -> String {
     // A single size stands before its noun, several behind it.
     let (before, behind) = match workload.sizes {
         None => (format!("{} ", workload.block), String::new()),
-        Some(_) => (String::new(), format!(", {}", axis::sizes(workload))),
+        Some(_) => (String::new(), format!(", {}", workload.sizes_shown())),
     };
     let depth = workload.queue_depth;
     format!("{before}{requests}{mix}{behind}{details}, queue depth {depth}, {workers}{size}{offset}")

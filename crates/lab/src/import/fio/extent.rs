@@ -1,7 +1,7 @@
 //! Which file a job is on, how much of it, and when the job ends.
 
 use block::{Bytes, Nanos, SECTOR};
-use workload::Stop;
+use workload::{BYTES_MAX, Stop};
 
 use super::super::{Notice, Severity};
 use super::World;
@@ -9,7 +9,6 @@ use super::given::{Given, Section};
 use super::job::{Job, Natural, SECOND};
 use super::reading::{Amount, Reading};
 use super::trace;
-use crate::plan::BYTES_MAX;
 
 /// The file that the job is on, and whether each clone has one of its own.
 pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
@@ -126,7 +125,6 @@ fn of(whole: Bytes, percent: u32) -> Bytes {
 pub(super) fn end(reading: &Reading, job: &mut Job) {
     let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
     let timed = reading.is_on("time_based");
-    job.workload.ramp = reading.time("ramp_time", SECOND).unwrap_or_default();
     let loops = reading.count("loops").unwrap_or(1).max(1);
     let each = u64::from(job.workload.workers.max(1)).saturating_mul(loops);
     let requests = reading.count("number_ios").filter(|&count| count > 0);

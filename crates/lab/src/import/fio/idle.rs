@@ -1,6 +1,6 @@
 //! Options that ask for nothing in the job where they stand, because of others.
 
-use workload::Pattern;
+use workload::{Field, Mark, Pattern};
 
 use super::given::Given;
 use super::job::Natural;
@@ -12,10 +12,11 @@ pub(super) fn tell(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natura
     let timed = reading.is_on("time_based") && has("runtime");
     let absolute = reading.option("filename").is_some_and(|given| given.text().starts_with('/'));
     let alone = reading.option("numjobs").is_none_or(|given| given.text() == "1");
+    let writes: Vec<&str> = Field::all(Mark::Writes).map(Field::name).chain(["overwrite"]).collect();
     let rules: [(bool, &[&str], &str); 14] = [
         (!pattern.is_mixed(), &["rwmixread", "rwmixwrite"], "the pattern mixes no reads and writes"),
         (!pattern.is_random(), &RANDOM, "the pattern has no random addresses"),
-        (!pattern.changes_data(), &WRITES, "the pattern writes nothing"),
+        (!pattern.changes_data(), &writes, "the pattern writes nothing"),
         (has("bssplit"), &["bs", "bsrange"], "`bssplit` says what sizes there are"),
         (!has("thinktime"), &["thinktime_blocks"], "there is no `thinktime` between bursts"),
         (!has("rate") && !has("rate_iops"), &["rate_process"], "there is no rate"),
@@ -43,9 +44,6 @@ pub(super) fn tell(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natura
 
 /// What decides random addresses.
 const RANDOM: [&str; 5] = ["percentage_random", "blockalign", "random_distribution", "norandommap", "random_generator"];
-/// What decides what is written and when it is durable.
-const WRITES: [&str; 6] = ["fsync", "fdatasync", "sync", "zero_buffers", "buffer_compress_percentage", "overwrite"];
-
 /// Whether both options are given, and `last` stands behind `first`.
 fn later(reading: &Reading, last: &str, first: &str) -> bool {
     let at = |given: &Given| (given.place.source, given.place.span.start);

@@ -1,7 +1,7 @@
 //! What a job asks for: its workload, its files, and when it begins.
 
-use block::{Bytes, Nanos};
-use workload::{Pattern, Workload};
+use block::{Bytes, Nanos, suggestion};
+use workload::{Field, Fio, FioValue, Mark, Pattern, Workload};
 
 use super::super::{Notice, Place, Severity};
 use super::World;
@@ -10,7 +10,6 @@ use super::given::{Given, Section};
 use super::reading::{Direction, Reading};
 use super::table::{self, Treatment};
 use super::{address, extent, idle, pace, size, trace};
-use crate::plan::{Field, to_blame};
 
 /// A second, in nanoseconds: the unit of times that have none.
 pub(super) const SECOND: f64 = 1e9;
@@ -98,7 +97,7 @@ fn foreign(reading: &Reading) -> bool {
         Some(_) => return false,
         None => {
             let known: Vec<&str> = engine::ENGINES.iter().map(|engine| engine.name).collect();
-            reading.tell(given.bad(format!("fio has no such I/O engine; {}", crate::plan::suggestion(name, &known))));
+            reading.tell(given.bad(format!("fio has no such I/O engine; {}", suggestion(name, &known))));
         }
     }
     true
@@ -153,12 +152,10 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
         address::scatter(reading, towards, &mut workload);
     }
     let direct = direct(reading);
-    workload.workers = reading.small("numjobs").unwrap_or(1);
     depth(reading, direct, &mut workload, &mut natural);
-    content(reading, direct, &mut workload, &mut natural);
-    if towards != Direction::Read {
-        flushes(reading, &mut workload);
-    }
+    same(reading, &mut workload);
+    cache(reading, direct, &mut natural);
+    one_flush(reading, &mut workload);
     pace::set(reading, towards, &mut workload);
     let (file, own_files) = extent::file(reading, section)?;
     let mut job = Job {
@@ -197,7 +194,7 @@ fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
     }
     let Ok(pattern) = name.parse::<Pattern>() else {
         let names = Pattern::ALL.map(|(name, _)| name);
-        reading.tell(given.bad(format!("`{name}` is no pattern; {}", crate::plan::suggestion(name, &names))));
+        reading.tell(given.bad(format!("`{name}` is no pattern; {}", suggestion(name, &names))));
         return None;
     };
     if modifier.is_empty() || modifier == "0" {
@@ -267,19 +264,29 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
     }
 }
 
-/// What is written, and whether it is durable when it is done.
-fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
-    if let Some(given) = reading.option("buffer_compress_percentage") {
-        workload.compressible = reading.share(given, given.text()).unwrap_or(0);
+/// Sets the fields that mean the same in fio, each by itself.
+fn same(reading: &Reading, workload: &mut Workload) {
+    for field in Field::ALL {
+        // What concerns writes alone is read, and then passed over, in a job that makes none.
+        let idle = field.is(Mark::Writes) && !workload.pattern.changes_data();
+        let (Fio::Same(value), Some(given)) = (field.fio(), reading.option(field.name())) else { continue };
+        let text = match value {
+            FioValue::Count => reading.small(field.name()).map(|count| count.to_string()),
+            FioValue::Percent => reading.share(given, given.text()).map(|share| share.to_string()),
+            FioValue::Switch => reading.switch(field.name()).map(|on| u8::from(on).to_string()),
+            FioValue::Word => Some(given.text().to_owned()),
+            FioValue::Seconds => reading.time(field.name(), SECOND).map(|time| format!("{}ns", time.as_nanos())),
+        };
+        let mut unused = Workload::default();
+        let workload = if idle { &mut unused } else { &mut *workload };
+        if let Some(Err(error)) = text.map(|text| field.set(workload, &text)) {
+            reading.tell(given.bad(error.to_string()));
+        }
     }
-    if reading.is_on("zero_buffers") {
-        workload.compressible = 100;
-    }
-    if let Some(given) = reading.option("dedupe_percentage") {
-        workload.duplicates = reading.share(given, given.text()).unwrap_or(0);
-    }
-    let durable = reading.word("sync", &["none", "0", "sync", "1", "dsync"]);
-    workload.durable = durable.is_some_and(|word| !matches!(word, "none" | "0"));
+}
+
+/// Whether the page cache is emptied first.
+fn cache(reading: &Reading, direct: bool, natural: &mut Vec<Natural>) {
     if let Some(given) = reading.option("invalidate") {
         match reading.is_on("invalidate") || direct {
             true => natural.push(Natural::of(given, "the page cache is emptied of the target before each run")),
@@ -290,9 +297,8 @@ fn content(reading: &Reading, direct: bool, workload: &mut Workload, natural: &m
     }
 }
 
-fn flushes(reading: &Reading, workload: &mut Workload) {
-    workload.fsync = reading.small("fsync").unwrap_or(0);
-    workload.fdatasync = reading.small("fdatasync").unwrap_or(0);
+/// That flushes come in one way alone.
+fn one_flush(reading: &Reading, workload: &mut Workload) {
     if let Some(given) = reading.option("fdatasync").filter(|_| workload.fsync > 0 && workload.fdatasync > 0) {
         reading.tell(given.lost("flushes come as `fsync` says alone"));
         workload.fdatasync = 0;
@@ -315,8 +321,7 @@ fn check(reading: &Reading, job: &Job) {
     // Any capacity will do to see whether the rest makes sense.
     let tried = job.workload.on(Bytes::from_gib(1 << 30));
     let Err(error) = tried.check() else { return };
-    let blamed =
-        to_blame(&error, &tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
+    let blamed = error.fields(&tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
     reading.tell(match blamed {
         Some(given) => given.bad(error.to_string()),
         None => Notice {

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
+use workload::BYTES_MAX;
 
 use super::super::{Notice, Place, Severity, Source};
 use super::World;
 use super::job::{Job, Natural, read};
 use super::section;
-use crate::plan::BYTES_MAX;
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]

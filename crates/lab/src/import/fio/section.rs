@@ -152,7 +152,8 @@ impl Reader<'_> {
         let Some(known) = table::named(name) else {
             // To look for the nearest name takes time, and nobody reads very many.
             let look = self.written.notices.len() < NEAREST_MAX;
-            let help = look.then(|| format!("did you mean `{}`?", table::nearest(name)));
+            let near = look.then(|| table::nearest(name)).flatten();
+            let help = near.map(|near| format!("did you mean `{near}`?"));
             return self.mistake("fio::unknown-option", name, format!("unknown option `{name}`"), help, place);
         };
         let value = match value.map(|value| expand(value, self.world)) {

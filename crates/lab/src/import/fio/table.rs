@@ -2,7 +2,9 @@
 //!
 //! Source: fio 3.33, `fio --cmdhelp=all`, `fio --enghelp` and HOWTO.
 
-use strsim::osa_distance;
+use std::sync::LazyLock;
+
+use workload::{Field, Fio};
 
 use super::engine::OPTIONS;
 
@@ -56,7 +58,7 @@ const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so
 const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
-/// What decides what is asked of the drive, and is taken over.
+/// What decides what is asked of the drive besides the fields of a workload, and is taken over.
 const TAKEN: &[Known] = &[
     known("description", &[], Honoured),
     known("name", &[], Honoured),
@@ -64,46 +66,21 @@ const TAKEN: &[Known] = &[
     known("filename", &[], Honoured),
     known("directory", &[], Honoured),
     known("filename_format", &[], Honoured),
-    known("rw", &["readwrite"], Honoured),
-    known("bs", &["blocksize"], Honoured),
-    known("blockalign", &["ba"], Honoured),
     known("bsrange", &["blocksize_range"], Honoured),
-    known("bssplit", &[], Honoured),
-    known("norandommap", &[], Honoured),
     known("ioengine", &[], Honoured),
-    known("iodepth", &[], Honoured),
     known("io_submit_mode", &[], Honoured),
-    known("size", &[], Honoured),
-    known("io_size", &["io_limit"], Honoured),
     known("fill_device", &["fill_fs"], Honoured),
     known("filesize", &[], Honoured),
-    known("offset", &["fileoffset"], Honoured),
     known("offset_increment", &[], Honoured),
-    known("number_ios", &[], Honoured),
-    known("random_distribution", &[], Honoured),
-    known("percentage_random", &[], Honoured),
-    known("fsync", &[], Honoured),
-    known("fdatasync", &[], Honoured),
     known("direct", &[], Honoured),
     known("buffered", &[], Honoured),
     known("overwrite", &[], Honoured),
     known("loops", &[], Honoured),
-    known("numjobs", &[], Honoured),
     known("startdelay", &[], Honoured),
-    known("runtime", &["timeout"], Honoured),
     known("time_based", &[], Honoured),
-    known("ramp_time", &[], Honoured),
-    known("rwmixread", &[], Honoured),
     known("rwmixwrite", &[], Honoured),
-    known("thinktime", &[], Honoured),
-    known("thinktime_blocks", &[], Honoured),
     known("rate", &[], Honoured),
-    known("rate_iops", &[], Honoured),
-    known("rate_process", &[], Honoured),
-    known("sync", &[], Honoured),
     known("stonewall", &["wait_for_previous"], Honoured),
-    known("zero_buffers", &[], Honoured),
-    known("buffer_compress_percentage", &[], Honoured),
 ];
 
 /// What is taken over too, but seldom given.
@@ -113,12 +90,8 @@ const TAKEN_SELDOM: &[Known] = &[
     known("exitall", &[], Honoured),
     known("nrfiles", &["nr_files"], Honoured),
     known("random_generator", &[], Honoured),
-    known("read_iolog", &[], Honoured),
     known("write_iolog", &[], Honoured),
-    known("replay_no_stall", &[], Honoured),
     known("replay_redirect", &[], Honoured),
-    known("replay_scale", &[], Honoured),
-    known("replay_time_scale", &[], Honoured),
 ];
 
 /// What makes no difference here.
@@ -302,7 +275,6 @@ const LOST_SELDOM: &[Known] = &[
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
     known("buffer_pattern", &[], Lost(NEVER, "what is written is random data from the run's seed")),
     known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
-    known("dedupe_percentage", &[], Honoured),
     known("dedupe_mode", &[], With("dedupe_percentage")),
     known("dedupe_working_set_percentage", &[], With("dedupe_percentage")),
     known("dedupe_global", &[], With("dedupe_percentage")),
@@ -331,9 +303,23 @@ const MERGE: &[Known] = &[
     known("merge_blktrace_iters", &[], With("merge_blktrace_file")),
 ];
 
+/// The fields of a workload that fio has too.
+static FIELDS: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let taken = Field::ALL.into_iter().filter(|field| !matches!(field.fio(), Fio::None(_)));
+    taken.map(|field| known(field.name(), field.aliases(), Honoured)).collect()
+});
+
 /// All options, in no order that matters.
 pub(super) fn all() -> impl Iterator<Item = &'static Known> {
-    TAKEN.iter().chain(TAKEN_SELDOM).chain(NATURAL).chain(LOST).chain(LOST_SELDOM).chain(MERGE).chain(OPTIONS)
+    FIELDS
+        .iter()
+        .chain(TAKEN)
+        .chain(TAKEN_SELDOM)
+        .chain(NATURAL)
+        .chain(LOST)
+        .chain(LOST_SELDOM)
+        .chain(MERGE)
+        .chain(OPTIONS)
 }
 
 /// The option of this name.
@@ -341,12 +327,9 @@ pub(super) fn named(name: &str) -> Option<&'static Known> {
     all().find(|known| known.name == name || known.aliases.contains(&name))
 }
 
-/// The name of the option that was most likely meant.
-pub(super) fn nearest(name: &str) -> &'static str {
-    // The distance takes time in the product of both lengths, and no option is longer.
-    let name: String = name.to_lowercase().chars().take(64).collect();
-    let names = all().flat_map(|known| std::iter::once(&known.name).chain(known.aliases));
-    names.min_by_key(|known| osa_distance(&name, known)).copied().unwrap_or_default()
+/// The name of the option that was most likely meant, if one is near.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    block::nearest(name, all().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied())))
 }
 
 #[cfg(test)]
@@ -377,8 +360,8 @@ mod tests {
     #[test]
     fn what_was_meant_is_near() {
         for (written, meant) in [("iodeph", "iodepth"), ("Size", "size"), ("bz", "bs"), ("rwmix_read", "rwmixread")] {
-            assert_eq!(nearest(written), meant);
+            assert_eq!(nearest(written), Some(meant));
         }
-        assert!(!nearest(&"x".repeat(1 << 20)).is_empty());
+        assert_eq!(nearest(&"x".repeat(1 << 20)), None);
     }
 }

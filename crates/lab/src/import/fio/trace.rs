@@ -1,33 +1,15 @@
 //! Jobs that replay a trace or leave one.
 
 use block::Bytes;
-use workload::{Replay, ReplayPace, Stop, Workload};
+use workload::{Field, Mark, Replay, ReplayPace, Stop, Workload};
 
 use super::extent;
 use super::given::Given;
 use super::job::{Job, Natural};
 use super::reading::Reading;
 
-/// What a trace decides, as it does in fio.
-const DECIDED: [&str; 17] = [
-    "rw",
-    "bs",
-    "bsrange",
-    "bssplit",
-    "blockalign",
-    "rwmixread",
-    "rwmixwrite",
-    "percentage_random",
-    "norandommap",
-    "random_distribution",
-    "io_size",
-    "fsync",
-    "fdatasync",
-    "thinktime",
-    "thinktime_blocks",
-    "rate",
-    "rate_iops",
-];
+/// What a trace decides besides fields of a workload, as it does in fio.
+const DECIDED: [&str; 4] = ["bsrange", "rwmixwrite", "io_size", "rate"];
 
 /// Makes the job a replay, if it is one.
 pub(super) fn set(reading: &Reading, job: &mut Job) {
@@ -52,7 +34,9 @@ pub(super) fn set(reading: &Reading, job: &mut Job) {
         ..plain
     };
     job.increment = Bytes::ZERO;
-    for given in DECIDED.iter().filter_map(|name| reading.option(name)) {
+    // How many clones there are is a number that may be right.
+    let fields = Field::all(Mark::Traced).filter(|field| *field != Field::Numjobs).map(Field::name);
+    for given in fields.chain(DECIDED).filter_map(|name| reading.option(name)) {
         job.natural.push(Natural::of(given, "the trace decides it, as in fio"));
     }
     for name in ["offset", "offset_increment", "loops"] {

@@ -2,9 +2,9 @@
 
 use block::{Bytes, Nanos};
 use thiserror::Error;
+use workload::{BYTES_MAX, COUNT_MAX, TIME_MAX};
 
 use super::expression::evaluate;
-use crate::plan::{BYTES_MAX, COUNT_MAX, TIME_MAX};
 
 /// What `k`, `m` and `g` stand for \[`kb_base`\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

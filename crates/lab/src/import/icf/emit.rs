@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use block::{Bytes, Nanos};
-use workload::{Workload, amount, duration};
-
 use super::{Import, Job, Step};
-use crate::import::words::{self, Fields, Names, Together, quoted, slug};
-use crate::plan::{Field, printable};
+use crate::import::words::{self, Names, Together, slug};
+use crate::plan::{Field, PlanText, printable};
 
 /// The text of a plan that does what the file asks for, with comments on what it does not.
 ///
@@ -16,32 +13,33 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     let file = path.file_name().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
     let mut names = Names::new("test");
-    let mut text = heading(import, &file);
-    text += &format!("name = {}\ntitle = {}\n", quoted(&slug(&stem, "test")), quoted(&printable(&file)));
+    let mut plan = PlanText::new(&slug(&stem, "test"));
+    plan.set("title", printable(&file));
     if let Some(about) = &import.description {
-        text += &format!("about = {}\n", quoted(&printable(about)));
+        plan.set("about", printable(about));
     }
-    text += "repeats = 1\n";
+    plan.set("repeats", 1);
+    plan.comment(&heading(import, &file));
     if layout {
-        text += &words::layout(&mut names);
+        words::layout(&mut plan, &mut names);
     }
     for step in &import.steps {
-        text += &match step {
-            Step::Idle { time } => words::idle(&names.unique("idle"), *time),
+        match step {
+            Step::Idle { time } => words::idle(&mut plan, &names.unique("idle"), *time),
             Step::Run { jobs, sweep } => match &jobs[..] {
-                [job] => alone(job, sweep, &mut names),
+                [job] => alone(&mut plan, job, sweep, &mut names),
                 _ => {
                     let jobs: Vec<Together> = jobs.iter().map(together).collect();
-                    words::side_by_side(&names.unique("side-by-side"), &jobs, "test")
+                    words::side_by_side(&mut plan, &names.unique("side-by-side"), &jobs, "test");
                 }
             },
-        };
+        }
     }
-    text
+    plan.to_string()
 }
 
 /// What is to be known before the plan is run.
-fn heading(import: &Import, file: &str) -> String {
+fn heading(import: &Import, file: &str) -> Vec<String> {
     let version = import.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
     let mut lines = vec![
         format!("Imported from Iometer's file {file}{version}."),
@@ -53,47 +51,18 @@ fn heading(import: &Import, file: &str) -> String {
         lines.extend([String::new(), "What is not as Iometer has it:".to_owned()]);
         lines.extend(import.notices.iter().map(|notice| format!("  line {}: {notice}", notice.place.line)));
     }
-    words::comment(&lines)
+    lines
 }
 
-/// A job by itself: a step that measures.
-fn alone(job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) -> String {
-    let mut text = format!("\n[[step]]\nname = {}\n{}", quoted(&names.unique(&job.name)), title(&job.name));
-    let swept = |name: &str| sweep.iter().any(|(field, _)| field.name() == name);
-    text += &words::lines(fields(&job.workload).iter().filter(|(name, _)| !swept(name)));
-    for (field, values) in sweep {
-        let values: Vec<String> = values.iter().map(u64::to_string).collect();
-        text += &format!("sweep.{} = [{}]\n", field.name(), values.join(", "));
-    }
-    text
+/// Adds a job by itself: a step that measures.
+fn alone(plan: &mut PlanText, job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) {
+    let is_fixed = |(field, _): &&(Field, String)| sweep.iter().all(|(swept, _)| swept != field);
+    let step = words::said(plan.step(&names.unique(&job.name)), "title", Some(&job.name));
+    let step = step.fields(job.workload.fields().iter().filter(is_fixed));
+    let _ = sweep.iter().fold(step, |step, (field, values)| step.sweep(*field, values));
 }
 
 /// A job beside others.
 fn together(job: &Job) -> Together<'_> {
-    Together { name: &job.name, about: None, fields: fields(&job.workload) }
-}
-
-/// The specification's own name, for people.
-fn title(name: &str) -> String {
-    match printable(name).trim() {
-        "" => String::new(),
-        name => format!("title = {}\n", quoted(name)),
-    }
-}
-
-/// The workload in fio's words, as a plan takes them.
-pub(super) fn fields(workload: &Workload) -> Fields {
-    let given = |is: bool, name, value: &dyn Fn() -> String| is.then(|| (name, value()));
-    let fields = [
-        Some(("rw", workload.pattern.to_string())),
-        given(workload.sizes.is_none(), "bs", &|| amount(workload.block)),
-        Some(("iodepth", workload.queue_depth.to_string())),
-        Some(("numjobs", workload.workers.to_string())),
-        given(workload.pattern.is_mixed(), "rwmixread", &|| workload.read_percent.to_string()),
-        workload.size.map(|size| ("size", amount(size))),
-        given(workload.offset > Bytes::ZERO, "offset", &|| amount(workload.offset)),
-        workload.stop.time.map(|time| ("runtime", duration(time))),
-        given(workload.ramp > Nanos::ZERO, "ramp_time", &|| duration(workload.ramp)),
-    ];
-    fields.into_iter().flatten().chain(workload.options()).collect()
+    Together { name: &job.name, about: None, fields: job.workload.fields() }
 }

@@ -1,11 +1,11 @@
 //! The test setup: how long, how many workers, and what is cycled through.
 
 use block::Nanos;
+use workload::TIME_MAX;
 
 use super::entries::{Entry, Line};
 use super::notices::Notices;
 use crate::import::Place;
-use crate::plan::TIME_MAX;
 
 /// What the section `TEST SETUP` says.
 #[derive(Debug, Default)]

@@ -6,7 +6,6 @@ use block::{Bytes, Nanos, SECTOR};
 use workload::{Stop, Workload};
 
 use super::access::{Access, Assignment};
-use super::emit::fields;
 use super::entries::Line;
 use super::file::File;
 use super::notices::Notices;
@@ -308,9 +307,8 @@ impl Build<'_, '_> {
 fn unfit(workload: &Workload) -> Option<String> {
     let invalid = workload.check().err().map(|invalid| invalid.to_string());
     let mut read = Workload::default();
-    let mut refused = fields(workload).into_iter().filter_map(|(name, value)| {
-        let field = Field::named(name).expect("a workload is written in fields of plans");
-        field.set(&mut read, &value).err().map(|error| format!("{name}: {error}"))
+    let mut refused = workload.fields().into_iter().filter_map(|(field, value)| {
+        field.set(&mut read, &value).err().map(|error| format!("{}: {error}", field.name()))
     });
     invalid.or_else(|| refused.next())
 }

@@ -1,8 +1,8 @@
 //! A workload in fio's options.
 
-use block::{Bytes, Nanos};
+use block::Bytes;
 use engine::{Clock, Measurement, Method};
-use workload::{Workload, amount};
+use workload::{Field, Unit, Workload, amount};
 
 use super::{Keys, Single};
 
@@ -13,38 +13,43 @@ const OWN: [&str; 2] = ["name", "filename"];
 pub(super) fn options(single: &Single) -> Keys<&'static str, String> {
     let Measurement { workload, clock, cpu, .. } = single.measurement;
     let by_threads = cpu.and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
-    let &Workload { pattern, queue_depth, workers, offset, size, stop, ramp, .. } = workload;
     let engine = match clock {
         Clock::Virtual => "simulated",
         Clock::Real if by_threads => "psync",
         Clock::Real => "io_uring",
     };
-    let mut options = vec![
-        ("name", single.name.to_owned()),
-        ("filename", single.target.to_owned()),
-        ("ioengine", engine.to_owned()),
-        ("rw", workload.rw()),
-        ("iodepth", queue_depth.to_string()),
-        ("numjobs", workers.to_string()),
-        ("randseed", single.seed.to_string()),
-    ];
-    options.extend((*clock == Clock::Real).then(|| ("direct", u8::from(single.direct).to_string())));
+    let mut options =
+        vec![("name", single.name.to_owned()), ("filename", single.target.to_owned()), ("ioengine", engine.to_owned())];
+    // Programs that read fio's documents ask for these also where they are as by default.
+    let asked = [Field::Rw, Field::Iodepth, Field::Numjobs];
+    let fields = asked.into_iter().filter_map(|field| Some((field, field.get(workload)?)));
+    let others = workload.fields().into_iter().filter(|(field, _)| !asked.contains(field) && *field != Field::Bs);
+    options.extend(fields.chain(others).map(|(field, value)| (field.name(), fios(field, value, workload))));
     options.push(("bs", sizes(workload, amount)));
-    options.extend(workload.options());
-    if pattern.is_mixed() {
-        options.push(("rwmixread", workload.read_percent.to_string()));
+    options.push(("randseed", single.seed.to_string()));
+    options.extend((*clock == Clock::Real).then(|| ("direct", u8::from(single.direct).to_string())));
+    if workload.pattern.is_mixed() {
         options.push(("rwmixwrite", (100 - workload.read_percent).to_string()));
     }
-    options.extend((offset > Bytes::ZERO).then(|| ("offset", amount(offset))));
-    options.extend(size.map(|size| ("size", amount(size))));
-    options.extend(stop.time.map(|time| ("runtime", duration(time))));
+    let stop = workload.stop;
     let by_time = stop.time.is_some() && stop.bytes.is_none() && stop.requests.is_none();
     options.extend(by_time.then(|| ("time_based", "1".to_owned())));
-    options.extend((ramp > Nanos::ZERO).then(|| ("ramp_time", duration(ramp))));
-    options.extend(stop.requests.map(|requests| ("number_ios", requests.to_string())));
-    let each = |bytes: Bytes| amount(Bytes::new(bytes.get() / u64::from(workers.max(1))));
-    options.extend(stop.bytes.map(|bytes| ("io_size", each(bytes))));
     Keys(options)
+}
+/// The value of a field as fio's users write it.
+fn fios(field: Field, value: String, workload: &Workload) -> String {
+    match (field, workload.stop.bytes) {
+        // In a plan it is of all workers together.
+        (Field::IoSize, Some(bytes)) => amount(Bytes::new(bytes.get() / u64::from(workload.workers.max(1)))),
+        _ if field.unit() == Unit::Seconds => {
+            value.strip_suffix('s').filter(|time| is_number(time)).map_or(value.clone(), str::to_owned)
+        }
+        _ => value,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The same as a `[global]` section has them, where CBT looks.
@@ -67,15 +72,6 @@ fn sizes(workload: &Workload, amount: impl Fn(Bytes) -> String) -> String {
     if least == largest { amount(least) } else { format!("{}-{}", amount(least), amount(largest)) }
 }
 
-/// A time as fio's users write it: `10`, `500ms`, `7us`.
-fn duration(time: Nanos) -> String {
-    match time.as_nanos() / 1000 {
-        us if us % 1_000_000 == 0 => (us / 1_000_000).to_string(),
-        us if us % 1000 == 0 => format!("{}ms", us / 1000),
-        us => format!("{us}us"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +82,9 @@ mod tests {
             [512, 4096, 6000, 1 << 20, 3 << 30].map(|bytes| amount(Bytes::new(bytes))),
             ["512", "4k", "6000", "1m", "3g"]
         );
-        assert_eq!([10_000_000, 1_500_000, 7].map(|us| duration(Nanos::from_micros(us))), ["10", "1500ms", "7us"]);
+        let time = |text: &str| fios(Field::Runtime, text.to_owned(), &Workload::default());
+        assert_eq!(["10s", "1500ms", "7us"].map(time), ["10", "1500ms", "7us"]);
+        assert_eq!(fios(Field::Sync, "dsync".to_owned(), &Workload::default()), "dsync");
     }
 
     #[test]

@@ -4,23 +4,22 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use toml::{Table, Value};
-use workload::Workload;
 
-use super::{Field, FieldError};
+use crate::{Field, FieldError, Workload};
 
 /// The profiles' names and files.
 const BUILTIN: [(&str, &str); 11] = [
-    ("database", include_str!("../../../../profiles/database.toml")),
-    ("file-server", include_str!("../../../../profiles/file-server.toml")),
-    ("web-server", include_str!("../../../../profiles/web-server.toml")),
-    ("workstation", include_str!("../../../../profiles/workstation.toml")),
-    ("streaming-reads", include_str!("../../../../profiles/streaming-reads.toml")),
-    ("streaming-writes", include_str!("../../../../profiles/streaming-writes.toml")),
-    ("jesd219-enterprise", include_str!("../../../../profiles/jesd219-enterprise.toml")),
-    ("oltp", include_str!("../../../../profiles/oltp.toml")),
-    ("exchange", include_str!("../../../../profiles/exchange.toml")),
-    ("vdi", include_str!("../../../../profiles/vdi.toml")),
-    ("video", include_str!("../../../../profiles/video.toml")),
+    ("database", include_str!("../../../profiles/database.toml")),
+    ("file-server", include_str!("../../../profiles/file-server.toml")),
+    ("web-server", include_str!("../../../profiles/web-server.toml")),
+    ("workstation", include_str!("../../../profiles/workstation.toml")),
+    ("streaming-reads", include_str!("../../../profiles/streaming-reads.toml")),
+    ("streaming-writes", include_str!("../../../profiles/streaming-writes.toml")),
+    ("jesd219-enterprise", include_str!("../../../profiles/jesd219-enterprise.toml")),
+    ("oltp", include_str!("../../../profiles/oltp.toml")),
+    ("exchange", include_str!("../../../profiles/exchange.toml")),
+    ("vdi", include_str!("../../../profiles/vdi.toml")),
+    ("video", include_str!("../../../profiles/video.toml")),
 ];
 
 /// An access profile.
@@ -61,32 +60,39 @@ fn read(name: &'static str, text: &str) -> Profile {
 }
 
 /// Their names.
-pub(super) fn names() -> [&'static str; BUILTIN.len()] {
+pub(crate) fn names() -> [&'static str; BUILTIN.len()] {
     BUILTIN.map(|(name, _)| name)
 }
 
-/// Sets what the profile of this name sets.
-pub(super) fn apply(name: &str, workload: &mut Workload) -> Result<(), FieldError> {
+/// The profile of this name.
+pub(crate) fn named(name: &str) -> Result<&'static Profile, FieldError> {
     let unknown = || FieldError::UnknownProfile { found: name.to_owned() };
-    let profile = all().iter().find(|profile| profile.name == name).ok_or_else(unknown)?;
-    profile.fields.iter().try_for_each(|(field, text)| field.set(workload, text))
+    all().iter().find(|profile| profile.name == name).ok_or_else(unknown)
 }
 
 /// The profile that `workload` follows, by however many workers.
 pub fn followed(workload: &Workload) -> Option<&'static Profile> {
     all().iter().find(|profile| {
         let mut set = workload.clone();
-        let sound = apply(profile.name, &mut set).is_ok();
+        profile.set(&mut set);
         set.workers = workload.workers;
-        sound && set == *workload
+        set == *workload
     })
+}
+
+impl Profile {
+    /// Sets what it sets.
+    pub(crate) fn set(&self, workload: &mut Workload) {
+        for (field, text) in &self.fields {
+            field.set(workload, text).expect("the files are tested");
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use workload::Pattern;
-
     use super::*;
+    use crate::Pattern;
 
     /// Read share, random share and sizes of each profile.
     /// Source of the first six: Tom's Hardware, "Breaking Records With SSDs: 16 Intel X25-Es Do 2.2 GB/s", with the
@@ -121,7 +127,7 @@ mod tests {
         assert_eq!(table.map(|(name, ..)| name), names());
         for (name, pattern, reads, random, sizes) in table {
             let mut workload = Workload::default();
-            apply(name, &mut workload).unwrap();
+            named(name).unwrap().set(&mut workload);
             assert_eq!(
                 (workload.pattern, workload.reads(), workload.random_percent),
                 (pattern, reads, random),
@@ -147,7 +153,7 @@ mod tests {
     fn a_workload_is_known_by_what_it_does() {
         let mut workload = Workload { queue_depth: 32, ..Workload::default() };
         assert!(followed(&workload).is_none());
-        apply("file-server", &mut workload).unwrap();
+        named("file-server").unwrap().set(&mut workload);
         workload.workers = 1;
         assert_eq!(followed(&workload).map(|profile| profile.name), Some("file-server"));
         workload.read_percent = 81;
