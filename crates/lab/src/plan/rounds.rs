@@ -1,5 +1,6 @@
 //! A sweep that is measured in rounds until it is steady.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use block::Nanos;
@@ -12,8 +13,10 @@ use super::body::Body;
 use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes, suggestion};
 use super::draft::Draft;
+use super::kind::{Form, Phrases, StepKind};
 use super::value::{Value, text, wrong_type};
-use super::{Axis, Cell, Measure, Repetition};
+use super::work::{Passes, Phase, Site};
+use super::{Action, Axis, Cell, Field, Measure, Repetition};
 use crate::Metric;
 
 /// How many rounds there are at most where the plan does not say.
@@ -52,6 +55,49 @@ pub struct Watched {
     pub rounds: Vec<f64>,
     /// What the window shows; none while there are too few rounds.
     pub steadiness: Option<Steadiness>,
+}
+
+pub(super) const FORM: Form = Form {
+    name: "rounds",
+    numbers: || [Field::names(), vec!["rounds", "rest", "pre-writes", "steady"]].concat(),
+    more: &["sweep", "watch", "by", "quick", "simulated"],
+    build: |frame, draft, body, mistakes| frame.rounds(draft, body, mistakes).map(Action::Rounds),
+};
+
+impl StepKind for Rounds {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
+        let once = |cell| {
+            [Phase::Run { cells: Cow::Borrowed(std::slice::from_ref(cell)), keeps: true }, Phase::Rest(self.rest)]
+        };
+        let before = self.pre_writes.clone().map(|workload| Phase::run(workload, false));
+        before.into_iter().chain(self.measure.cells.iter().flat_map(once)).collect()
+    }
+
+    fn passes(&self) -> Passes<'_> {
+        Passes::Rounds(self)
+    }
+
+    fn workloads_mut(&mut self) -> Vec<&mut Workload> {
+        self.measure.workloads_mut().into_iter().chain(&mut self.pre_writes).collect()
+    }
+
+    fn brief(&self) -> String {
+        format!("{} cells × up to {} rounds", self.measure.cells.len(), self.at_most)
+    }
+
+    fn sentence(&self, say: &Phrases) -> String {
+        let cells = (say.count)(self.measure.cells.len(), "cell");
+        let until = match self.steady {
+            Some(rule) => format!("until {} rounds are steady, at most {}", rule.rounds, self.at_most),
+            None => format!("{} times", self.at_most),
+        };
+        let rest = if self.rest > Nanos::ZERO { format!(", {} of rest after each", self.rest) } else { String::new() };
+        format!("Measure {cells} one after another, {until}{rest}: {}", self.measure.summary(say))
+    }
 }
 
 impl Rounds {
