@@ -123,7 +123,8 @@ impl Watched {
 impl Frame<'_> {
     /// The rounds that `draft` describes.
     pub(super) fn rounds(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> Option<Rounds> {
-        let mut measure = self.measure(draft, mistakes)?;
+        // Why there are no cells was told when the sweep was read.
+        let mut measure = self.measure(draft, mistakes).filter(|measure| !measure.cells.is_empty())?;
         if let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_))) {
             let message = format!("`{}` changes the drive, which goes through all rounds as one", axis.name());
             let help = "sweep it in a `measure` step, or review each drive by itself";
@@ -208,4 +209,18 @@ pub(super) fn by(value: &Value) -> Result<Metric, Diagnostic> {
         let unknown = Diagnostic::new("plan::bad-value", value.span(), format!("rounds are not judged by `{name}`"));
         unknown.help("give `\"iops\"`, `\"bandwidth\"` or `\"latency\"`, which is the mean")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::{Length, parse};
+
+    #[test]
+    fn rounds_of_an_empty_sweep_are_a_mistake() {
+        for more in ["steady = false\npre-writes = \"1s\"", "steady = true"] {
+            let step = "name = \"s\"\ndo = \"rounds\"\nruntime = 1\nsweep.bs = []";
+            let mistakes = parse(&format!("name = \"p\"\n[[step]]\n{step}\n{more}\n"), Length::Full).unwrap_err();
+            assert_eq!(mistakes[0].code, "plan::empty-sweep", "{mistakes:?}");
+        }
+    }
 }
