@@ -5,13 +5,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use block::Nanos;
-use engine::Progress as Live;
-use lab::Watch;
+use lab::{News, Show, Snapshot};
 use report::site::Now;
 use serde::{Deserialize, Serialize};
 use store::Teller;
 
-use crate::progress::{Speed, time_left};
 use crate::undertaking::now_ms;
 
 /// How often it is told at most, unless a step begins.
@@ -44,75 +42,54 @@ impl Bulletin {
         serde_json::from_str(text).ok()
     }
 
+    /// What is told of a run at this time.
+    fn of(snapshot: &Snapshot, told_ms: i64) -> Self {
+        Self {
+            began_ms: told_ms - snapshot.elapsed.as_millis() as i64,
+            told_ms,
+            whole: snapshot.whole,
+            done: snapshot.done,
+            step: snapshot.step.chars().take(TITLE).collect(),
+            speed: snapshot.now.map(|speed| speed.to_string()).unwrap_or_default(),
+        }
+    }
+
     /// The same for people. The time left supposes that the rest goes on as fast as what is done; work that takes longer
     /// than was expected is as good as done, and nobody knows for how long.
     pub fn now(&self) -> Now {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let gone = u64::try_from(self.told_ms - self.began_ms).ok().map(Nanos::from_millis);
-        let share = self.done.as_secs_f64() / self.whole.as_secs_f64();
-        let share = share.is_finite().then_some(share.min(SHARE_MOST));
-        let left = gone.filter(|_| share.is_some_and(|share| share < SHARE_MOST)).and_then(|gone| {
-            time_left(Duration::from_nanos(gone.as_nanos()), self.done.as_nanos(), self.whole.as_nanos())
-        });
-        let left = left.map(|left| Nanos::from_nanos(left.as_nanos() as u64));
+        let elapsed = gone.unwrap_or_default().to_std();
+        let told = Snapshot { elapsed, done: self.done, whole: self.whole, ..Snapshot::default() };
+        let share = told.share().map(|share| share.min(SHARE_MOST));
+        let left = gone.filter(|_| share.is_some_and(|share| share < SHARE_MOST)).and(told.left()).map(Nanos::from_std);
         Now { step: some(&self.step), share, gone, left, speed: some(&self.speed) }
     }
 }
 
-/// Tells others what it is told itself.
+/// Tells others what it is shown.
 pub struct Crier {
     teller: Teller,
-    last: Mutex<Last>,
-}
-
-/// What was told last, and what a measurement in real time had done when it was last heard of.
-struct Last {
-    bulletin: Bulletin,
-    told: Option<Instant>,
-    heard: Live,
+    /// When it told last.
+    told: Mutex<Option<Instant>>,
 }
 
 impl Crier {
     /// Tells by `teller`.
     pub fn new(teller: Teller) -> Self {
-        let last = Last { bulletin: Bulletin::default(), told: None, heard: Live::default() };
-        Self { teller, last: Mutex::new(last) }
-    }
-
-    fn tell(&self, at_once: bool, change: impl FnOnce(&mut Last)) {
-        let mut last = self.last.lock().expect("nothing panics while it holds what was told");
-        change(&mut last);
-        if at_once || last.told.is_none_or(|told| told.elapsed() >= PAUSE) {
-            last.told = Some(Instant::now());
-            last.bulletin.told_ms = now_ms();
-            self.teller.tell(&serde_json::to_string(&last.bulletin).expect("words and numbers always serialise"));
-        }
+        Self { teller, told: Mutex::default() }
     }
 }
 
-impl Watch for Crier {
-    fn begin(&self, whole: Nanos) {
-        self.tell(true, |last| {
-            last.bulletin = Bulletin { began_ms: now_ms(), whole, ..Bulletin::default() };
-        });
-    }
-
-    fn step(&self, title: &str) {
-        self.tell(true, |last| {
-            last.bulletin.step = title.chars().take(TITLE).collect();
-            last.bulletin.speed.clear();
-        });
-    }
-
-    fn advance(&self, done: Nanos) {
-        self.tell(false, |last| last.bulletin.done += done);
-    }
-
-    fn live(&self, now: Live) {
-        self.tell(false, |last| {
-            let before = std::mem::replace(&mut last.heard, now);
-            last.bulletin.speed = Speed::between(before, now).map(|speed| speed.to_string()).unwrap_or_default();
-        });
+impl Show for Crier {
+    fn show(&self, snapshot: &Snapshot, news: News) {
+        let mut told = self.told.lock().expect("nothing panics while it tells");
+        let at_once = matches!(news, News::Begun | News::Step);
+        if at_once || told.is_none_or(|told| told.elapsed() >= PAUSE) {
+            *told = Some(Instant::now());
+            let bulletin = Bulletin::of(snapshot, now_ms());
+            self.teller.tell(&serde_json::to_string(&bulletin).expect("words and numbers always serialise"));
+        }
     }
 }
 

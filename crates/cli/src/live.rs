@@ -1,30 +1,24 @@
 //! A run while it goes on, on the whole of a terminal: charts step by step, the speed and latencies of now, what the
 //! drive counts, and doubts as they come up.
 
-mod course;
 mod device;
 mod drawing;
 mod screen;
 
-use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use block::Nanos;
-use engine::Measurement;
-use lab::{Thermometer, Watch};
+use lab::{Progress, Thermometer};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::raise;
-use trial::Trial;
 
 use crate::terminal::{color, notice};
-use course::Course;
 use device::Device;
 use drawing::{Moment, draw};
 use screen::{DRAWS, Screen};
@@ -41,8 +35,8 @@ pub struct Scene<'a> {
     pub title: String,
     /// The real target, with what tells how warm it is; none for a simulated drive.
     pub target: Option<(&'a Path, Option<Thermometer>)>,
-    /// The cells of each step, as the plan has them in order.
-    pub cells: HashMap<String, Vec<String>>,
+    /// How far it has come.
+    pub progress: Progress,
     /// Whether Ctrl-C sets a flag that the run sees; else it ends the program.
     pub ends_in_order: bool,
 }
@@ -54,9 +48,9 @@ pub struct View {
 }
 
 struct Shared {
-    course: Mutex<Course>,
+    title: String,
+    progress: Progress,
     screen: Arc<Screen>,
-    began: Instant,
     is_over: AtomicBool,
 }
 
@@ -79,9 +73,9 @@ impl View {
             Signals::watch(scene.ends_in_order).map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
         let device = scene.target.map(|(path, thermometer)| Device::of(path, thermometer));
         let shared = Arc::new(Shared {
-            course: Mutex::new(Course { title: scene.title, cells: scene.cells, ..Course::default() }),
+            title: scene.title,
+            progress: scene.progress,
             screen: Screen::take()?,
-            began: Instant::now(),
             is_over: AtomicBool::new(false),
         });
         let drawn = Arc::clone(&shared);
@@ -89,10 +83,6 @@ impl View {
         let thread =
             std::thread::Builder::new().name(DRAWS.to_owned()).spawn(draws).map_err(|error| error.to_string())?;
         Ok(Self { shared, thread: Some(thread) })
-    }
-
-    fn course(&self) -> MutexGuard<'_, Course> {
-        self.shared.course()
     }
 }
 
@@ -107,10 +97,6 @@ impl Drop for View {
 }
 
 impl Shared {
-    fn course(&self) -> MutexGuard<'_, Course> {
-        self.course.lock().expect("nothing panics while it holds the course")
-    }
-
     /// Draws until the run is over, or someone asks for its end.
     fn go_on(&self, device: Option<&Device>, signals: &Signals) {
         let color = color(std::io::stderr().is_terminal());
@@ -122,8 +108,8 @@ impl Shared {
                 counted = Some((Instant::now(), device.lines()));
             }
             let lines = counted.as_ref().map(|(_, lines)| lines.clone());
-            let moment = Moment { elapsed: self.began.elapsed(), device: lines, color };
-            let is_drawn = self.screen.draw(|frame| draw(frame, &self.course(), &moment));
+            let moment = Moment { title: &self.title, device: lines, color };
+            let is_drawn = self.screen.draw(|frame| self.progress.look(|snapshot| draw(frame, snapshot, &moment)));
             let asks = is_drawn && asks_for_the_end();
             if !is_drawn || asks || signals.asked().is_some() {
                 self.screen.leave();
@@ -192,35 +178,5 @@ fn ends(code: KeyCode, modifiers: KeyModifiers) -> bool {
         KeyCode::Char('c') => modifiers.contains(KeyModifiers::CONTROL),
         KeyCode::Char('q' | 'Q') => true,
         _ => false,
-    }
-}
-
-impl Watch for View {
-    fn begin(&self, whole: Nanos) {
-        self.course().whole = whole;
-    }
-
-    fn step(&self, title: &str) {
-        self.course().begin_step(title);
-    }
-
-    fn advance(&self, done: Nanos) {
-        self.course().done += done;
-    }
-
-    fn live(&self, now: engine::Progress) {
-        self.course().hear(now);
-    }
-
-    fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {
-        self.course().keep(step, cell, measurement);
-    }
-
-    fn tried(&self, step: &str, cell: &str, trial: &Trial) {
-        self.course().try_out(step, cell, trial);
-    }
-
-    fn found(&self, step: Option<&str>, cell: Option<&str>, finding: &str) {
-        self.course().find(step, cell, finding);
     }
 }

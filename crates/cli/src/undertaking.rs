@@ -8,8 +8,8 @@ use block::Seed;
 use host::scratch::PLACE;
 use host::{Fence, Scratch};
 use lab::health::HealthRecord;
-use lab::plan::{Action, Cell, Plan, Point, Step};
-use lab::{LabError, Outcome, Session, Timed, Watch};
+use lab::plan::{Plan, Site};
+use lab::{LabError, Outcome, Progress, Session, Show, Tracker};
 use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
 use trial::{Aftermath, TrialError};
 
@@ -17,8 +17,8 @@ use crate::bulletin::Crier;
 use crate::failure::Failure;
 use crate::fingerprint;
 use crate::live::{Scene, View};
-use crate::metrics::{Metrics, Outlet, Watchers};
-use crate::progress::Progress;
+use crate::metrics::{Metrics, Outlet};
+use crate::progress::Bar;
 use crate::target::Opened;
 use crate::terminal::{is_quiet, notice};
 
@@ -162,38 +162,31 @@ impl Undertaking<'_> {
             let named = [("run", run.to_string()), ("plan", self.plan.name.clone()), ("target", opened.name.clone())];
             named.into_iter().chain([("version", env!("CARGO_PKG_VERSION").to_owned())]).collect()
         };
-        let metrics = self.metrics.as_ref().map(|outlet| Metrics::new(outlet, labels()));
         let plan = self.plan.on(opened.subject.capacity());
+        let progress = Progress::of(&plan, like);
+        let metrics = self.metrics.as_ref().and_then(|outlet| Metrics::new(outlet, labels(), &progress));
         if let Some(time) = opened.rest {
             notice(format_args!("Metering the power at rest for {time}"));
             opened.subject.meter_rest(time);
         }
-        let view = self.live.then(|| self.view(run, opened)).flatten();
-        let progress = view.is_none().then(Progress::new);
+        let view = self.live.then(|| self.view(run, opened, &progress)).flatten();
+        let bar = view.is_none().then(Bar::new);
         let crier = teller.map(Crier::new);
-        let watchers = Watchers(
-            metrics
-                .iter()
-                .map(|one| one as &dyn Watch)
-                .chain(view.iter().map(|one| one as &dyn Watch))
-                .chain(progress.iter().map(|one| one as &dyn Watch))
-                .chain(crier.iter().map(|one| one as &dyn Watch))
-                .collect(),
-        );
-        let timed = Timed::new(&watchers, like);
+        let metrics = metrics.iter().map(|one| one as &dyn Show);
+        let shows = metrics.chain(bar.iter().map(|one| one as &dyn Show));
+        let tracker = Tracker::new(&progress, shows.chain(crier.iter().map(|one| one as &dyn Show)).collect());
         let fenced = fence(opened, &plan);
         let (subject, is_real) = (opened.subject.as_mut(), opened.real);
-        let session = || Session::new(&store, run, &plan, self.seed, &timed)?.carry_out(subject, is_real);
+        let session = || Session::new(&store, run, &plan, self.seed, &tracker)?.carry_out(subject, is_real);
         let done = match fenced {
             Ok((fence, _gathered)) => fence.around(session),
             Err(error) => Err(error.into()),
         };
         // Before the store says that it is complete: nobody goes on with a run that is.
         opened.subject.settle();
-        let course = is_whole.then(|| serde_json::to_string(&timed.course()).expect("numbers always serialise"));
-        progress.iter().for_each(Progress::finish);
+        let course = is_whole.then(|| serde_json::to_string(&progress.course()).expect("numbers always serialise"));
+        tracker.finish();
         drop(view);
-        metrics.iter().for_each(Metrics::finish);
         let mut store = store.into_inner().expect("nothing panics while it holds the store");
         let kept = |store: &mut Store| course.map_or(Ok(()), |course| store.keep_course(run, &course));
         let ended = match done {
@@ -208,11 +201,11 @@ impl Undertaking<'_> {
     }
 
     /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
-    fn view(&self, run: RunId, opened: &Opened) -> Option<View> {
+    fn view(&self, run: RunId, opened: &Opened, progress: &Progress) -> Option<View> {
         let scene = Scene {
             title: format!("Run {run}: {} on {}", self.plan.title, opened.identity),
             target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
-            cells: self.plan.steps.iter().map(|step| (step.name.clone(), cells(step))).collect(),
+            progress: progress.clone(),
             ends_in_order: opened.real || self.plan.has_trials(),
         };
         let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
@@ -225,11 +218,8 @@ impl Undertaking<'_> {
 fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
     let target = opened.subject.handle();
     let mut fence = target.map_or_else(Fence::new, |target| Fence::new().handle(target));
-    let trials = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Trial(trials) => Some(trials),
-        _ => None,
-    });
-    for trials in trials {
+    let works = plan.steps.iter().map(|step| step.work(&Site::ANY));
+    for trials in works.filter_map(|work| work.trials()) {
         fence = trials.folders()?.iter().fold(fence, |fence, folder| fence.folder(folder));
     }
     if !plan.has_trials() {
@@ -237,14 +227,6 @@ fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), Trial
     }
     let gathered = Scratch::gather().map_err(TrialError::at(PLACE))?;
     Ok((fence.folder(gathered.path()), Some(gathered)))
-}
-
-/// The cells of a step, in order.
-fn cells(step: &Step) -> Vec<String> {
-    match &step.action {
-        Action::Trial(trials) => trials.points.iter().map(Point::key).collect(),
-        action => action.measure().map(|measure| measure.cells.iter().map(Cell::key).collect()).unwrap_or_default(),
-    }
 }
 
 /// Says that what was asked of a finished run was not done in full, because requests failed or data was damaged.

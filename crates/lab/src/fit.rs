@@ -5,8 +5,8 @@ use trial::TrialError;
 use workload::{Invalid, Workload};
 
 use crate::LabError;
-use crate::plan::{Action, Plan, Point, Rounds, Step};
-use crate::subject::{Subject, fill};
+use crate::plan::{Cell, Passes, Plan, Point, Step, Trials, Work};
+use crate::subject::Subject;
 use crate::variants::swept;
 
 /// Whether every request of `plan` has its place on `subject`: none begins or ends beyond it, none takes more memory
@@ -48,55 +48,44 @@ impl Misfits {
 
     /// Adds what `steps` ask for of the drive with these `changes`, which `subject` is, and it does not have.
     fn find(&mut self, steps: &[Step], changes: &str, subject: &dyn Subject) {
+        let site = subject.site();
         for step in steps {
-            if let Action::Purge { method } = step.action
-                && let Err(error) = subject.check_purge(method)
-            {
+            let work = step.work(&site);
+            if let Some(error) = work.purges().and_then(|method| subject.check_purge(method).err()) {
                 self.add(error.at(&step.name, changes));
             }
+            if let Some(trials) = work.trials().filter(|_| changes.is_empty()) {
+                self.find_trials(&step.name, trials, subject);
+            }
+            for cell in asked(&work, changes, subject.block()) {
+                let Err(error) = subject.check(&cell.workload) else { continue };
+                if lies_beyond(&error) {
+                    self.needed = self.needed.max(Some(end(&cell.workload)));
+                }
+                let key = cell.key();
+                self.add(error.at(&step.name, if key.is_empty() { changes } else { &key }));
+            }
         }
-        for step in steps.iter().filter(|_| changes.is_empty()) {
-            let Action::Trial(trials) = &step.action else { continue };
-            if let Err(error) = subject.check_stage() {
-                self.add(error.at(&step.name, ""));
-            }
-            let lacks = |point: &Point| Some((point.key(), trials.experiment.lacks(&point.choices)?));
-            if let Some((key, lacking)) = trials.points.iter().find_map(lacks) {
-                self.add(LabError::from(TrialError::Lacks(lacking)).at(&step.name, &key));
-            }
+    }
+
+    /// Adds what the trials of a step need and there is not.
+    fn find_trials(&mut self, step: &str, trials: &Trials, subject: &dyn Subject) {
+        if let Err(error) = subject.check_stage() {
+            self.add(error.at(step, ""));
         }
-        for (step, cell, workload) in asked(steps, changes, subject) {
-            let Err(error) = subject.check(&workload) else { continue };
-            if lies_beyond(&error) {
-                self.needed = self.needed.max(Some(end(&workload)));
-            }
-            self.add(error.at(step, &cell));
+        let lacks = |point: &Point| Some((point.key(), trials.experiment.lacks(&point.choices)?));
+        if let Some((key, lacking)) = trials.points.iter().find_map(lacks) {
+            self.add(LabError::from(TrialError::Lacks(lacking)).at(step, &key));
         }
     }
 }
 
-/// All that `steps` will ask for, by step and cell.
-fn asked<'p>(steps: &'p [Step], changes: &str, subject: &dyn Subject) -> Vec<(&'p str, String, Workload)> {
-    let mut asked = Vec::new();
-    for step in steps {
-        let name = step.name.as_str();
-        match &step.action {
-            Action::Purge { .. } | Action::Idle { .. } | Action::Trial(_) => {}
-            Action::Fill { block, queue_depth } => {
-                asked.extend(fill(*block, *queue_depth, subject).map(|part| (name, changes.to_owned(), part)));
-            }
-            Action::Condition(condition) => asked.push((name, changes.to_owned(), condition.workload.clone())),
-            Action::Precondition(precondition) => {
-                asked.push((name, changes.to_owned(), precondition.on(subject.capacity(), subject.spare())))
-            }
-            Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => {
-                let of_this = measure.cells.iter().filter(|cell| cell.changes() == changes);
-                let cells = of_this.filter(|cell| cell.workload.unfit(subject.block()).is_none());
-                asked.extend(cells.map(|cell| (name, cell.key(), cell.workload.clone())));
-            }
-        }
-    }
-    asked
+/// All that `work` runs on the drive with these `changes`, whose block is of this size.
+fn asked<'w>(work: &'w Work, changes: &str, block: Bytes) -> impl Iterator<Item = &'w Cell> {
+    let is_of_this = move |cell: &&Cell| !matches!(work.passes, Passes::Sampled(_)) || cell.changes() == changes;
+    let is_passed_over =
+        move |cell: &&Cell| work.passes.passes_over_unaligned() && cell.workload.unfit(block).is_some();
+    work.runs().filter(is_of_this).filter(move |cell| !is_passed_over(cell))
 }
 
 /// Whether a larger target would do.
@@ -128,6 +117,7 @@ mod tests {
     use engine::Measurement;
 
     use super::*;
+    use crate::cost::Place;
     use crate::plan::{Length, catalog, parse};
     use crate::subject::{Keep, Live, Share, Task};
 
@@ -172,12 +162,8 @@ mod tests {
             panic!("measured")
         }
 
-        fn cost(&self, _: &Workload) -> Nanos {
-            Nanos::ZERO
-        }
-
-        fn side_by_side(&self) -> u64 {
-            1
+        fn place(&self) -> Place {
+            panic!("estimated")
         }
     }
 

@@ -2,8 +2,8 @@
 
 pub mod calibrate;
 pub mod compare;
+mod cost;
 mod counted;
-mod course;
 mod drive_record;
 mod error;
 mod fit;
@@ -15,6 +15,7 @@ mod metered;
 mod metric;
 mod outcome;
 pub mod plan;
+mod progress;
 mod quantity;
 mod real;
 mod recall;
@@ -26,7 +27,6 @@ mod traces;
 mod variants;
 mod wear;
 
-pub use course::{Course, Timed};
 pub use drive_record::DriveRecord;
 pub use error::LabError;
 pub use fit::fits;
@@ -35,6 +35,7 @@ pub use host::{DeviceInfo, Environment, EraseError, FileSystem, ProgramError, Pu
 pub use metered::Metered;
 pub use metric::Metric;
 pub use outcome::{CellOutcome, Finding, Outcome, StepOutcome, TrialOutcome};
+pub use progress::{Bar, Chart, Course, Last, News, Progress, Show, Snapshot, Speed, Tracker};
 pub use quantity::Quantity;
 pub use real::Real;
 pub use recall::{plan_of, recall};

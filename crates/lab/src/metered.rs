@@ -9,6 +9,7 @@ use engine::{Consumption, Measurement, Record};
 use trial::Stage;
 use workload::{Spare, Workload};
 
+use crate::cost::Place;
 use crate::health::Reading;
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
 use crate::{LabError, PurgeMethod, Thermometer};
@@ -141,11 +142,7 @@ impl Subject for Metered {
         target.measure(tasks, &keep_metered, live)
     }
 
-    fn cost(&self, workload: &Workload) -> Nanos {
-        self.target.cost(workload)
-    }
-
-    fn side_by_side(&self) -> u64 {
-        self.target.side_by_side()
+    fn place(&self) -> Place {
+        self.target.place()
     }
 }

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use trial::Stage;
 use workload::Workload;
 
+use crate::cost::{Pace, Place};
 use crate::health::{Reading, of_device};
 use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
@@ -199,12 +200,7 @@ impl Subject for Real {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let whole = self.cost(workload).as_secs_f64();
-        let stop = workload.stop;
-        let heard = |progress: engine::Progress| {
-            let of_bytes = stop.bytes.map(|bytes| progress.bytes.get() as f64 / bytes.get() as f64);
-            share(of_bytes.unwrap_or(progress.elapsed.as_secs_f64() / whole).clamp(0.0, 1.0));
-        };
+        let heard = |progress: engine::Progress| share(done(workload, &progress));
         let measured = run_real(&self.target, workload, seed, &heard);
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
@@ -223,21 +219,22 @@ impl Subject for Real {
         Ok(())
     }
 
-    /// The time limit, or what the data takes at a rate that most drives reach.
-    fn cost(&self, workload: &Workload) -> Nanos {
-        let bytes = workload.stop.bytes.or_else(|| {
-            workload.stop.requests.map(|each| workload.block_mean().times(each * u64::from(workload.workers)))
-        });
-        let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.bytes);
-        let moving = bytes.or(recorded).map(|bytes| block::Rate::from_megabytes_per_second(200).time_for(bytes));
-        let length = workload.replay.as_ref().and_then(|replay| replay.length());
-        let time = workload.stop.time.into_iter().chain(length.or(moving)).min().unwrap_or_default();
-        time + workload.ramp + Nanos::from_millis(20)
+    fn place(&self) -> Place {
+        let pace = Pace::of(&self.environment());
+        Place { capacity: self.capacity(), pace, is_simulated: false, spare: None, endurance: None }
     }
+}
 
-    fn side_by_side(&self) -> u64 {
-        1
-    }
+/// What share of a workload has been done, by whichever of its limits is nearest.
+fn done(workload: &Workload, progress: &engine::Progress) -> f64 {
+    let stop = workload.stop;
+    let share = |done: u64, of: u64| done as f64 / of.max(1) as f64;
+    let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.requests);
+    let requests = stop.requests.map(|each| each * u64::from(workload.workers)).into_iter().chain(recorded);
+    let shares = requests.map(|requests| share(progress.requests, requests));
+    let shares = shares.chain(stop.bytes.map(|bytes| share(progress.bytes.get(), bytes.get())));
+    let time = stop.time.map(|time| share(progress.elapsed.as_nanos(), (time + workload.ramp).as_nanos()));
+    shares.chain(time).fold(0.0, f64::max).min(1.0)
 }
 
 #[cfg(test)]

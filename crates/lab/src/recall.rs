@@ -9,7 +9,7 @@ use store::{Moment, Run, RunId, Store, StoreError};
 use trial::Trial;
 
 use crate::health::HealthRecord;
-use crate::plan::{Action, Cell, Length, Plan, Point, parse};
+use crate::plan::{Cell, Length, Passes, Plan, Point, Site, parse};
 use crate::subject::NOT_PURGED;
 use crate::{
     CellOutcome, DriveRecord, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome,
@@ -32,46 +32,27 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         repeats.into_iter().map(|(_, measurement)| measurement).collect()
     };
     let mut tried = trials_of(store, run.id)?;
+    let capacity = capacity_of(&run);
+    let site = Site { capacity: capacity.unwrap_or(Site::ANY.capacity), ..Site::ANY };
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter_mut().enumerate() {
-        let cells = match &mut step.action {
-            Action::Measure(measure) => {
-                let outcome = |cell: &mut Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()));
-                measure.cells.iter_mut().map(outcome).collect()
+        let work = step.work(&site);
+        if work.kept().is_none() {
+            continue;
+        }
+        let cell = |cell: &Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()), work.passes);
+        let cells: Vec<CellOutcome> = work.cells().map(cell).collect();
+        let mut goes_of = |key: String| tried.remove(&(step.name.clone(), key)).unwrap_or_default();
+        let points = work.trials().map_or(&[][..], |trials| &trials.points);
+        let trial = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(point.key()) };
+        let trials = points.iter().map(trial).collect();
+        // What a trace asked for, which may be gone by now, is known from its measurements.
+        for (workload, cell) in step.action.kind_mut().workloads_mut().into_iter().zip(&cells) {
+            if workload.replay.is_some() {
+                *workload = cell.workload.clone();
             }
-            Action::Rounds(rounds) => {
-                let window = rounds.measure.repeats.most as usize;
-                let outcome = |cell: &mut Cell| {
-                    let mut all: Vec<Measurement> = repeats_of(&step.name, &cell.key());
-                    let repeats = all.split_off(all.len().saturating_sub(window));
-                    CellOutcome { before: all, ..cell_outcome(cell, repeats) }
-                };
-                rounds.measure.cells.iter_mut().map(outcome).collect()
-            }
-            Action::Condition(condition) => vec![CellOutcome {
-                point: Vec::new(),
-                workload: condition.workload.clone(),
-                before: Vec::new(),
-                repeats: repeats_of(&step.name, ""),
-            }],
-            Action::Precondition(precondition) => {
-                let repeats: Vec<Measurement> = repeats_of(&step.name, "");
-                let workload = repeats.first().map_or(&precondition.workload, |measured| &measured.workload).clone();
-                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
-            }
-            Action::Trial(trials) => {
-                let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
-                let outcome = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(&point.key()) };
-                steps.push(StepOutcome {
-                    index,
-                    cells: Vec::new(),
-                    trials: trials.points.iter().map(outcome).collect(),
-                });
-                continue;
-            }
-            Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
-        };
-        steps.push(StepOutcome { index, cells, trials: Vec::new() });
+        }
+        steps.push(StepOutcome { index, cells, trials });
     }
     let findings: Vec<Finding> = store
         .notes(run.id)?
@@ -81,7 +62,7 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     let drive = DriveRecord::of_run(store, &run)?;
-    Ok(Outcome { capacity: capacity_of(&run), drive, run, plan, steps, health, findings })
+    Ok(Outcome { capacity, drive, run, plan, steps, health, findings })
 }
 
 /// What came of trials, by step and key, in the order of the repeats.
@@ -106,22 +87,24 @@ fn trials_of(store: &Store, run: RunId) -> Result<HashMap<(String, String), Vec<
 fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
     let left_out =
         |name: &str| findings.iter().any(|finding| finding.step.as_deref() == Some(name) && finding.text == NOT_PURGED);
-    for step in &mut plan.steps {
-        if let Action::Purge { method } = &mut step.action
-            && left_out(&step.name)
-        {
-            *method = PurgeMethod::None;
-        }
+    for step in plan.steps.iter_mut().filter(|step| left_out(&step.name)) {
+        step.action.kind_mut().purge_by(PurgeMethod::None);
     }
 }
 
-/// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its
+/// What was asked of a cell and what came of it. What a trace asked for, and what the target decided, is known from its
 /// measurements.
-fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
-    if let Some(measured) = repeats.first().filter(|_| cell.workload.replay.is_some()) {
-        cell.workload = measured.workload.clone();
-    }
-    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before: Vec::new(), repeats }
+fn cell_outcome(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> CellOutcome {
+    let is_decided_there = cell.workload.replay.is_some() || matches!(passes, Passes::Once);
+    let measured = repeats.first().filter(|_| is_decided_there);
+    let workload = measured.map_or(&cell.workload, |measured| &measured.workload).clone();
+    // The last rounds are those that count.
+    let counted = match passes {
+        Passes::Rounds(rounds) => rounds.measure.repeats.most as usize,
+        _ => repeats.len(),
+    };
+    let last = repeats.split_off(repeats.len().saturating_sub(counted));
+    CellOutcome { point: cell.point.clone(), workload, before: repeats, repeats: last }
 }
 
 /// The drive's health before a run and after. What this version cannot read is as if nobody had looked.

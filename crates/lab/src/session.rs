@@ -13,12 +13,12 @@ use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, Progress};
 use store::{RunId, Store};
 use trial::Trial;
-use workload::{Pattern, Spare, Stop, Workload};
+use workload::Workload;
 
 use crate::LabError;
 use crate::fit::fits;
-use crate::plan::{Action, Cell, Limit, Plan, Point, Step};
-use crate::subject::{Subject, fill};
+use crate::plan::{Cell, Passes, Phase, Plan, Step, Work};
+use crate::subject::Subject;
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
 use host::Clocks;
@@ -106,23 +106,24 @@ impl<'a> Session<'a> {
     /// At the first failure. Every cell finished before it is in the store.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
         fits(self.plan, subject)?;
-        self.watch.begin(self.whole_cost(subject));
+        let mut whole = Lineage::of(subject, "", state_survives);
+        self.watch.begin(self.whole_weight(&whole));
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
-        let mut whole = Lineage { subject, changes: "", written: Bytes::ZERO, survives: state_survives };
         let mut variants = Variants::default();
         let mut index = 0;
         while let Some(step) = self.plan.steps.get(index) {
+            let passes = step.action.kind().passes();
             // Rounds that were cut off go on where they were.
-            let goes_on = |last| index == last && matches!(step.action, Action::Rounds(_));
+            let goes_on = |last| index == last && matches!(passes, Passes::Rounds(_));
             let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
-            index += match &step.action {
-                Action::Trial(trials) => {
+            index += match passes {
+                Passes::Trials(trials) => {
                     self.trials(step, trials, whole.subject)?;
                     1
                 }
-                Action::Measure(_) => self.measure_group(index, whole.subject, &mut variants)?,
-                action if done_before => {
-                    self.watch.advance(self.cost(action, whole.subject));
+                Passes::Sampled(_) => self.measure_group(index, &mut whole, &mut variants)?,
+                _ if done_before => {
+                    self.watch.advance(whole.place.weight(&step.work(&whole.subject.site())));
                     1
                 }
                 _ => {
@@ -137,60 +138,60 @@ impl<'a> Session<'a> {
 
     /// Carries out a step that changes the drive's state.
     fn change(&self, step: &Step, lineage: &mut Lineage) -> Result<(), LabError> {
-        let whole_cost = self.cost(&step.action, lineage.subject);
-        // Those with other parts are brought along side by side.
-        let cost = if lineage.is_target() { whole_cost } else { shared(whole_cost, lineage.subject) };
-        let at = |error: LabError| error.at(&step.name, lineage.changes);
-        match &step.action {
-            Action::Measure(_) | Action::Trial(_) => {}
-            Action::Purge { method } => {
+        let site = lineage.subject.site();
+        if let Some(doubt) = step.action.kind().doubt(&site) {
+            self.note(Some(&step.name), lineage.cell(), &doubt)?;
+        }
+        let work = step.work(&site);
+        let weight = lineage.share(lineage.place.weight(&work));
+        let written = match work.passes {
+            Passes::Sampled(_) | Passes::Trials(_) => return Ok(()),
+            Passes::Once => {
+                return work.phases.iter().try_for_each(|phase| self.once(&step.name, phase, lineage));
+            }
+            Passes::Rounds(rounds) => self.rounds(&step.name, rounds, lineage, weight)?,
+            Passes::Condition(condition) => self.condition(&step.name, condition, lineage, weight)?,
+        };
+        if work.wears() {
+            lineage.written += written;
+            let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
+            if let (Passes::Condition(_), Some(finding)) = (work.passes, wear.finding()) {
+                self.note(Some(&step.name), lineage.cell(), &finding)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a phase of a step that is done once, on the drive itself.
+    fn once(&self, step: &str, phase: &Phase, lineage: &mut Lineage) -> Result<(), LabError> {
+        let at = |error: LabError| error.at(step, lineage.changes);
+        let weight = lineage.share(lineage.place.phase_weight(phase));
+        match phase {
+            Phase::Purge(method) => {
                 lineage.written = Bytes::ZERO;
                 if let Some(finding) = lineage.subject.purge_by(*method).map_err(at)? {
-                    self.note(Some(&step.name), lineage.cell(), &finding)?;
+                    self.note(Some(step), lineage.cell(), &finding)?;
                 }
-                self.watch.advance(cost);
+                self.watch.advance(weight);
             }
-            Action::Idle { time } => {
+            Phase::Rest(time) => {
                 lineage.subject.idle(*time);
-                self.watch.advance(cost);
+                self.watch.advance(weight);
             }
-            Action::Fill { block, queue_depth } => {
-                for workload in fill(*block, *queue_depth, lineage.subject) {
-                    let since = Clocks::now();
-                    // What is left at the end is a part of it, however small.
-                    let part = lineage.subject.cost(&workload).as_nanos() as f64 / whole_cost.as_nanos().max(1) as f64;
-                    let cost = Nanos::from_nanos((cost.as_nanos() as f64 * part) as u64);
-                    let filled = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
-                    self.note_all(&step.name, lineage.changes, filled.target_findings())?;
-                    self.note_disturbances(since, filled.clock, &step.name, lineage.changes)?;
+            Phase::Run { cells, keeps } => {
+                let [Cell { workload, .. }] = &cells[..] else { unreachable!("jobs side by side are sampled") };
+                let since = Clocks::now();
+                let done = self.run(lineage.subject, workload, self.seed.split(step), weight).map_err(at)?;
+                if wears(workload) {
+                    lineage.written += done.write.bytes;
+                }
+                self.note_all(step, lineage.changes, done.target_findings())?;
+                self.note_disturbances(since, done.clock, step, lineage.changes)?;
+                if *keeps {
+                    self.keep_series(step, lineage, done)?;
                 }
             }
-            Action::Rounds(rounds) => {
-                let written = self.rounds(&step.name, rounds, lineage, cost)?;
-                if rounds.measure.cells.iter().any(|cell| wears(&cell.workload)) {
-                    lineage.written += written;
-                }
-            }
-            Action::Condition(condition) => {
-                let done = self.condition(&step.name, condition, lineage, cost)?;
-                if wears(&condition.workload) {
-                    lineage.written += done;
-                    let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
-                    let noted = |finding: String| self.note(Some(&step.name), lineage.cell(), &finding);
-                    wear.finding().map_or(Ok(()), noted)?;
-                }
-            }
-            Action::Precondition(precondition) => {
-                let known = lineage.subject.spare();
-                if precondition.spare.or(known).is_none() {
-                    self.note(Some(&step.name), lineage.cell(), &assumed(Spare::USUAL))?;
-                }
-                let workload = precondition.on(lineage.subject.capacity(), known);
-                let done = self.run(lineage.subject, &workload, self.seed.split(&step.name), cost).map_err(at)?;
-                lineage.written += done.write.bytes;
-                self.note_all(&step.name, lineage.changes, done.target_findings())?;
-                self.keep_series(&step.name, lineage, done)?;
-            }
+            Phase::Trial(..) => unreachable!("trials are repeated"),
         }
         Ok(())
     }
@@ -242,50 +243,16 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// About how long all takes, for the progress bar alone.
-    fn whole_cost(&self, subject: &dyn Subject) -> Nanos {
-        let target: Nanos = self.plan.steps.iter().map(|step| self.cost(&step.action, subject)).sum();
-        let again = swept(self.plan).into_iter().flat_map(|(_, last)| &self.plan.steps[..last]);
-        let again = again.filter(|step| !matches!(step.action, Action::Measure(_)));
-        let cloned = self.plan.steps.iter().any(|step| matches!(step.action, Action::Measure(_)));
-        let cloning = if cloned { copying(subject).times(FIRST_CLONE) } else { Nanos::ZERO };
-        target + cloning + again.map(|step| shared(self.cost(&step.action, subject), subject)).sum()
-    }
-
-    /// About how long a step takes, for the progress bar alone.
-    fn cost(&self, action: &Action, subject: &dyn Subject) -> Nanos {
-        match action {
-            Action::Purge { .. } => match copying(subject) {
-                Nanos::ZERO => Nanos::from_millis(200),
-                copying => copying,
-            },
-            Action::Idle { time } => *time,
-            Action::Fill { block, queue_depth } => {
-                fill(*block, *queue_depth, subject).map(|workload| subject.cost(&workload)).sum()
-            }
-            Action::Measure(measure) => {
-                measure.points().map(|cells| share(subject, cells, measure.repeats.least() as usize)).sum()
-            }
-            Action::Rounds(rounds) => {
-                let once = |cell: &Cell| subject.cost(&cell.workload) + rounds.rest;
-                let before = rounds.pre_writes.as_ref().map(|workload| subject.cost(workload));
-                let round: Nanos = rounds.measure.cells.iter().map(once).chain(before).sum();
-                round.times(u64::from(rounds.at_most))
-            }
-            Action::Condition(condition) => {
-                let stop = match condition.at_least {
-                    Limit::Time(time) => Stop::after(time),
-                    Limit::Bytes(bytes) => Stop::after_bytes(bytes),
-                    Limit::Percent(percent) => Stop::after_bytes(percent_of(subject.capacity(), percent)),
-                };
-                subject.cost(&Workload { stop, ..condition.workload.clone() })
-            }
-            Action::Trial(trials) => {
-                let once = |point: &Point| trials.experiment.cost(&point.choices);
-                trials.points.iter().map(once).sum::<Nanos>().times(u64::from(trials.repeats))
-            }
-            Action::Precondition(precondition) => subject.cost(&precondition.on(subject.capacity(), subject.spare())),
-        }
+    /// What all of the plan adds to the progress.
+    fn whole_weight(&self, lineage: &Lineage) -> Nanos {
+        let (place, site) = (&lineage.place, lineage.subject.site());
+        let works: Vec<Work> = self.plan.steps.iter().map(|step| step.work(&site)).collect();
+        let target: Nanos = works.iter().map(|work| place.weight(work)).sum();
+        let again = swept(self.plan).into_iter().flat_map(|(_, last)| &works[..last]);
+        let again = again.filter(|work| !work.passes.leaves_no_trace()).map(|work| place.weight(work));
+        let cloned = works.iter().any(|work| matches!(work.passes, Passes::Sampled(_)));
+        let cloning = if cloned { place.copying().times(FIRST_CLONE) } else { Nanos::ZERO };
+        target + cloning + again.map(|weight| Nanos::from_nanos(weight.as_nanos() / place.side_by_side())).sum()
     }
 }
 
@@ -297,35 +264,6 @@ fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
 /// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated
 /// drives of 80 and 500 GB; the memory is touched for the first time.
 const FIRST_CLONE: u64 = 18;
-
-/// About how long it takes to copy all that a subject keeps; zero where nothing is copied.
-fn copying(subject: &dyn Subject) -> Nanos {
-    subject.readying(&Workload { pattern: Pattern::RandWrite, ..Workload::default() })
-}
-
-/// What repeats of a point add to the time that all take, some of them side by side. The longest of several jobs says
-/// how long all of them take.
-fn share(subject: &dyn Subject, cells: &[Cell], repeats: usize) -> Nanos {
-    let cost = |cell: &Cell| subject.cost(&cell.workload) + subject.readying(&cell.workload);
-    let once = cells.iter().map(cost).max().unwrap_or_default();
-    shared(once.times(repeats as u64), subject)
-}
-
-/// The time that work takes which is done side by side.
-fn shared(one_by_one: Nanos, subject: &dyn Subject) -> Nanos {
-    Nanos::from_nanos(one_by_one.as_nanos() / subject.side_by_side())
-}
-
-fn percent_of(whole: Bytes, percent: u32) -> Bytes {
-    Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64)
-}
-
-fn assumed(spare: Spare) -> String {
-    format!(
-        "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least that is \
-         usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state by so little."
-    )
-}
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {
     format!(

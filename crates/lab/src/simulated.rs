@@ -12,8 +12,8 @@ use engine::{
 use trial::Stage;
 use workload::{Spare, Workload};
 
+use crate::cost::Place;
 use crate::counted::counted;
-use crate::forecast::Pace;
 use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
 use crate::{DriveRecord, LabError};
@@ -205,18 +205,8 @@ impl Subject for Simulated {
         rayon::broadcast(work).into_iter().collect()
     }
 
-    fn cost(&self, workload: &Workload) -> Nanos {
-        cost(workload, &Pace::rated(&self.preset), self.spare())
-    }
-
-    fn readying(&self, workload: &Workload) -> Nanos {
-        // Source: measured on the X25-M of 80 GB; what is cloned grows with the drive.
-        let of_80_gb = if workload.changes_data() { 10e6 } else { 1e6 };
-        Nanos::from_nanos((of_80_gb * self.capacity().get() as f64 / 80e9) as u64)
-    }
-
-    fn side_by_side(&self) -> u64 {
-        rayon::current_num_threads() as u64
+    fn place(&self) -> Place {
+        Place { capacity: self.capacity(), ..Place::simulated(&self.preset) }
     }
 }
 
@@ -227,34 +217,4 @@ fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
     drive.complete(Nanos::MAX);
     let nanojoules = drive.counters().energy_nj - before;
     (time > Nanos::ZERO && nanojoules > 0).then(|| nanojoules as f64 / 1e9 / time.as_secs_f64())
-}
-
-/// About how long a workload takes of the host's time on a drive that is taken to be so fast and to have so much flash
-/// beyond its capacity, from the requests that it serves and what each costs to simulate; rough on purpose.
-///
-/// Source of its times: measured on flash drives of 64 to 500 GB. What is written in order finds its place sooner and moves
-/// nothing. What is written at random moves other data once the flash beyond the capacity is used up: half its share's
-/// inverse, which is what uniform writes make a greedy collector move.
-pub(crate) fn cost(workload: &Workload, pace: &Pace, spare: Option<Spare>) -> Nanos {
-    let block = workload.block_mean().get() as f64;
-    let a_second = pace.requests_a_second(workload).min(40e3);
-    let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
-    let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
-    let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
-    let recorded = workload.replay.as_ref().and_then(|replay| replay.digest);
-    let by_trace = recorded.map_or(f64::MAX, |digest| digest.requests as f64);
-    let requests = by_time.min(by_count).min(by_bytes).min(by_trace);
-    let reads = match workload.changes_data() {
-        true if workload.pattern.is_mixed() => f64::from(workload.reads()) / 100.0,
-        true => 0.0,
-        false => 1.0,
-    };
-    // A workload that ends by data is the one that goes on for long enough to use the spare flash up.
-    let moved = match spare {
-        Some(spare) if workload.pattern.is_random() && workload.stop.bytes.is_some() => 0.5 / spare.share(),
-        _ => 0.0,
-    };
-    let written = if workload.pattern.is_random() { 150.0 + 65.0 * moved } else { 50.0 };
-    let page = 25.0 * reads + written * (1.0 - reads);
-    Nanos::from_nanos((requests * (50.0 + page * (block / 4096.0).max(1.0))) as u64)
 }

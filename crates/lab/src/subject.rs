@@ -7,10 +7,11 @@ use block::{Bytes, Nanos, Seed};
 use engine::{Job, Measurement, Progress, Record};
 use stats::Enough;
 use trial::Stage;
-use workload::{Pattern, Spare, Stop, Workload};
+use workload::{Spare, Workload};
 
+use crate::cost::Place;
 use crate::health::Reading;
-use crate::plan::Cell;
+use crate::plan::{Cell, Site};
 use crate::{DriveRecord, LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
@@ -80,26 +81,6 @@ pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
     }
     let words = format!("making {what} a block device with file systems on it needs root; run it with sudo");
     Err(trial::TrialError::Lacks(words).into())
-}
-
-/// Writes all of `subject` once, in order: blocks of this size, then one request for what is left at the end. Less than
-/// the target's own block is left out, because no request could reach it.
-pub(crate) fn fill(block: Bytes, queue_depth: u32, subject: &dyn Subject) -> impl Iterator<Item = Workload> + use<> {
-    let whole = subject.capacity().round_down(subject.block());
-    let block = block.min(whole).max(subject.block());
-    let blocks = whole.round_down(block);
-    let part = move |offset, length, block| Workload {
-        pattern: Pattern::Write,
-        block,
-        queue_depth,
-        offset,
-        size: Some(length),
-        stop: Stop::after_bytes(length),
-        ..Workload::default()
-    };
-    let rest = whole - blocks;
-    let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
-    std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail)
 }
 
 /// What a plan is carried out on: a simulated drive or a real target.
@@ -237,14 +218,11 @@ pub trait Subject: Send {
     /// At the first failure; what was handed over before stays valid.
     fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError>;
 
-    /// About how long a workload takes of the host's time, for the progress bar alone.
-    fn cost(&self, workload: &Workload) -> Nanos;
+    /// What the cost of a plan on it depends on.
+    fn place(&self) -> Place;
 
-    /// About how long each repeat of a task takes beside its workload, for the progress bar alone.
-    fn readying(&self, _: &Workload) -> Nanos {
-        Nanos::ZERO
+    /// What the work of a step on it depends on.
+    fn site(&self) -> Site {
+        Site { capacity: self.capacity(), block: Some(self.block()), spare: self.spare() }
     }
-
-    /// How many tasks are measured side by side.
-    fn side_by_side(&self) -> u64;
 }

@@ -105,14 +105,8 @@ impl Traces {
     /// # Errors
     /// If a file cannot be read or holds no trace.
     pub fn give(&mut self, plan: &mut Plan) -> Result<(), TraceFileError> {
-        for step in &mut plan.steps {
-            if let Some(measure) = step.action.measure_mut() {
-                for cell in &mut measure.cells {
-                    self.give_to(&mut cell.workload)?;
-                }
-            }
-        }
-        Ok(())
+        let mut workloads = plan.steps.iter_mut().flat_map(|step| step.action.kind_mut().workloads_mut());
+        workloads.try_for_each(|workload| self.give_to(workload))
     }
 
     /// Gives `workload` its requests, if it is a replay.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 
 use crate::LabError;
-use crate::plan::{Action, Cell, Plan, Step};
+use crate::cost::Place;
+use crate::plan::{Cell, Passes, Plan, Step};
 use crate::subject::Subject;
 
 /// What steps are carried out on, with what has been done to it.
@@ -18,12 +19,25 @@ pub(crate) struct Lineage<'s> {
     pub written: Bytes,
     /// Whether it is as an earlier process left it, when a run is resumed.
     pub survives: bool,
+    /// What the cost of work on it depends on.
+    pub place: Place,
 }
 
-impl Lineage<'_> {
+impl<'s> Lineage<'s> {
+    /// The target itself, or one like it with `changes`, as nothing has been done to it.
+    pub fn of(subject: &'s mut dyn Subject, changes: &'s str, survives: bool) -> Self {
+        let place = subject.place();
+        Self { subject, changes, written: Bytes::ZERO, survives, place }
+    }
+
     /// Whether it is the target itself.
     pub fn is_target(&self) -> bool {
         self.changes.is_empty()
+    }
+
+    /// What `cost` adds to the progress of a run: drives with other parts are brought along side by side.
+    pub fn share(&self, cost: Nanos) -> Nanos {
+        if self.is_target() { cost } else { Nanos::from_nanos(cost.as_nanos() / self.place.side_by_side()) }
     }
 
     /// What it is called in findings; none for the target itself.
@@ -42,6 +56,14 @@ pub(crate) struct Variant {
     pub written: Bytes,
     /// The first of the plan's steps that has not been done on it.
     pub next: usize,
+}
+
+impl Variant {
+    /// It, with what has been done to it.
+    pub fn lineage(&mut self) -> Lineage<'_> {
+        let Self { changes, subject, written, .. } = self;
+        Lineage { written: *written, ..Lineage::of(subject.as_mut(), changes, false) }
+    }
 }
 
 /// The drives that are wanted again later in the plan.
@@ -87,10 +109,10 @@ pub(crate) fn swept(plan: &Plan) -> Vec<(String, usize)> {
     swept
 }
 
-/// The cells that a step measures.
+/// The cells that a step measures on clones.
 fn cells(step: &Step) -> impl Iterator<Item = &Cell> {
-    match &step.action {
-        Action::Measure(measure) => measure.cells.as_slice(),
+    match step.action.kind().passes() {
+        Passes::Sampled(measure) => measure.cells.as_slice(),
         _ => &[],
     }
     .iter()

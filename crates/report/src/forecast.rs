@@ -5,7 +5,7 @@ use std::fmt::Display;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use lab::forecast::{Bounds, Forecast};
-use lab::plan::{Action, Plan, Step};
+use lab::plan::{Plan, Site, Step, Trials};
 use serde_json::{Value, json};
 
 use crate::number::percent;
@@ -52,7 +52,7 @@ fn commands_of(plan: &Plan) -> Vec<String> {
 }
 
 fn commands(step: &Step) -> Vec<String> {
-    if let Action::Trial(trials) = &step.action { trials.commands() } else { Vec::new() }
+    step.work(&Site::ANY).trials().map(Trials::commands).unwrap_or_default()
 }
 
 /// What all of it costs, in a few sentences.

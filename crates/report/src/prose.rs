@@ -1,8 +1,8 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Action, Axis, Condition, Limit, Measure, Precondition, Repetition, Rounds, Step, Trials, profile};
-use lab::{Metric, Outcome, PurgeMethod, StepOutcome};
+use lab::plan::{Phrases, Repetition, Step, profile};
+use lab::{Metric, Outcome, StepOutcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
@@ -223,42 +223,12 @@ fn span(workload: &Workload) -> String {
     }
 }
 
+/// How steps put workloads and numbers into words.
+pub(crate) const PHRASES: Phrases = Phrases { workloads: common, count, times };
+
 /// What a step does, in a line.
 pub(crate) fn action(step: &Step) -> String {
-    match &step.action {
-        Action::Purge { method } => match method {
-            PurgeMethod::Discard => "Forget all data".to_owned(),
-            PurgeMethod::None => "Leave the data as it is".to_owned(),
-            method => format!("Forget all data, by {}", method.name()),
-        },
-        Action::Fill { block, queue_depth } => {
-            format!("Write the whole span once in sequence, {block} at depth {queue_depth}")
-        }
-        Action::Idle { time } => format!("Leave the drive alone for {time}"),
-        Action::Measure(measure) => {
-            let cells = count(measure.cells.len(), "cell");
-            let times = times(measure.repeats);
-            format!("Measure {cells}, each {times}: {}", workloads(measure))
-        }
-        Action::Condition(condition) => conditioning(condition),
-        Action::Rounds(rounds) => in_rounds(rounds),
-        Action::Precondition(precondition) => preconditioning(precondition),
-        Action::Trial(trials) => {
-            let points = count(trials.points.len(), "point");
-            format!("Try {points}, each {}: {}", times(Repetition::times(trials.repeats)), told(trials))
-        }
-    }
-}
-
-/// What a step tries: the kind and what it was told that is not swept.
-pub(crate) fn told(trials: &Trials) -> String {
-    let fixed = trials.points.first().into_iter().flat_map(|point| point.choices.all());
-    let is_fixed = |choice: &str| !trials.axes.iter().any(|axis| axis.name == choice);
-    let first = trials.points.first().map(|point| &point.choices);
-    let is_told = |choice: &str| first.is_some_and(|choices| choices.is_told(choice));
-    let words = fixed.filter(|(choice, _)| is_fixed(choice.name) && is_told(choice.name));
-    let words: Vec<String> = words.map(|(choice, text)| format!("{}={text}", choice.name)).collect();
-    [vec![trials.experiment.name().to_owned()], words].concat().join(" ")
+    step.action.kind().sentence(&PHRASES)
 }
 
 /// How often, in words.
@@ -267,65 +237,6 @@ pub(crate) fn times(repeats: Repetition) -> String {
         (most, Some(share)) => format!("until within ±{} % or {most} times", crate::axis::plain(share * 100.0)),
         (1, None) => "once".to_owned(),
         (times, None) => format!("{times} times"),
-    }
-}
-
-/// What the cells of a step have in common; of jobs, what each does at all points: `side by side: reader (random
-/// read, 4 KiB); writer (random write, depth 32)`.
-pub(crate) fn workloads(measure: &Measure) -> String {
-    if !measure.axes.contains(&Axis::Job) {
-        return common(&measure.cells.iter().map(|cell| &cell.workload).collect::<Vec<_>>());
-    }
-    let point = measure.points().next().unwrap_or_default();
-    let of = |job| measure.cells.iter().filter(move |cell| cell.job() == Some(job)).map(|cell| &cell.workload);
-    let told = |job| format!("{job} ({})", common(&of(job).collect::<Vec<_>>()));
-    let all: Vec<String> = point.iter().filter_map(|cell| cell.job()).map(told).collect();
-    format!("side by side: {}", all.join("; "))
-}
-
-/// How rounds go, in a line.
-fn in_rounds(rounds: &Rounds) -> String {
-    let cells = count(rounds.measure.cells.len(), "cell");
-    let until = match rounds.steady {
-        Some(rule) => format!("until {} rounds are steady, at most {}", rule.rounds, rounds.at_most),
-        None => format!("{} times", rounds.at_most),
-    };
-    let rest = if rounds.rest > Nanos::ZERO { format!(", {} of rest after each", rounds.rest) } else { String::new() };
-    format!("Measure {cells} one after another, {until}{rest}: {}", workloads(&rounds.measure))
-}
-
-/// How a conditioning goes, in a line.
-fn conditioning(condition: &Condition) -> String {
-    let until = match condition.steady {
-        Some(rule) => format!("until {} rounds are steady", rule.rounds),
-        None => "whether steady or not".to_owned(),
-    };
-    let is_none =
-        matches!(condition.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
-    let least = if is_none { String::new() } else { format!("at least {} and ", limit(condition.at_least)) };
-    format!(
-        "Run in rounds: {}; {until}, {least}at most {}",
-        common(&[&condition.workload]),
-        condition.at_most.iter().map(|most| limit(*most)).collect::<Vec<_>>().join(" or ")
-    )
-}
-
-/// How the short way to the steady state goes, in a line.
-fn preconditioning(precondition: &Precondition) -> String {
-    let spare = precondition.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
-    format!(
-        "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
-         {}; then {} % of the capacity at random",
-        common(&[&precondition.workload]),
-        precondition.settle
-    )
-}
-
-fn limit(limit: Limit) -> String {
-    match limit {
-        Limit::Percent(share) => format!("{share} % of the capacity"),
-        Limit::Bytes(bytes) => bytes.to_string(),
-        Limit::Time(time) => time.to_string(),
     }
 }
 

@@ -26,8 +26,8 @@ use crate::trials;
 pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
-        Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => prose::workloads(measure),
-        Action::Trial(trials) => prose::told(trials),
+        Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => measure.summary(&prose::PHRASES),
+        Action::Trial(trials) => trials.summary(),
         _ => prose::common(&part.readings.iter().map(|reading| &reading.cell.workload).collect::<Vec<_>>()),
     };
     html! {

@@ -1,7 +1,7 @@
 //! The device and the set-up of a review in rounds, as test specifications ask for them at the head of a report.
 
 use block::Bytes;
-use lab::plan::{Action, Step};
+use lab::plan::{Action, Site, Step};
 use lab::{Environment, Outcome};
 use maud::{Markup, html};
 use workload::Workload;
@@ -172,7 +172,7 @@ fn purge(outcome: &Outcome, environment: &Environment) -> String {
 fn methods(outcome: &Outcome) -> String {
     let mut names: Vec<&str> = Vec::new();
     for step in &outcome.plan.steps {
-        if let Action::Purge { method } = &step.action
+        if let Some(method) = step.work(&Site::ANY).purges()
             && !names.contains(&method.name())
         {
             names.push(method.name());

@@ -1,7 +1,7 @@
 //! In what state a step finds the drive.
 
 use block::Bytes;
-use lab::plan::Action;
+use lab::plan::Site;
 use lab::{Outcome, PurgeMethod, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
@@ -30,19 +30,20 @@ impl State {
         let mut written = Bytes::ZERO;
         for (index, step) in outcome.plan.steps.iter().enumerate() {
             let before = states[index];
-            states.push(match &step.action {
-                Action::Purge { method: PurgeMethod::None } => before,
-                Action::Purge { .. } => {
+            let work = step.work(&Site::ANY);
+            states.push(match work.purges() {
+                Some(PurgeMethod::None) => before,
+                Some(_) => {
                     written = Bytes::ZERO;
                     Self::Fresh
                 }
-                action if wears(action) => {
+                None if work.wears() => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
                     wear.filter(|wear| !wear.is_whole()).map_or(Self::Worn, Self::Written)
                 }
-                _ => before,
+                None => before,
             });
         }
         states
@@ -74,16 +75,6 @@ impl State {
             Self::Written(wear) => format!("after {wear}"),
             Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("once {}", self.name()),
         }
-    }
-}
-
-/// Whether a step writes at random to change the drive's state.
-fn wears(action: &Action) -> bool {
-    match action {
-        Action::Condition(condition) => lab::wears(&condition.workload),
-        Action::Precondition(_) => true,
-        Action::Rounds(rounds) => rounds.measure.cells.iter().any(|cell| lab::wears(&cell.workload)),
-        _ => false,
     }
 }
 

@@ -9,7 +9,7 @@ use lab::replicate::{Tally, catalog};
 use crate::failure::Failure;
 use crate::number;
 use crate::outputs;
-use crate::progress::Progress;
+use crate::progress::with_bar;
 use crate::terminal::say;
 
 /// What was asked on the command line.
@@ -65,10 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: Seed::new(arguments.seed),
         rounds: arguments.rounds,
     };
-    let progress = Progress::new();
-    let done = calibrate(&review, &request, &progress);
-    progress.finish();
-    let done = done?;
+    let done = with_bar(|watch| calibrate(&review, &request, watch))?;
     say(&told(&done))?;
     output.write(done.text.as_bytes()).map_err(Failure::failed)?;
     say(&format!("\nDrive: {}\n", std::path::absolute(&path).unwrap_or(path).display()))

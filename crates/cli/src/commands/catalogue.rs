@@ -4,7 +4,7 @@ use clap::Subcommand;
 use drive::Drive;
 use drive::preset::Preset;
 use drive::smart::Smart;
-use lab::plan::{self, Action, Length, Plan, catalog, profile};
+use lab::plan::{self, Length, Plan, catalog, profile};
 
 use report::wrapped;
 use trial::EXPERIMENTS;
@@ -168,21 +168,7 @@ fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {
 fn steps(plan: &Plan) -> String {
     let mut lines = format!("{}\n\n", plan.title);
     for (number, step) in plan.steps.iter().enumerate() {
-        let what = match &step.action {
-            Action::Purge { .. } => "purge".to_owned(),
-            Action::Fill { .. } => "fill".to_owned(),
-            Action::Idle { time } => format!("idle for {time}"),
-            Action::Condition(_) => "condition".to_owned(),
-            Action::Precondition(_) => "precondition".to_owned(),
-            Action::Rounds(rounds) => {
-                format!("{} cells × up to {} rounds", rounds.measure.cells.len(), rounds.at_most)
-            }
-            Action::Trial(trials) => format!("{} points × {}", trials.points.len(), trials.repeats),
-            Action::Measure(measure) => match measure.repeats.until {
-                Some(_) => format!("{} cells × up to {}", measure.cells.len(), measure.repeats.most),
-                None => format!("{} cells × {}", measure.cells.len(), measure.repeats.most),
-            },
-        };
+        let what = step.action.kind().brief();
         lines += &format!("{:>3}  {:<46} {what}\n", number + 1, step.title);
     }
     lines

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::number;
 use crate::outputs;
-use crate::progress::Progress;
+use crate::progress::with_bar;
 use crate::terminal::{say, width};
 
 /// What was asked on the command line.
@@ -44,9 +44,7 @@ fn known() -> String {
 /// Repeats the reviews, prints what came of it and writes the report.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reviews = find(&arguments.reviews)?;
-    let progress = Progress::new();
-    let done = replicate(&reviews, Seed::new(arguments.seed), &progress);
-    progress.finish();
+    let done = with_bar(|watch| replicate(&reviews, Seed::new(arguments.seed), watch));
     match arguments.format {
         Format::Json => say(&format!("{}\n", report::replication::json(&done, env!("CARGO_PKG_VERSION"))))?,
         Format::Text => {

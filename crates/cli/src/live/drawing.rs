@@ -1,9 +1,7 @@
 //! How a run that goes on is shown: what is done now on top, the charts of its steps, and what is in doubt.
 
-use std::time::Duration;
-
 use indicatif::HumanDuration;
-use lab::Metric;
+use lab::{Bar, Chart, Metric, Snapshot};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -11,8 +9,6 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use report::bars;
 
-use super::course::{Chart, Course};
-use crate::progress::time_left;
 use crate::terminal::spelled;
 
 /// The narrowest screen on which two things stand side by side, in columns.
@@ -20,10 +16,10 @@ const BOTH: u16 = 60;
 /// The rows of a section that says what is done now, with its title.
 const NOW: u16 = 6;
 
-/// What is shown besides the course.
-pub struct Moment {
-    /// How long the run has gone on.
-    pub elapsed: Duration,
+/// What is shown besides the progress.
+pub struct Moment<'a> {
+    /// Which run it is.
+    pub title: &'a str,
     /// What a real drive did since it began, in lines; none for a simulated one.
     pub device: Option<Vec<String>>,
     /// Whether there are colours.
@@ -31,8 +27,8 @@ pub struct Moment {
 }
 
 /// Draws all that has room.
-pub fn draw(frame: &mut Frame, course: &Course, moment: &Moment) {
-    let drawing = Drawing { course, moment };
+pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &Moment) {
+    let drawing = Drawing { snapshot, moment };
     let area = frame.area();
     let rest = area.height.saturating_sub(4);
     let now = if rest >= NOW { NOW } else { 0 };
@@ -51,7 +47,7 @@ pub fn draw(frame: &mut Frame, course: &Course, moment: &Moment) {
     let (cells, steps) = if right.is_empty() { (left, right) } else { (right, left) };
     drawing.section(frame, steps, "steps, each from 0".to_owned(), &drawing.steps(steps));
     drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
-    let title = format!("findings: {}", course.findings.len());
+    let title = format!("findings: {}", snapshot.findings.len());
     drawing.section(frame, doubts, title, &drawing.doubts(doubts));
     let keys = "q or Ctrl-C ends the run; what was measured is kept";
     frame.render_widget(Paragraph::new(keys).style(drawing.faint()), foot);
@@ -65,8 +61,8 @@ pub fn draw(frame: &mut Frame, course: &Course, moment: &Moment) {
 }
 
 struct Drawing<'a> {
-    course: &'a Course,
-    moment: &'a Moment,
+    snapshot: &'a Snapshot,
+    moment: &'a Moment<'a>,
 }
 
 impl Drawing<'_> {
@@ -81,13 +77,13 @@ impl Drawing<'_> {
 
     /// Which run it is, how far it has come, and what it does.
     fn head(&self, frame: &mut Frame, area: Rect) {
-        let Course { whole, done, step, title, measurements, .. } = self.course;
-        let left = match time_left(self.moment.elapsed, done.as_nanos(), whole.as_nanos()) {
+        let Snapshot { elapsed, step, measurements, .. } = self.snapshot;
+        let left = match self.snapshot.left() {
             Some(left) => format!("{} left", HumanDuration(left)),
             None => "time left not known yet".to_owned(),
         };
-        let share = self.course.share();
-        let gone = HumanDuration(self.moment.elapsed);
+        let share = self.snapshot.share().unwrap_or(0.0);
+        let gone = HumanDuration(*elapsed);
         let words = format!(" {:>3.0} %  {gone} gone, {left}", (share * 100.0).floor());
         let room = usize::from(area.width).saturating_sub(words.chars().count()).min(40);
         let full = (share * room as f64) as usize;
@@ -95,7 +91,7 @@ impl Drawing<'_> {
         let step = if step.is_empty() { "Beginning" } else { step };
         let kept = if *measurements == 1 { "1 measurement".to_owned() } else { format!("{measurements} measurements") };
         let lines = vec![
-            Line::styled(title.as_str(), self.strong(Color::Reset)),
+            Line::styled(self.moment.title, self.strong(Color::Reset)),
             Line::styled(bar + &words, self.strong(Color::Cyan)),
             Line::raw(format!("{step} · {kept}")),
         ];
@@ -111,7 +107,7 @@ impl Drawing<'_> {
     }
 
     fn now_title(&self) -> String {
-        match (&self.course.now, &self.course.last) {
+        match (&self.snapshot.now, &self.snapshot.last) {
             (None, Some(_)) => "last measurement".to_owned(),
             _ => "now".to_owned(),
         }
@@ -119,15 +115,15 @@ impl Drawing<'_> {
 
     /// How fast it is, how long requests take, and how that has gone.
     fn now(&self, width: usize) -> Vec<String> {
-        let history: Vec<f64> = self.course.history.iter().copied().collect();
+        let history: Vec<f64> = self.snapshot.history.iter().copied().collect();
         let history = bars(&history[history.len().saturating_sub(width)..]);
-        if let Some(speed) = self.course.now {
+        if let Some(speed) = self.snapshot.now {
             let lately = speed.lately.map(|lately| format!("median {}, 99 % {}", lately.median, lately.p99));
             let latency = lately.unwrap_or_else(|| "latencies after the first second".to_owned());
             return vec![format!("{:.0} IOPS, {:.1} MB/s", speed.iops, speed.rate / 1e6), latency, history];
         }
-        let Some(last) = &self.course.last else { return vec!["nothing is measured yet".to_owned()] };
-        let figure = |metric: Metric| last.figures.iter().find(|(of, _)| *of == metric).map(|(_, value)| *value);
+        let Some(last) = &self.snapshot.last else { return vec!["nothing is measured yet".to_owned()] };
+        let figure = |metric: Metric| last.figure(metric);
         let speed = [(Metric::Iops, 0, " IOPS"), (Metric::Bandwidth, 1, " MB/s")];
         let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| format!("{value:.digits$}{unit}")));
         let words = [
@@ -138,7 +134,8 @@ impl Drawing<'_> {
         let latency = |(of, word)| figure(of).map(|value| format!("{word} {}", micros(value)));
         let joined = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
         let [usual, rare] = words.map(|pair| joined(&pair.map(latency)));
-        vec![shortened(&last.place, width), joined(&speed), usual, rare, history]
+        let place = format!("{} {}", last.step, last.cell);
+        vec![shortened(place.trim_end(), width), joined(&speed), usual, rare, history]
     }
 
     /// What the drive did.
@@ -146,7 +143,7 @@ impl Drawing<'_> {
         if let Some(lines) = &self.moment.device {
             return lines.clone();
         }
-        let Some(counters) = self.course.counters else { return vec!["no counters yet".to_owned()] };
+        let Some(counters) = self.snapshot.counters else { return vec!["no counters yet".to_owned()] };
         let mut lines = vec![format!("read {}, written {}", counters.host_read, counters.host_written)];
         if counters.pages_programmed > 0 || counters.pages_read > 0 {
             lines.push(format!("programmed {}", counters.page.times(counters.pages_programmed)));
@@ -162,7 +159,7 @@ impl Drawing<'_> {
 
     /// A line for each of the latest steps: how its cells go.
     fn steps(&self, area: Rect) -> Vec<String> {
-        let charts = self.latest(&self.course.charts, area);
+        let charts = self.latest(&self.snapshot.charts, area);
         let name = charts.iter().map(|chart| chart.step.chars().count()).max().unwrap_or(0).min(16);
         let line = |chart: &Chart| {
             let values: Vec<f64> = chart.bars.iter().map(|bar| bar.mean).collect();
@@ -179,20 +176,20 @@ impl Drawing<'_> {
     }
 
     fn cells_title(&self) -> String {
-        let chart = self.course.charts.last();
+        let chart = self.snapshot.charts.last();
         chart.map_or_else(|| "cells".to_owned(), |chart| format!("{}, {}", chart.step, chart.figure))
     }
 
     /// A bar for each of the latest cells of the latest step.
     fn cells(&self, area: Rect) -> Vec<String> {
-        let Some(chart) = self.course.charts.last() else { return Vec::new() };
+        let Some(chart) = self.snapshot.charts.last() else { return Vec::new() };
         let cells = self.latest(&chart.bars, area);
         let width = usize::from(area.width);
         let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
         let highest = chart.bars.iter().map(|bar| bar.mean).fold(0.0, f64::max);
         let digits = chart.bars.iter().map(|bar| number(bar.mean).len()).max().unwrap_or(0);
         let room = width.saturating_sub(name + digits + 2);
-        let line = |bar: &super::course::Bar| {
+        let line = |bar: &Bar| {
             let full = if highest > 0.0 { (bar.mean / highest * room as f64).round() as usize } else { 0 };
             format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), number(bar.mean), "█".repeat(full))
         };
@@ -201,10 +198,10 @@ impl Drawing<'_> {
 
     /// The latest findings first, each on as many lines as it takes.
     fn doubts(&self, area: Rect) -> Vec<String> {
-        if self.course.findings.is_empty() {
+        if self.snapshot.findings.is_empty() {
             return vec!["none so far".to_owned()];
         }
-        let latest = self.course.findings.iter().rev().take(area.height.into());
+        let latest = self.snapshot.findings.iter().rev().take(area.height.into());
         latest.flat_map(|finding| wrapped(finding, area.width.into())).collect()
     }
 
@@ -245,24 +242,30 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use block::{Bytes, Nanos, Op, Seed};
     use drive::Counters;
     use engine::{Clock, Measurement};
+    use lab::{Progress, Tracker, Watch};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use workload::Workload;
 
     use super::*;
 
-    /// A run with two steps, a drive's counters and a finding.
-    fn course() -> Course {
-        let mut course = Course {
-            title: "Run 7: A drive review on Intel X25-M".to_owned(),
-            whole: Nanos::from_secs(100),
-            done: Nanos::from_secs(40),
-            ..Course::default()
-        };
-        course.begin_step("Random reads by queue depth");
+    fn tracked() -> (Progress, Tracker<'static>) {
+        let progress = Progress::default();
+        let tracker = Tracker::new(&progress, Vec::new());
+        (progress, tracker)
+    }
+
+    /// A run with two steps, a drive's counters and a finding, and what tells of more.
+    fn run() -> (Progress, Tracker<'static>) {
+        let (progress, tracker) = tracked();
+        tracker.begin(Nanos::from_secs(100));
+        tracker.advance(Nanos::from_secs(40));
+        tracker.step("Random reads by queue depth");
         for (step, cell, each) in [("write", "", 100), ("read", "iodepth=1", 200), ("read", "iodepth=32", 400)] {
             let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
             for read in 1..=each * 3 {
@@ -277,16 +280,18 @@ mod tests {
                 blocks_erased: 5,
                 ..Counters::default()
             });
-            course.keep(step, cell, &measurement);
+            tracker.kept(step, cell, &measurement);
         }
-        course.find(Some("read"), Some("iodepth=32"), "The host was busy, so the figures may say more of it.");
-        course
+        tracker.found(Some("read"), Some("iodepth=32"), "The host was busy, so the figures may say more of it.");
+        (progress, tracker)
     }
 
-    fn shown(course: &Course, device: Option<Vec<String>>, width: u16, height: u16) -> String {
+    /// What is shown half a minute after the beginning.
+    fn shown(progress: &Progress, device: Option<Vec<String>>, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let moment = Moment { elapsed: Duration::from_secs(30), device, color: true };
-        terminal.draw(|frame| draw(frame, course, &moment)).unwrap();
+        let moment = Moment { title: "Run 7: A drive review on Intel X25-M", device, color: true };
+        let snapshot = Snapshot { elapsed: Duration::from_secs(30), ..progress.look(Snapshot::clone) };
+        terminal.draw(|frame| draw(frame, &snapshot, &moment)).unwrap();
         let cells = &terminal.backend().buffer().content;
         let rows = cells.chunks(width.into()).map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
         rows.map(|row| row.trim_end().to_owned() + "\n").collect()
@@ -294,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_terminal_of_80_columns_and_24_rows_has_room_for_every_part() {
-        let text = shown(&course(), None, 80, 24);
+        let text = shown(&run().0, None, 80, 24);
         for part in [
             "Run 7: A drive review on Intel X25-M",
             " 40 %  30 seconds gone, 45 seconds left",
@@ -322,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_a_real_drive_does_now_takes_the_place_of_the_last_measurement() {
-        let mut course = course();
+        let (progress, tracker) = run();
         let lately = Some(engine::Lately { median: Nanos::from_micros(80), p99: Nanos::from_millis(2) });
         let heard = |requests| engine::Progress {
             requests,
@@ -330,9 +335,9 @@ mod tests {
             elapsed: Nanos::from_millis(requests),
             lately,
         };
-        course.hear(heard(250));
-        course.hear(heard(500));
-        let text = shown(&course, Some(vec!["7 in flight".to_owned()]), 80, 24);
+        tracker.live(heard(250));
+        tracker.live(heard(500));
+        let text = shown(&progress, Some(vec!["7 in flight".to_owned()]), 80, 24);
         for part in ["── now", "1000 IOPS, 4.1 MB/s", "median 80 µs, 99 % 2 ms", "██", "7 in flight"] {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }
@@ -340,21 +345,21 @@ mod tests {
 
     #[test]
     fn every_smaller_terminal_shows_what_has_room() {
-        let course = course();
+        let (progress, _) = run();
         for width in 1..=100 {
             for height in 1..=40 {
-                let text = shown(&course, None, width, height);
+                let text = shown(&progress, None, width, height);
                 let has_step = text.contains("Random reads by");
                 assert_eq!(has_step, width >= 15 && height >= 4, "{width} × {height}:\n{text}");
             }
         }
-        let narrow = shown(&course, None, 40, 20);
+        let narrow = shown(&progress, None, 40, 20);
         assert!(narrow.contains("iodepth=32 400") && narrow.contains("findings: 1"), "{narrow}");
     }
 
     #[test]
     fn before_anything_is_measured_that_is_what_is_said() {
-        let text = shown(&Course::default(), None, 80, 24);
+        let text = shown(&tracked().0, None, 80, 24);
         for part in
             ["Beginning", "time left not known yet", "nothing is measured yet", "no counters yet", "none so far"]
         {

@@ -7,14 +7,14 @@ use stats::SteadyRule;
 use workload::{Stop, Workload};
 
 use super::body::Body;
+use super::condition::NOT_IN_ROUNDS;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::fields::Settings;
 use super::jobs::JobDraft;
-use super::kind::{Kind, NOT_IN_ROUNDS};
 use super::parse::Length;
 use super::sweep::points;
-use super::{Action, Axis, Cell, Condition, Field, Limit, Measure, Precondition, Repetition, Step};
+use super::{Action, Axis, Cell, Condition, Field, Fill, Limit, Measure, Repetition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
@@ -40,18 +40,7 @@ impl Frame<'_> {
         if self.length.is_quick() {
             body = draft.quick.over(&body);
         }
-        let action = match draft.kind? {
-            Kind::Purge => Some(Action::Purge { method: body.purge.unwrap_or_default() }),
-            Kind::Fill => mistakes.keep(fill(draft, &body)),
-            Kind::Idle => mistakes.keep(idle(draft, &body)),
-            Kind::Measure => self.measure(draft, mistakes).map(Action::Measure),
-            Kind::Condition => self.condition(draft, &body, mistakes),
-            Kind::Trial(_) => draft.trial.as_ref()?.trials(self, draft, mistakes).map(Action::Trial),
-            Kind::Rounds => self.rounds(draft, &body, mistakes).map(Action::Rounds),
-            Kind::Precondition => {
-                mistakes.keep(Precondition::of(draft, &body, self.workload).map(Action::Precondition))
-            }
-        };
+        let action = draft.kind?.build(self, draft, &body, mistakes);
         let (name, title) = (draft.name.clone(), draft.title.clone());
         Some(Step { name, title, about: draft.about.clone(), action: action? })
     }
@@ -108,7 +97,7 @@ impl Frame<'_> {
     }
 
     /// Each field is looked at by itself first, so that all that is wrong is told at once.
-    fn condition(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> Option<Action> {
+    pub(super) fn condition(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> Option<Action> {
         let needed = [("round", "60s", body.round.is_none()), ("at-most", "300%", body.at_most.is_none())];
         let needed: Vec<(&str, &str)> =
             needed.into_iter().filter(|(.., is_missing)| *is_missing).map(|(key, example, _)| (key, example)).collect();
@@ -162,7 +151,7 @@ fn writes(workload: &Workload) -> bool {
     }
 }
 
-fn fill(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
+pub(super) fn fill(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
     let base = Workload {
         block: Bytes::from_mib(1),
         queue_depth: 4,
@@ -170,15 +159,11 @@ fn fill(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
         ..Workload::default()
     };
     let Workload { block, queue_depth, .. } = body.fields.workload(base, &draft.place)?;
-    Ok(Action::Fill { block, queue_depth })
-}
-
-fn idle(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
-    body.time.map(|time| Action::Idle { time }).ok_or_else(|| missing(draft, &[("time", "60s")]))
+    Ok(Action::Fill(Fill { block, queue_depth }))
 }
 
 /// That the step lacks these keys; with each, what it may say.
-fn missing(draft: &Draft, keys: &[(&str, &str)]) -> Diagnostic {
+pub(super) fn missing(draft: &Draft, keys: &[(&str, &str)]) -> Diagnostic {
     let list =
         |tell: &dyn Fn(&(&str, &str)) -> String, word: &str| keys.iter().map(tell).collect::<Vec<_>>().join(word);
     let says = if keys.len() > 1 { "says neither" } else { "does not say" };

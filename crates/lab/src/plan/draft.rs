@@ -157,7 +157,7 @@ impl<'m> Drafts<'m> {
 
     /// What the step does: `measure` where it does not say.
     fn kind(&mut self, table: &DeTable) -> Option<Kind> {
-        let Some(value) = table.get("do") else { return Some(Kind::Measure) };
+        let Some(value) = table.get("do") else { return Kind::unsaid() };
         let name = self.mistakes.keep(text(value))?;
         let kind = Kind::named(&name);
         if kind.is_none() {
@@ -175,22 +175,22 @@ impl<'m> Drafts<'m> {
         if let Some(value) = step.get("yields").filter(|_| self.yields) {
             draft.yields = self.yields(value);
         }
-        if let Kind::Trial(experiment) = kind {
+        if let Some(experiment) = kind.experiment {
             draft.trial = Some(Box::new(TrialDraft::read(step, experiment, self.mistakes)));
             return;
         }
         draft.body = Body::read(step, &kind.numbers(), self.mistakes);
         draft.quick = self.overlay(step, "quick", kind);
         draft.simulated = self.overlay(step, "simulated", kind);
-        if let Some(value) = step.get("sweep").filter(|_| kind.sweeps())
+        if let Some(value) = step.get("sweep").filter(|_| kind.takes("sweep"))
             && let Some(sweep) = table(value, self.mistakes)
         {
             draft.axes = read_sweep(sweep, value.span(), self.mistakes);
         }
-        if let Some(value) = step.get("job").filter(|_| kind == Kind::Measure) {
+        if let Some(value) = step.get("job").filter(|_| kind.takes("job")) {
             draft.jobs = read_jobs(value, self.mistakes);
         }
-        if kind == Kind::Rounds {
+        if kind.takes("watch") {
             draft.watch = step.get("watch").map(|value| watch(value, self.mistakes)).unwrap_or_default();
             draft.by = step.get("by").and_then(|value| self.mistakes.keep(by(value)));
         }
@@ -199,7 +199,7 @@ impl<'m> Drafts<'m> {
 
     /// The numbers of a step that are others under `--quick` or on a simulated drive.
     fn overlay(&mut self, step: &DeTable, name: &str, kind: Kind) -> Body {
-        let value = step.get(name).filter(|_| kind.keys().contains(&name));
+        let value = step.get(name).filter(|_| kind.takes(name));
         let Some(overlay) = value.and_then(|value| table(value, self.mistakes)) else { return Body::default() };
         self.check_keys(overlay, &kind.numbers(), kind, &format!("`{name}` of "));
         Body::read(overlay, &kind.numbers(), self.mistakes)
@@ -224,8 +224,8 @@ impl<'m> Drafts<'m> {
             let (name, place) = (key.get_ref().as_ref(), format!("{part}a `{}` step", kind.name()));
             let others = Kind::that_take(name);
             let mistake = unknown_key(name, key.span(), known, &place);
-            self.mistakes.push(match (name, kind) {
-                ("runtime", Kind::Condition) => mistake.help("how long a round is, `round` says"),
+            self.mistakes.push(match name {
+                "runtime" if kind.takes("round") => mistake.help("how long a round is, `round` says"),
                 _ if others.is_empty() || others.contains(&kind.name()) => mistake,
                 _ => {
                     let (last, rest) = others.split_last().expect("some take it");
@@ -272,7 +272,7 @@ impl<'m> Drafts<'m> {
 
     /// What the step takes from earlier ones, and that its cells are not too many.
     fn references(&mut self, table: &DeTable, draft: &mut Draft) {
-        let measures = draft.kind == Some(Kind::Measure);
+        let measures = draft.kind.is_some_and(|kind| kind.takes("same-as"));
         let own_sweep = table.contains_key("sweep");
         if let Some(value) = table.get("same-as").filter(|_| measures)
             && let Some(earlier) = self.earlier(value)
@@ -295,10 +295,11 @@ impl<'m> Drafts<'m> {
         let name = self.mistakes.keep(text(value))?;
         let mistake = |message: String| Diagnostic::new("plan::reference", value.span(), message).label("named here");
         let here = self.read.len();
+        let measures = |kind: Kind| kind.takes("same-as");
         let mistake = match self.names.get(&name) {
             None => {
                 let known: Vec<&str> =
-                    self.read.iter().filter(|step| step.kind == Some(Kind::Measure)).map(|step| &*step.name).collect();
+                    self.read.iter().filter(|step| step.kind.is_some_and(measures)).map(|step| &*step.name).collect();
                 let mistake = mistake(format!("there is no step `{name}`"));
                 if known.is_empty() { mistake } else { mistake.help(suggestion(&name, &known)) }
             }
@@ -309,7 +310,7 @@ impl<'m> Drafts<'m> {
                 .also(span.clone(), "it is here")
                 .help("name an earlier step, or move this one behind it"),
             Some((index, span)) => match self.read[*index].kind {
-                Some(Kind::Measure) => return Some(*index),
+                Some(kind) if measures(kind) => return Some(*index),
                 None => return None,
                 Some(kind) => mistake(format!("step `{name}` does not measure: it is a `{}` step", kind.name()))
                     .also(span.clone(), "it is here")

@@ -1,5 +1,7 @@
 //! How far a conditioning goes, read from text.
 
+use std::fmt;
+
 use block::{ParseError, parse_bytes, parse_count, parse_duration};
 
 use super::Limit;
@@ -52,6 +54,17 @@ impl Limit {
             (Self::Bytes(mine), Self::Bytes(other)) => mine > other,
             (Self::Time(mine), Self::Time(other)) => mine > other,
             _ => false,
+        }
+    }
+}
+
+/// `300 % of the capacity`, `20 GiB`, `30 min`.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percent(share) => write!(f, "{share} % of the capacity"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Time(time) => time.fmt(f),
         }
     }
 }

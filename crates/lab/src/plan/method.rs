@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::parse::{Form, Length, PlanDraft};
 use super::value::{Value, wrong_type};
-use super::{Action, Axis, Plan};
+use super::{Axis, Passes, Phase, Plan, Site};
 use crate::Quantity;
 
 /// How a published review is repeated.
@@ -202,32 +202,29 @@ impl PartFile {
         let draft = PlanDraft::read(steps, &form, mistakes);
         let plan = draft.plan(text, Length::Full, mistakes);
         for step in &plan.steps {
-            if let Action::Measure(measure) = &step.action
-                && let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_)))
-            {
-                let message = format!("step `{}` sweeps `{}`, which changes the drive", step.name, axis.name());
-                let help = "here a part is one drive from begin to end: put the change into its `target`, and the values \
-                            into `for`";
-                mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
-            }
-            if let Action::Measure(measure) = &step.action
-                && measure.axes.contains(&Axis::Job)
-            {
-                let message = format!("step `{}` runs jobs side by side, which a repeated review does not", step.name);
-                let help = "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
-                mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
-            }
-            if matches!(
-                step.action,
-                Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_)
-            ) {
+            let work = step.work(&Site::ANY);
+            if let Passes::Sampled(measure) = work.passes {
+                if let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_))) {
+                    let message = format!("step `{}` sweeps `{}`, which changes the drive", step.name, axis.name());
+                    let help = "here a part is one drive from begin to end: put the change into its `target`, and the \
+                                values into `for`";
+                    mistakes.push(refused(&place, message, help));
+                }
+                if measure.axes.contains(&Axis::Job) {
+                    let message =
+                        format!("step `{}` runs jobs side by side, which a repeated review does not", step.name);
+                    let help =
+                        "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
+                    mistakes.push(refused(&place, message, help));
+                }
+            } else if !matches!(work.passes, Passes::Once) || work.kept().is_some() {
                 let message = format!(
                     "step `{}` changes the drive's state as it goes, which a repeated review does not",
                     step.name
                 );
                 let help =
                     "write a step that measures, with `runtime`, `number_ios` or `io_size`: it leaves its traces";
-                mistakes.push(Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help));
+                mistakes.push(refused(&place, message, help));
             }
         }
         if mistakes.count() > before {
@@ -275,31 +272,38 @@ fn choices(each: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Vec<(&str, 
 /// The figures of a step's cells with the place of each, the words of `for` still to be put in.
 fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Range<usize>)> {
     let mut given = Vec::new();
-    let action = plan.steps.iter().find(|step| step.name == draft.name).map(|step| &step.action);
+    let work = plan.steps.iter().find(|step| step.name == draft.name).map(|step| step.work(&Site::ANY));
+    let (cells, rests) = work.as_ref().map_or((Vec::new(), false), |work| {
+        (work.cells().collect(), work.phases.iter().all(|phase| matches!(phase, Phase::Rest(_))))
+    });
     for yielded in &draft.yields {
         let quantity = yielded.quantity;
         let mut give = |cell: String, id: String| {
             given.push((Yield { step: draft.name.clone(), cell, quantity, id }, yielded.span.clone()));
         };
-        match action {
-            Some(Action::Measure(measure)) => {
-                for cell in &measure.cells {
-                    let put = |id: String, name: &str, value: &str| id.replace(&format!("{{{name}}}"), value);
-                    let swept = cell.point.iter();
-                    let id = swept.fold(yielded.template.clone(), |id, (axis, value)| put(id, axis.name(), value));
-                    give(cell.key(), id);
-                }
-            }
-            Some(Action::Idle { .. }) if matches!(quantity, Quantity::Energy | Quantity::Power) => {
+        for cell in &cells {
+            let put = |id: String, name: &str, value: &str| id.replace(&format!("{{{name}}}"), value);
+            let swept = cell.point.iter();
+            let id = swept.fold(yielded.template.clone(), |id, (axis, value)| put(id, axis.name(), value));
+            give(cell.key(), id);
+        }
+        match cells.is_empty() {
+            false => {}
+            true if rests && matches!(quantity, Quantity::Energy | Quantity::Power) => {
                 give(String::new(), yielded.template.clone());
             }
-            _ => mistakes.push(
+            true => mistakes.push(
                 Diagnostic::new("method::figure", yielded.span.clone(), "this step measures nothing of the kind")
                     .help("requests are counted by steps that measure; an `idle` step yields `energy` and `power`"),
             ),
         }
     }
     given
+}
+
+/// The mistake that a part has a step which cannot be repeated.
+fn refused(place: &Range<usize>, message: String, help: &'static str) -> Diagnostic {
+    Diagnostic::new("method::step", place.clone(), message).label("in this part").help(help)
 }
 
 /// The mistake that a placeholder has nothing to stand for.

@@ -6,38 +6,51 @@ mod axis;
 mod body;
 mod build;
 pub mod catalog;
+mod condition;
 mod diagnostic;
 mod draft;
 mod fields;
+mod fill;
+mod idle;
 mod jobs;
 mod kind;
 mod limit;
+mod measure;
 mod method;
 mod parse;
 mod precondition;
+mod purge;
 mod repetition;
 mod rounds;
 mod sweep;
 mod text;
 mod trials;
 mod value;
+mod work;
 
 use block::{Bytes, Nanos};
-use stats::SteadyRule;
 use workload::Workload;
 
 use crate::PurgeMethod;
 pub use axis::Axis;
+pub use condition::Condition;
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable};
+pub use fill::Fill;
+pub use idle::Idle;
+pub use kind::{Action, Phrases, StepKind};
+pub use measure::Measure;
 pub use method::{Method, Part, Total, Yield, parse_method};
 pub use parse::{Length, parse};
 pub use precondition::Precondition;
+pub use purge::Purge;
 pub use repetition::Repetition;
 pub use rounds::{Rounds, Watched};
 pub(crate) use sweep::CELLS_MAX;
 pub use text::{PlanText, StepText};
 pub use trials::{Point, Trials};
+pub(crate) use work::Count;
+pub use work::{Passes, Phase, Site, Work};
 pub use workload::{Field, FieldError, profile};
 
 /// An ordered list of steps, as a reviewer wrote it.
@@ -66,41 +79,20 @@ impl Plan {
     pub fn repeat(&mut self, repeats: u32) {
         let repeats = Repetition::times(repeats);
         self.repeats = repeats;
-        for step in &mut self.steps {
-            match &mut step.action {
-                Action::Measure(measure) => measure.repeats = repeats,
-                Action::Trial(trials) => trials.repeats = repeats.most,
-                _ => {}
-            }
-        }
+        self.steps.iter_mut().for_each(|step| step.action.kind_mut().repeat(repeats));
     }
 
     /// Purges by this method in every step that purges, whatever the plan says.
     pub fn purge_by(&mut self, by: PurgeMethod) {
-        for step in &mut self.steps {
-            if let Action::Purge { method } = &mut step.action {
-                *method = by;
-            }
-        }
+        self.steps.iter_mut().for_each(|step| step.action.kind_mut().purge_by(by));
     }
 
     /// The plan on a target of this capacity: what is a share of the target is so much of it.
     pub fn on(&self, capacity: Bytes) -> Self {
         let mut plan = self.clone();
-        for step in &mut plan.steps {
-            if let Some(measure) = step.action.measure_mut() {
-                for cell in &mut measure.cells {
-                    cell.workload = cell.workload.on(capacity);
-                }
-            }
-            let besides = match &mut step.action {
-                Action::Condition(condition) => Some(&mut condition.workload),
-                Action::Rounds(rounds) => rounds.pre_writes.as_mut(),
-                _ => None,
-            };
-            if let Some(workload) = besides {
-                *workload = workload.on(capacity);
-            }
+        let actions = plan.steps.iter_mut().map(|step| step.action.kind_mut());
+        for workload in actions.flat_map(|kind| kind.workloads_mut()) {
+            *workload = workload.on(capacity);
         }
         plan
     }
@@ -112,15 +104,7 @@ impl Plan {
 
     /// Whether anything on the target may change.
     pub fn changes_data(&self) -> bool {
-        self.steps.iter().any(|step| match &step.action {
-            Action::Purge { .. } | Action::Fill { .. } | Action::Precondition(_) | Action::Trial(_) => true,
-            Action::Idle { .. } => false,
-            Action::Measure(measure) => measure.cells.iter().any(|cell| cell.workload.changes_data()),
-            Action::Condition(condition) => condition.workload.changes_data(),
-            Action::Rounds(rounds) => {
-                rounds.pre_writes.is_some() || rounds.measure.cells.iter().any(|cell| cell.workload.changes_data())
-            }
-        })
+        self.steps.iter().any(|step| step.work(&Site::ANY).changes_data())
     }
 }
 
@@ -137,39 +121,12 @@ pub struct Step {
     pub action: Action,
 }
 
-/// What a step does.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "a plan has few steps, and they are not moved about")]
-pub enum Action {
-    /// Forget all data: reset of a simulated drive, discard of a device, a new file, or what the drive itself has for it.
-    Purge {
-        /// How a real target is made to.
-        method: PurgeMethod,
-    },
-    /// Write the whole span once, sequentially.
-    Fill {
-        /// The size of a request.
-        block: Bytes,
-        /// Requests in flight.
-        queue_depth: u32,
-    },
-    /// Leave the drive alone.
-    Idle {
-        /// For so long.
-        time: Nanos,
-    },
-    /// Measure each cell of a sweep, repeated. On a simulated drive every repeat starts from a clone of
-    /// the state that the last state-changing step left, and leaves that state as it was.
-    Measure(Measure),
-    /// Run one workload in rounds, keep its series, and leave the drive in the state that this brings about.
-    Condition(Condition),
-    /// Measure the cells of a sweep one after another on the drive as each leaves it, in rounds, until those are steady.
-    Rounds(Rounds),
-    /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
-    Precondition(Precondition),
-    /// Try what stands above the drive: file systems, databases, a system that boots. What is on the target is
-    /// overwritten; a simulated drive is attached, and left as it was.
-    Trial(Trials),
+impl Step {
+    /// What it does on such a target.
+    pub fn work(&self, site: &Site) -> Work<'_> {
+        let kind = self.action.kind();
+        Work { phases: kind.phases(site), passes: kind.passes() }
+    }
 }
 
 impl Action {
@@ -179,34 +136,6 @@ impl Action {
             Self::Measure(measure) | Self::Rounds(Rounds { measure, .. }) => Some(measure),
             _ => None,
         }
-    }
-
-    /// The same, to be changed.
-    pub(crate) const fn measure_mut(&mut self) -> Option<&mut Measure> {
-        match self {
-            Self::Measure(measure) | Self::Rounds(Rounds { measure, .. }) => Some(measure),
-            _ => None,
-        }
-    }
-}
-
-/// A sweep of one workload.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
-    /// The cells, in the order of the sweep: the last axis varies fastest. Jobs are the last of all.
-    pub cells: Vec<Cell>,
-    /// What is swept, in order; empty where there is one cell.
-    pub axes: Vec<Axis>,
-    /// How often each cell is measured.
-    pub repeats: Repetition,
-    /// The step whose figures are shown beside this one's (the same table in another state of the drive).
-    pub beside: Option<String>,
-}
-
-impl Measure {
-    /// The cells in groups of those that are measured at the same time: the jobs of a point, or one cell.
-    pub fn points(&self) -> impl Iterator<Item = &[Cell]> {
-        self.cells.chunk_by(|one, other| one.job().is_some() && one.place() == other.place())
     }
 }
 
@@ -255,19 +184,6 @@ pub(crate) fn job(point: &[(Axis, String)]) -> Option<&str> {
 /// The values of `point` by name.
 fn join<'p>(point: impl IntoIterator<Item = &'p (Axis, String)>, between: &str) -> String {
     point.into_iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(between)
-}
-
-/// A workload run in rounds until the drive is as wanted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    /// What is run; its stop is that of one round.
-    pub workload: Workload,
-    /// Stop only when the rounds satisfy this rule; none to stop at `at_most` alone.
-    pub steady: Option<SteadyRule>,
-    /// Do not stop before this much.
-    pub at_least: Limit,
-    /// Stop here even if not steady: at the first of these that is reached.
-    pub at_most: Vec<Limit>,
 }
 
 /// How much a conditioning writes or how long it takes.

@@ -3,11 +3,13 @@
 use block::Bytes;
 use workload::{Mark, Pattern, Spare, Stop, Workload};
 
-use super::Field;
 use super::body::Body;
 use super::diagnostic::Diagnostic;
 use super::draft::Draft;
 use super::fields::Settings;
+use super::kind::{Form, Phrases, StepKind};
+use super::work::{Phase, Site};
+use super::{Action, Field};
 
 /// As much written as the target has flash, in the order that leaves it as endless random writing would, and a little
 /// at random behind it.
@@ -30,6 +32,46 @@ pub(super) fn fields() -> impl Iterator<Item = Field> {
 /// What is written at random unless the plan says otherwise. With a tenth the write amplification of simulated drives
 /// is within 3 % of that after long writing: see docs/method.md.
 const SETTLE: u32 = 10;
+
+pub(super) const FORM: Form = Form {
+    name: "precondition",
+    numbers: || fields().map(Field::name).chain(["spare", "settle"]).collect(),
+    more: &["quick", "simulated"],
+    build: |frame, draft, body, mistakes| {
+        mistakes.keep(Precondition::of(draft, body, frame.workload).map(Action::Precondition))
+    },
+};
+
+impl StepKind for Precondition {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
+        vec![Phase::run(self.on(site.capacity, site.spare), true)]
+    }
+
+    fn doubt(&self, site: &Site) -> Option<String> {
+        self.spare.or(site.spare).is_none().then(|| {
+            let spare = Spare::USUAL;
+            format!(
+                "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least \
+                 that is usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state \
+                 by so little."
+            )
+        })
+    }
+
+    fn sentence(&self, say: &Phrases) -> String {
+        let spare = self.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
+        format!(
+            "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
+             {}; then {} % of the capacity at random",
+            (say.workloads)(&[&self.workload]),
+            self.settle
+        )
+    }
+}
 
 impl Precondition {
     /// What `draft` describes with the numbers of `body`, over the fields of all `common` workloads.
@@ -65,7 +107,7 @@ impl Precondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Action, Length, parse};
+    use crate::plan::{Length, parse};
 
     fn step(keys: &str) -> Precondition {
         let text =

@@ -1,5 +1,6 @@
 //! A sweep that is measured in rounds until it is steady.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use block::{Nanos, suggestion};
@@ -12,8 +13,11 @@ use super::body::Body;
 use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
+use super::fields::names;
+use super::kind::{Form, Phrases, StepKind};
 use super::value::{Value, text, wrong_type};
-use super::{Axis, Cell, Measure, Repetition};
+use super::work::{Passes, Phase, Site};
+use super::{Action, Axis, Cell, Measure, Repetition};
 use crate::Metric;
 
 /// How many rounds there are at most where the plan does not say.
@@ -54,6 +58,49 @@ pub struct Watched {
     pub steadiness: Option<Steadiness>,
 }
 
+pub(super) const FORM: Form = Form {
+    name: "rounds",
+    numbers: || [names(), vec!["rounds", "rest", "pre-writes", "steady"]].concat(),
+    more: &["sweep", "watch", "by", "quick", "simulated"],
+    build: |frame, draft, body, mistakes| frame.rounds(draft, body, mistakes).map(Action::Rounds),
+};
+
+impl StepKind for Rounds {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
+        let once = |cell| {
+            [Phase::Run { cells: Cow::Borrowed(std::slice::from_ref(cell)), keeps: true }, Phase::Rest(self.rest)]
+        };
+        let before = self.pre_writes.clone().map(|workload| Phase::run(workload, false));
+        before.into_iter().chain(self.measure.cells.iter().flat_map(once)).collect()
+    }
+
+    fn passes(&self) -> Passes<'_> {
+        Passes::Rounds(self)
+    }
+
+    fn workloads_mut(&mut self) -> Vec<&mut Workload> {
+        self.measure.workloads_mut().into_iter().chain(&mut self.pre_writes).collect()
+    }
+
+    fn brief(&self) -> String {
+        format!("{} cells × up to {} rounds", self.measure.cells.len(), self.at_most)
+    }
+
+    fn sentence(&self, say: &Phrases) -> String {
+        let cells = (say.count)(self.measure.cells.len(), "cell");
+        let until = match self.steady {
+            Some(rule) => format!("until {} rounds are steady, at most {}", rule.rounds, self.at_most),
+            None => format!("{} times", self.at_most),
+        };
+        let rest = if self.rest > Nanos::ZERO { format!(", {} of rest after each", self.rest) } else { String::new() };
+        format!("Measure {cells} one after another, {until}{rest}: {}", self.measure.summary(say))
+    }
+}
+
 impl Rounds {
     /// What the window is judged by: the plan's rule, or the specification's where nothing is decided by it.
     pub fn rule(&self) -> SteadyRule {
@@ -77,7 +124,8 @@ impl Watched {
 impl Frame<'_> {
     /// The rounds that `draft` describes.
     pub(super) fn rounds(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> Option<Rounds> {
-        let mut measure = self.measure(draft, mistakes)?;
+        // Why there are no cells was told when the sweep was read.
+        let mut measure = self.measure(draft, mistakes).filter(|measure| !measure.cells.is_empty())?;
         if let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_))) {
             let message = format!("`{}` changes the drive, which goes through all rounds as one", axis.name());
             let help = "sweep it in a `measure` step, or review each drive by itself";
@@ -162,4 +210,18 @@ pub(super) fn by(value: &Value) -> Result<Metric, Diagnostic> {
         let unknown = Diagnostic::new("plan::bad-value", value.span(), format!("rounds are not judged by `{name}`"));
         unknown.help("give `\"iops\"`, `\"bandwidth\"` or `\"latency\"`, which is the mean")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::{Length, parse};
+
+    #[test]
+    fn rounds_of_an_empty_sweep_are_a_mistake() {
+        for more in ["steady = false\npre-writes = \"1s\"", "steady = true"] {
+            let step = "name = \"s\"\ndo = \"rounds\"\nruntime = 1\nsweep.bs = []";
+            let mistakes = parse(&format!("name = \"p\"\n[[step]]\n{step}\n{more}\n"), Length::Full).unwrap_err();
+            assert_eq!(mistakes[0].code, "plan::empty-sweep", "{mistakes:?}");
+        }
+    }
 }

@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 use trial::{Choice, Choices, ChoicesError, Experiment, TrialError};
 
-use super::Repetition;
 use super::body::unknown_key;
 use super::build::Frame;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
+use super::kind::{Form, Phrases, StepKind};
 use super::repetition::repetition;
 use super::value::{Value, entries, quantity, table, wrong_type};
+use super::work::{Passes, Phase, Site};
+use super::{Action, Repetition};
 
 /// A kind of trial at every point of a sweep.
 #[derive(Clone, Debug)]
@@ -45,6 +47,50 @@ impl Trials {
             }
         }
         commands
+    }
+
+    /// The kind and what it is told that is not swept.
+    pub fn summary(&self) -> String {
+        let Some(first) = self.points.first() else { return self.experiment.name().to_owned() };
+        let is_fixed = |choice: &Choice| self.axes.iter().all(|axis| axis.name != choice.name);
+        let told = first.choices.all().filter(|(choice, _)| is_fixed(choice) && first.choices.is_told(choice.name));
+        let words = told.map(|(choice, text)| format!("{}={text}", choice.name));
+        std::iter::once(self.experiment.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The name is that of the experiment, and so are the numbers beside these.
+pub(super) const FORM: Form = Form {
+    name: "trial",
+    numbers: || vec!["repeats"],
+    more: &["sweep", "quick", "simulated"],
+    build: |frame, draft, _, mistakes| draft.trial.as_ref()?.trials(frame, draft, mistakes).map(Action::Trial),
+};
+
+impl StepKind for Trials {
+    fn name(&self) -> &'static str {
+        self.experiment.name()
+    }
+
+    fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
+        self.points.iter().map(|point| Phase::Trial(self, point)).collect()
+    }
+
+    fn passes(&self) -> Passes<'_> {
+        Passes::Trials(self)
+    }
+
+    fn repeat(&mut self, repeats: Repetition) {
+        self.repeats = repeats.most;
+    }
+
+    fn brief(&self) -> String {
+        format!("{} points × {}", self.points.len(), self.repeats)
+    }
+
+    fn sentence(&self, say: &Phrases) -> String {
+        let times = (say.times)(Repetition::times(self.repeats));
+        format!("Try {}, each {times}: {}", (say.count)(self.points.len(), "point"), self.summary())
     }
 }
 

@@ -8,14 +8,12 @@ use block::{Nanos, Seed};
 use drive::preset::Preset;
 use drive::rig::Limit;
 use engine::{Clock, Measurement};
-use workload::{Spare, Workload};
+use workload::Workload;
 
 use super::answer::{Missing, Replication};
 use super::catalog::Review;
-use crate::forecast::Pace;
-use crate::plan::{Action, Part, Step};
-use crate::simulated::cost;
-use crate::subject::fill;
+use crate::cost::Place;
+use crate::plan::{Part, Phase, Step};
 use crate::{LabError, Simulated, Subject, Watch};
 
 /// What was measured, by figure, in the figures' order.
@@ -40,8 +38,10 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         .flat_map(|(index, review)| review.method.parts.iter().map(move |part| (index, part)))
         .map(|(index, part)| (index, part, Preset::find(&part.target).map_err(|error| error.to_string())))
         .collect();
-    let found = parts.iter().filter_map(|(_, part, preset)| Some((part, preset.as_ref().ok()?)));
-    watch.begin(found.flat_map(|(part, preset)| part.plan.steps.iter().map(|step| cost_of(step, preset))).sum());
+    let found = parts.iter().filter_map(|(_, part, preset)| Some((part, Place::simulated(preset.as_ref().ok()?))));
+    let weights =
+        |(part, place): (&&Part, Place)| part.plan.steps.iter().map(|step| weight(step, &place)).sum::<Nanos>();
+    watch.begin(found.map(weights).sum());
     let next = AtomicUsize::new(0);
     let done: Mutex<HashMap<usize, Result<Carried, LabError>>> = Mutex::default();
     rayon::broadcast(|_| {
@@ -87,7 +87,7 @@ pub(crate) fn carry_out(
     wanted: &dyn Fn(&str) -> bool,
     watch: &dyn Watch,
 ) -> Result<Carried, LabError> {
-    let mut subject = Simulated::new(preset.clone());
+    let (mut subject, place) = (Simulated::new(preset.clone()), Place::simulated(preset));
     let seed = seed.split(&part.name);
     let mut carried = Carried::default();
     let yields: Vec<_> = part.yields.iter().filter(|yielded| wanted(&yielded.id)).collect();
@@ -102,7 +102,7 @@ pub(crate) fn carry_out(
                 carried.limits.extend(limit.map(|limit| (yielded.id.clone(), limit)));
             }
         })?;
-        watch.advance(cost_of(step, preset));
+        watch.advance(weight(step, &place));
     }
     Ok(carried)
 }
@@ -115,45 +115,34 @@ fn carry_out_step(
     seed: Seed,
     keep: &mut dyn FnMut(&str, &Measurement),
 ) -> Result<(), LabError> {
-    match &step.action {
-        Action::Purge { method } => subject.purge_by(*method).map(drop),
-        Action::Fill { block, queue_depth } => {
-            fill(*block, *queue_depth, subject).try_for_each(|part| subject.run(&part, seed, &|_| {}).map(drop))
+    for phase in step.work(&subject.site()).phases {
+        match phase {
+            Phase::Purge(method) => subject.purge_by(method).map(drop),
+            Phase::Rest(time) => {
+                let before = subject.counters();
+                subject.idle(time);
+                let mut rest = Measurement::new(Workload::default(), seed, Clock::Virtual);
+                (rest.elapsed, rest.drive) = (time, Some(subject.counters() - before));
+                keep("", &rest);
+                Ok(())
+            }
+            Phase::Run { cells, keeps: false } => {
+                cells.iter().try_for_each(|cell| subject.run(&cell.workload, seed, &|_| {}).map(drop))
+            }
+            Phase::Run { cells, keeps: true } => cells.iter().try_for_each(|cell| {
+                let (key, workload) = (cell.key(), &cell.workload);
+                let run = subject.run(workload, seed.split(&key), &|_| {});
+                keep(&key, &run.map_err(|error| error.at(&step.name, &key))?);
+                Ok(())
+            }),
+            Phase::Trial(..) => unreachable!("a method that tries anything is refused when it is read"),
         }
-        Action::Idle { time } => {
-            let before = subject.counters();
-            subject.idle(*time);
-            let mut rest = Measurement::new(Workload::default(), seed, Clock::Virtual);
-            (rest.elapsed, rest.drive) = (*time, Some(subject.counters() - before));
-            keep("", &rest);
-            Ok(())
-        }
-        Action::Measure(measure) => measure.cells.iter().try_for_each(|cell| {
-            let key = cell.key();
-            let measurement =
-                subject.run(&cell.workload, seed.split(&key), &|_| {}).map_err(|error| error.at(&step.name, &key))?;
-            keep(&key, &measurement);
-            Ok(())
-        }),
-        Action::Condition(_) | Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_) => {
-            unreachable!("a method that conditions or tries is refused when it is read")
-        }
+        .map_err(|error| error.at(&step.name, ""))?;
     }
-    .map_err(|error| error.at(&step.name, ""))
+    Ok(())
 }
 
-/// About how long a step takes of the host's time, for the progress bar alone.
-fn cost_of(step: &Step, preset: &Preset) -> Nanos {
-    let spare = preset.spare().and_then(Spare::from_millionths);
-    let cost = |workload: &Workload| cost(workload, &Pace::rated(preset), spare);
-    match &step.action {
-        Action::Fill { block, .. } => cost(&Workload {
-            pattern: workload::Pattern::Write,
-            block: *block,
-            stop: workload::Stop::after_bytes(preset.capacity()),
-            ..Workload::default()
-        }),
-        Action::Measure(measure) => measure.cells.iter().map(|cell| cost(&cell.workload)).sum(),
-        _ => Nanos::ZERO,
-    }
+/// What a step, whose cells are measured once each, adds to the progress.
+fn weight(step: &Step, place: &Place) -> Nanos {
+    place.pass(&step.work(&place.site())).host
 }

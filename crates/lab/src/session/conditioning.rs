@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos};
 use engine::Measurement;
 
-use super::{Session, lock, percent_of};
+use super::{Session, lock};
 use crate::plan::{Condition, Limit};
 use crate::variants::Lineage;
 use crate::{LabError, level};
@@ -37,16 +37,19 @@ impl Session<'_> {
                 Some(whole) => whole.append(&round),
             }
             let so_far = whole.as_ref().expect("a round was just added");
-            let reached = share_of(condition.at_least, so_far, lineage.subject.capacity());
-            let share = Nanos::from_nanos((cost.as_nanos() as f64 * reached.min(1.0)) as u64);
+            let capacity = lineage.subject.capacity();
+            let reached = share_of(condition.at_least, so_far, capacity);
+            let most = condition.at_most.iter().map(|most| share_of(*most, so_far, capacity)).fold(0.0, f64::max);
+            // Without a rule nothing ends it before the most.
+            let sure = if condition.steady.is_some() { reached } else { most };
+            let share = Nanos::from_nanos((cost.as_nanos() as f64 * sure.min(1.0)) as u64);
             self.watch.advance(share.since(told));
             told = share.max(told);
             let steady = condition.steady.map(|rule| rule.judge(&rounds).is_some_and(|window| window.steady));
             if reached >= 1.0 && steady == Some(true) {
                 break steady;
             }
-            let capacity = lineage.subject.capacity();
-            if condition.at_most.iter().any(|most| share_of(*most, so_far, capacity) >= 1.0) {
+            if most >= 1.0 {
                 break steady;
             }
         };
@@ -80,9 +83,7 @@ impl Session<'_> {
 /// What share of `limit` has been reached; 1 when it has.
 fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
     let share = |done: u64, of: u64| if of == 0 { 1.0 } else { done as f64 / of as f64 };
-    match limit {
-        Limit::Time(time) => share(so_far.elapsed.as_nanos(), time.as_nanos()),
-        Limit::Bytes(bytes) => share(so_far.bytes().get(), bytes.get()),
-        Limit::Percent(percent) => share(so_far.bytes().get(), percent_of(capacity, percent).get()),
-    }
+    let stop = limit.stop(capacity);
+    let time = stop.time.map(|time| share(so_far.elapsed.as_nanos(), time.as_nanos()));
+    time.or(stop.bytes.map(|bytes| share(so_far.bytes().get(), bytes.get()))).unwrap_or(1.0)
 }

@@ -9,8 +9,8 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{FIRST_CLONE, INTERRUPTED, Session, copying, lock, share, unaligned};
-use crate::plan::{Action, Cell, Measure, Step};
+use super::{FIRST_CLONE, INTERRUPTED, Session, lock, unaligned};
+use crate::plan::{Cell, Measure, Passes, Step};
 use crate::subject::{Repeats, Subject, Task};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, level};
@@ -25,19 +25,19 @@ impl Session<'_> {
     pub(super) fn measure_group(
         &self,
         first: usize,
-        target: &mut dyn Subject,
+        target: &mut Lineage,
         variants: &mut Variants,
     ) -> Result<usize, LabError> {
-        let measures = |step: &&Step| matches!(step.action, Action::Measure(_));
-        let end = first + self.plan.steps[first..].iter().take_while(measures).count();
-        self.measure(first..end, "", target)?;
+        let end = first + self.plan.steps[first..].iter().take_while(|step| sampled(step).is_some()).count();
+        self.measure(first..end, target)?;
         let swept = self.wanted_drives(first..end);
-        for some in swept.chunks(target.side_by_side().max(1) as usize) {
-            let some = some.iter().map(|changes| variants.take(changes, target)).collect::<Result<Vec<_>, _>>()?;
+        for some in swept.chunks(target.place.side_by_side().max(1) as usize) {
+            let some =
+                some.iter().map(|changes| variants.take(changes, target.subject)).collect::<Result<Vec<_>, _>>()?;
             let bring = |mut variant: Variant| self.bring_along(&mut variant, first).map(|()| variant);
             let brought = some.into_par_iter().map(bring).collect::<Result<Vec<_>, LabError>>()?;
             for mut variant in brought {
-                self.measure(first..end, &variant.changes, variant.subject.as_mut())?;
+                self.measure(first..end, &mut variant.lineage())?;
                 variant.next = end;
                 variants.put_back(variant, &self.plan.steps[end..]);
             }
@@ -49,7 +49,7 @@ impl Session<'_> {
     fn wanted_drives(&self, steps: Range<usize>) -> Vec<String> {
         let mut wanted: Vec<String> = Vec::new();
         for index in steps {
-            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
+            let Some(measure) = sampled(&self.plan.steps[index]) else { continue };
             for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
                 let changes = point[0].changes();
                 if !changes.is_empty() && !wanted.contains(&changes) {
@@ -62,41 +62,40 @@ impl Session<'_> {
 
     /// Does on a drive with other parts what the plan did before step number `until`.
     fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
-        let Variant { changes, subject, written, next } = variant;
-        let mut lineage = Lineage { subject: subject.as_mut(), changes, written: *written, survives: false };
-        for step in &self.plan.steps[*next..until] {
-            if !matches!(step.action, Action::Measure(_)) {
-                self.watch.step(&format!("{}, {}", step.title, lineage.changes));
-                self.change(step, &mut lineage)?;
-            }
+        let next = variant.next;
+        let mut lineage = variant.lineage();
+        for step in self.plan.steps[next..until].iter().filter(|step| !step.action.kind().passes().leaves_no_trace()) {
+            self.watch.step(&format!("{}, {}", step.title, lineage.changes));
+            self.change(step, &mut lineage)?;
         }
-        (*written, *next) = (lineage.written, until);
+        (variant.written, variant.next) = (lineage.written, until);
         Ok(())
     }
 
-    /// Measures the cells of `steps` that are of the drive with these `changes`, which `subject` is.
-    fn measure(&self, steps: Range<usize>, changes: &str, subject: &mut dyn Subject) -> Result<(), LabError> {
-        let tasks = self.tasks(steps, changes, subject)?;
+    /// Measures the cells of `steps` that are of this drive.
+    fn measure(&self, steps: Range<usize>, lineage: &mut Lineage) -> Result<(), LabError> {
+        let tasks = self.tasks(steps, lineage)?;
+        let Lineage { subject, place, .. } = lineage;
         let expected = |task: &Task| match task.enough {
             Some(_) => task.repeats.len().min(REPEATS_LEAST),
             None => task.repeats.len(),
         };
-        let costs: Vec<Nanos> = tasks.iter().map(|task| share(subject, task.cells, expected(task))).collect();
+        let weights: Vec<Nanos> = tasks.iter().map(|task| place.sample_weight(task.cells, expected(task))).collect();
         let title = |index: usize| &self.plan.steps[tasks[index].step].title;
         if !tasks.is_empty() {
             self.watch.step(title(0));
         }
-        let cloning = copying(subject).times(FIRST_CLONE);
+        let cloning = place.copying().times(FIRST_CLONE);
         let furthest = AtomicUsize::new(0);
         let last = Mutex::new(None);
-        let surroundings = Surroundings::of(subject);
+        let surroundings = Surroundings::of(*subject);
         let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
             *last.lock().expect("nothing panics while it holds a number") = Some(index);
             let task = &tasks[index];
             finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
             self.note_findings(task, &measured, &surroundings)?;
             self.keep(task, measured)?;
-            self.watch.advance(costs[index]);
+            self.watch.advance(weights[index]);
             if !self.has_cloned.swap(true, Ordering::Relaxed) {
                 self.watch.advance(cloning);
             }
@@ -118,21 +117,22 @@ impl Session<'_> {
         done
     }
 
-    /// What of `steps` is still to be measured on the drive with these `changes`.
-    fn tasks(&self, steps: Range<usize>, changes: &str, subject: &dyn Subject) -> Result<Vec<Task<'_>>, LabError> {
+    /// What of `steps` is still to be measured on this drive.
+    fn tasks(&self, steps: Range<usize>, lineage: &Lineage) -> Result<Vec<Task<'_>>, LabError> {
+        let block = lineage.subject.block();
         let mut tasks = Vec::new();
         for index in steps {
-            let Action::Measure(measure) = &self.plan.steps[index].action else { continue };
-            for cells in measure.points().filter(|point| point[0].changes() == changes) {
+            let Some(measure) = sampled(&self.plan.steps[index]) else { continue };
+            for cells in measure.points().filter(|point| point[0].changes() == lineage.changes) {
                 let name = &self.plan.steps[index].name;
-                if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(subject.block())) {
-                    let finding = unaligned(found, subject.block());
+                if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(block)) {
+                    let finding = unaligned(found, block);
                     cells.iter().try_for_each(|cell| self.note(Some(name), Some(&cell.key()), &finding))?;
                     continue;
                 }
                 let repeats = self.missing(index, cells, measure);
                 if repeats.is_empty() {
-                    self.watch.advance(share(subject, cells, measure.repeats.least() as usize));
+                    self.watch.advance(lineage.place.sample_weight(cells, measure.repeats.least() as usize));
                 } else {
                     tasks.push(self.task(index, cells, measure, repeats));
                 }
@@ -205,6 +205,11 @@ impl Session<'_> {
         let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
         Task { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
     }
+}
+
+/// The sweep of a step that is measured on clones.
+fn sampled(step: &Step) -> Option<&Measure> {
+    if let Passes::Sampled(measure) = step.action.kind().passes() { Some(measure) } else { None }
 }
 
 /// What is around a measurement and may tell on it: the machine's clocks and how warm the drive is.

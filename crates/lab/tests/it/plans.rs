@@ -1,7 +1,8 @@
 //! Plans as they are written and as they are understood.
 
 use assay_lab::plan::{
-    Action, Axis, Cell, Condition, Field, Length, Limit, Measure, Plan, Repetition, Step, catalog, parse, render,
+    Action, Axis, Cell, Condition, Field, Fill, Idle, Length, Limit, Measure, Plan, Repetition, Step, catalog, parse,
+    render,
 };
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
@@ -274,9 +275,9 @@ steady = { rounds = 4, slope = \"5%\" }
 ";
     let full = plan(text, Length::Full);
     assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (Repetition::times(5), "P", ""));
-    assert_eq!(full.steps[0].action, Action::Fill { block: Bytes::from_mib(1), queue_depth: 4 });
-    assert_eq!(full.steps[1].action, Action::Idle { time: Nanos::from_secs(120) });
-    assert_eq!(plan(text, Length::Quick).steps[1].action, Action::Idle { time: Nanos::from_secs(1) });
+    assert_eq!(full.steps[0].action, Action::Fill(Fill { block: Bytes::from_mib(1), queue_depth: 4 }));
+    assert_eq!(full.steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(120) }));
+    assert_eq!(plan(text, Length::Quick).steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(1) }));
     let wear = condition(&full, "wear");
     assert_eq!(wear.steady, Some(SteadyRule { rounds: 4, spread: 0.2, slope: 0.05 }));
     assert_eq!(

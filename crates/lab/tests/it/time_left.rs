@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use crate::support;
 use assay_lab::plan::{Length, catalog, parse};
-use assay_lab::{Course, Session, Simulated, Timed, Watch};
-use block::{Nanos, Seed};
+use assay_lab::{Course, News, Progress, Session, Show, Simulated, Snapshot, Tracker};
+use block::Seed;
 use drive::Drive;
 use drive::preset::Preset;
-use engine::Measurement;
 use rustix::time::{ClockId, clock_gettime};
 use store::Store;
 
@@ -32,10 +31,10 @@ fn worked() -> f64 {
 /// Held by the test that counts: both count what all of this process does.
 static COUNTS: Mutex<()> = Mutex::new(());
 
-/// How many requests measurements were kept of.
+/// How much data measurements were kept of.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
-/// A clock that goes as requests are kept: quite another time than the one expected, and the same in each run.
+/// A clock that goes as measurements are kept: quite another time than the one expected, and the same in each run.
 fn kept() -> f64 {
     KEPT.load(Ordering::Relaxed) as f64
 }
@@ -44,27 +43,18 @@ fn kept() -> f64 {
 struct Recorder {
     clock: fn() -> f64,
     began: f64,
-    whole: Mutex<Nanos>,
-    done: Mutex<Nanos>,
     told: Mutex<Vec<(f64, f64)>>,
 }
 
-impl Watch for Recorder {
-    fn begin(&self, whole: Nanos) {
-        *self.whole.lock().unwrap() = whole;
-    }
-
-    fn step(&self, _: &str) {}
-
-    fn advance(&self, done: Nanos) {
-        let mut sum = self.done.lock().unwrap();
-        *sum += done;
-        let share = sum.as_secs_f64() / self.whole.lock().unwrap().as_secs_f64();
-        self.told.lock().unwrap().push(((self.clock)() - self.began, share));
-    }
-
-    fn kept(&self, _: &str, _: &str, measurement: &Measurement) {
-        KEPT.fetch_add(measurement.requests(), Ordering::Relaxed);
+impl Show for Recorder {
+    fn show(&self, snapshot: &Snapshot, news: News) {
+        match (news, snapshot.share(), snapshot.counters) {
+            (News::Advanced, Some(share), _) => {
+                self.told.lock().unwrap().push(((self.clock)() - self.began, share));
+            }
+            (News::Kept, _, Some(did)) => KEPT.store((did.host_read + did.host_written).get(), Ordering::Relaxed),
+            _ => {}
+        }
     }
 }
 
@@ -78,14 +68,16 @@ fn worst(name: &str, clock: fn() -> f64, like: Course) -> (f64, f64, Course) {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, name, None);
-    let (store, [whole, done]) = (Mutex::new(store), [Mutex::default(), Mutex::default()]);
-    let recorder = Recorder { clock, began: clock(), whole, done, told: Mutex::default() };
-    let timed = Timed::by(clock, &recorder, like);
+    KEPT.store(0, Ordering::Relaxed);
+    let store = Mutex::new(store);
+    let recorder = Recorder { clock, began: clock(), told: Mutex::default() };
+    let progress = Progress::by(clock, like);
+    let tracker = Tracker::new(&progress, vec![&recorder]);
     // One thread does all, because what is expected is the time that passes, and that is then what a processor works.
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let session = Session::new(&store, run, &plan, Seed::new(1), &timed).unwrap();
+    let session = Session::new(&store, run, &plan, Seed::new(1), &tracker).unwrap();
     alone.install(|| session.carry_out(&mut subject, false)).unwrap();
-    let (took, course) = (clock() - recorder.began, timed.course());
+    let (took, course) = (clock() - recorder.began, progress.course());
     let told = recorder.told.into_inner().unwrap();
     let late = told.iter().filter(|(after, _)| *after > 0.2 * took);
     let errors = late.map(|(after, share)| (after / share / took - 1.0, after / took));

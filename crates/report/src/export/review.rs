@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::Measurement;
-use lab::plan::{Action, Cell, Rounds};
+use lab::plan::{Cell, Rounds};
 use lab::{CellOutcome, Finding, Outcome, TrialOutcome};
 use serde::Serialize;
 
@@ -256,17 +256,10 @@ impl<'a> Tried<'a> {
 
 impl<'a> Step<'a> {
     fn of(outcome: &'a Outcome, part: &Part<'a>) -> Self {
-        let kind = match &part.step.action {
-            Action::Condition(_) => "condition",
-            Action::Rounds(_) => "rounds",
-            Action::Precondition(_) => "precondition",
-            Action::Trial(trials) => trials.experiment.name(),
-            _ => "measure",
-        };
         Self {
             step: &part.step.name,
             title: &part.step.title,
-            kind,
+            kind: part.step.action.kind().name(),
             rounds: Course::of(part).map(|course| InRounds::of(&course)),
             cells: part.readings.iter().map(|reading| Figures::of(outcome, reading.cell)).collect(),
             trials: part.trials.iter().map(Tried::of).collect(),

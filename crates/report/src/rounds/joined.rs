@@ -143,7 +143,7 @@ fn follows(outcome: &Outcome, one: &Part, next: &Part) -> bool {
 
 /// How long the pauses between two steps are, in seconds.
 fn pause(outcome: &Outcome, one: &Part, next: &Part) -> f64 {
-    let time = |action: &Action| if let Action::Idle { time } = action { time.as_secs_f64() } else { 0.0 };
+    let time = |action: &Action| if let Action::Idle(idle) = action { idle.time.as_secs_f64() } else { 0.0 };
     between(outcome, one, next).map(time).sum()
 }
 

@@ -5,7 +5,7 @@
 
 use block::Nanos;
 use lab::Outcome;
-use lab::plan::{Action, Plan, Step};
+use lab::plan::{Plan, Site, Step};
 use maud::{Markup, html};
 use serde::Serialize;
 use store::{Run, State};
@@ -60,17 +60,7 @@ struct Progress {
 
 /// Repeats that a step keeps when it is done; none where it keeps none. The second says whether fewer may do.
 fn whole_of(step: &Step) -> Option<(u64, bool)> {
-    match &step.action {
-        Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => None,
-        Action::Measure(measure) => {
-            Some((measure.cells.len() as u64 * u64::from(measure.repeats.most), measure.repeats.until.is_some()))
-        }
-        Action::Rounds(rounds) => {
-            Some((rounds.measure.cells.len() as u64 * u64::from(rounds.at_most), rounds.steady.is_some()))
-        }
-        Action::Condition(_) | Action::Precondition(_) => Some((1, false)),
-        Action::Trial(trials) => Some((trials.points.len() as u64 * u64::from(trials.repeats), false)),
-    }
+    step.work(&Site::ANY).kept()
 }
 
 /// How far each step has come. Steps follow one another, so what lies before one that has begun is done.

@@ -203,7 +203,7 @@ fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alo
     }
     let unfilled = |outcome: &mut lab::Outcome| {
         let lab::plan::Action::Fill { .. } = outcome.plan.steps[1].action else { panic!("the second step fills") };
-        outcome.plan.steps[1].action = lab::plan::Action::Idle { time: block::Nanos::from_secs(1) };
+        outcome.plan.steps[1].action = lab::plan::Action::Idle(lab::plan::Idle { time: block::Nanos::from_secs(1) });
     };
     assert!(without(&unfilled), "a drive that was not written first");
     let smaller = |outcome: &mut lab::Outcome| {

@@ -6,7 +6,9 @@ use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use drive::preset::Preset;
 use engine::{Clock, Measurement};
-use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Precondition, Repetition, Step};
+use lab::plan::{
+    Action, Axis, Cell, Condition, Field, Fill, Idle, Limit, Measure, Plan, Precondition, Purge, Repetition, Step,
+};
 use lab::{CellOutcome, DriveRecord, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
@@ -150,8 +152,8 @@ pub fn plan() -> Plan {
         at_most: vec![Limit::Percent(800)],
     };
     let steps = vec![
-        plain("purge", "Purge", Action::Purge { method: lab::PurgeMethod::Discard }),
-        plain("fill", "Fill", Action::Fill { block: Bytes::from_kib(128), queue_depth: 32 }),
+        plain("purge", "Purge", Action::Purge(Purge { method: lab::PurgeMethod::Discard })),
+        plain("fill", "Fill", Action::Fill(Fill { block: Bytes::from_kib(128), queue_depth: 32 })),
         measure("sequential", "Sequential by block size", &base, &[(Field::Rw, ordered), (Field::Bs, LARGE)], None),
         measure("random", "Random by block size", &deep, &[(Field::Rw, scattered), (Field::Bs, SMALL)], None),
         measure(
@@ -169,7 +171,7 @@ pub fn plan() -> Plan {
             None,
         ),
         measure("access", "Access time", &base, &[(Field::Rw, scattered)], None),
-        plain("rest", "Rest", Action::Idle { time: Nanos::from_secs(300) }),
+        plain("rest", "Rest", Action::Idle(Idle { time: Nanos::from_secs(300) })),
         plain("wear", "Random writes until steady", Action::Condition(condition)),
         measure(
             "random-worn",

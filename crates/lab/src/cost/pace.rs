@@ -91,7 +91,7 @@ impl Pace {
     }
 
     /// Requests a second, by whichever is the limit: the path, the drive, how many are in flight, or when they come.
-    pub(crate) fn requests_a_second(&self, workload: &Workload) -> f64 {
+    pub(super) fn requests_a_second(&self, workload: &Workload) -> f64 {
         let reads = f64::from(workload.reads()) / 100.0;
         let weigh = |read: f64, write: f64| 1.0 / (reads / read + (1.0 - reads) / write);
         let path = weigh(self.read.get() as f64, self.write.get() as f64) / mean(workload);

@@ -17,17 +17,17 @@ pub struct Bounds<T> {
 
 impl<T: Copy + Add<Output = T> + Ord> Bounds<T> {
     /// Just so much, by the plan's own words.
-    pub(super) fn exact(value: T) -> Self {
+    pub(crate) fn exact(value: T) -> Self {
         Self { least: value, most: value, is_estimate: false }
     }
 
     /// About so much.
-    pub(super) fn estimated(value: T) -> Self {
+    pub(crate) fn estimated(value: T) -> Self {
         Self { least: value, most: value, is_estimate: true }
     }
 
     /// This and then the other.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             least: self.least + other.least,
             most: self.most + other.most,
@@ -36,7 +36,7 @@ impl<T: Copy + Add<Output = T> + Ord> Bounds<T> {
     }
 
     /// Whichever is more.
-    pub(super) fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         Self {
             least: self.least.max(other.least),
             most: self.most.max(other.most),
@@ -45,7 +45,7 @@ impl<T: Copy + Add<Output = T> + Ord> Bounds<T> {
     }
 
     /// From this on up to the other.
-    pub(super) fn to(self, most: Self) -> Self {
+    pub(crate) fn to(self, most: Self) -> Self {
         Self {
             least: self.least.min(most.most),
             most: most.most.max(self.least),
@@ -56,14 +56,14 @@ impl<T: Copy + Add<Output = T> + Ord> Bounds<T> {
 
 impl Bounds<Bytes> {
     /// So often.
-    pub(super) fn times(self, count: u64) -> Self {
+    pub(crate) fn times(self, count: u64) -> Self {
         Self { least: self.least.times(count), most: self.most.times(count), ..self }
     }
 }
 
 impl Bounds<Nanos> {
     /// So often.
-    pub(super) fn times(self, count: u64) -> Self {
+    pub(crate) fn times(self, count: u64) -> Self {
         Self { least: self.least.times(count), most: self.most.times(count), ..self }
     }
 }

@@ -1,32 +1,33 @@
 //! What is known of a run while it goes on, without a word on how it is shown.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use block::Nanos;
 use drive::Counters;
 use engine::{Measurement, TICK};
-use lab::Metric;
 use trial::{Figure, Trial};
 
-use crate::progress::Speed;
+use super::Speed;
+use crate::Metric;
 
 /// How many of the latest speeds are kept: as many as the widest terminal shows.
 const HISTORY: usize = 400;
 
-/// How far a run has come, and what it has measured.
-#[derive(Default)]
-pub struct Course {
-    /// Which run it is.
-    pub title: String,
-    /// The cells of each step, in the order in which the plan has them.
-    pub cells: HashMap<String, Vec<String>>,
+/// How far a run has come, and what it has measured. All that is shown of a run while it goes on follows from this.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// How long it has gone on.
+    pub elapsed: Duration,
     /// About how long the whole takes.
     pub whole: Nanos,
     /// How much of that is done.
     pub done: Nanos,
+    /// Whether it has ended.
+    pub is_over: bool,
     /// What is done now.
     pub step: String,
-    /// The steps that have figures, in the order in which the first came.
+    /// The steps that have figures, in the order in which the latest came.
     pub charts: Vec<Chart>,
     /// What a measurement in real time does now; none where none is under way.
     pub now: Option<Speed>,
@@ -40,11 +41,10 @@ pub struct Course {
     pub measurements: u64,
     /// Doubts, in the order in which they came.
     pub findings: Vec<String>,
-    /// What the measurement under way had done when it was last heard of.
-    pub heard: engine::Progress,
 }
 
 /// The figures of a step.
+#[derive(Clone, Debug)]
 pub struct Chart {
     /// The step's name.
     pub step: String,
@@ -56,6 +56,7 @@ pub struct Chart {
 }
 
 /// The figure of a cell.
+#[derive(Clone, Debug)]
 pub struct Bar {
     /// The cell's name: `bs=4k iodepth=32`, empty where nothing is swept.
     pub cell: String,
@@ -66,25 +67,48 @@ pub struct Bar {
 }
 
 /// A measurement that was kept.
+#[derive(Clone, Debug)]
 pub struct Last {
-    /// The step and the cell.
-    pub place: String,
+    /// The step.
+    pub step: String,
+    /// The cell's name, empty where nothing is swept.
+    pub cell: String,
     /// Its figures; those that it gives.
     pub figures: Vec<(Metric, f64)>,
 }
 
-impl Course {
-    /// Takes in that a step has begun.
-    pub fn begin_step(&mut self, title: &str) {
-        if self.step != title {
-            title.clone_into(&mut self.step);
-            self.now = None;
-        }
+impl Last {
+    /// A figure, if it gives it.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        self.figures.iter().find(|(of, _)| *of == metric).map(|(_, value)| *value)
+    }
+}
+
+/// The cells of each step, in the order in which the plan has them.
+pub(super) type Order = HashMap<String, Vec<String>>;
+
+impl Snapshot {
+    /// The share of the whole that is done, from 0 to 1; none before anything is known of the whole.
+    pub fn share(&self) -> Option<f64> {
+        let share = self.done.as_secs_f64() / self.whole.as_secs_f64();
+        share.is_finite().then_some(share.min(1.0))
     }
 
-    /// Takes in how far a measurement in real time has come.
-    pub fn hear(&mut self, now: engine::Progress) {
-        let before = std::mem::replace(&mut self.heard, now);
+    /// How long the rest takes if it goes on as it has gone since the beginning; none before anything is done. What is done
+    /// and the whole are what the plan was expected to cost, which a test holds against what it does cost.
+    pub fn left(&self) -> Option<Duration> {
+        let left = self.whole.since(self.done).as_secs_f64() / self.done.as_secs_f64();
+        (self.done > Nanos::ZERO).then(|| self.elapsed.mul_f64(left))
+    }
+
+    /// Takes in that a step has begun.
+    pub(super) fn begin_step(&mut self, title: &str) {
+        title.clone_into(&mut self.step);
+        self.now = None;
+    }
+
+    /// Takes in how far a measurement in real time has come since it was last heard of.
+    pub(super) fn hear(&mut self, before: engine::Progress, now: engine::Progress) {
         let is_next = self.now.is_none() || now.elapsed < before.elapsed;
         let Some(speed) = Speed::between(before, now) else { return };
         if is_next {
@@ -98,45 +122,40 @@ impl Course {
     }
 
     /// Takes in a measurement.
-    pub fn keep(&mut self, step: &str, cell: &str, measurement: &Measurement) {
+    pub(super) fn keep(&mut self, step: &str, cell: &str, measurement: &Measurement, order: &Order) {
         self.measurements += 1;
         if let Some(did) = measurement.drive {
             self.counters = Some(self.counters.map_or(did, |sum| sum + did));
         }
         let figures = Metric::ALL.into_iter().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
-        self.last = Some(Last { place: format!("{step} {cell}").trim_end().to_owned(), figures });
+        self.last = Some(Last { step: step.to_owned(), cell: cell.to_owned(), figures });
         if self.now.take().is_none() {
             self.history = by_second(measurement);
         }
-        self.add(step, "IOPS", cell, measurement.iops());
+        self.add(step, "IOPS", cell, measurement.iops(), order);
     }
 
     /// Takes in a go of a trial: its most important figure makes a bar.
-    pub fn try_out(&mut self, step: &str, cell: &str, trial: &Trial) {
+    pub(super) fn try_out(&mut self, step: &str, cell: &str, trial: &Trial, order: &Order) {
         self.measurements += 1;
         if let Some(Figure { name, unit, value, .. }) = trial.figures.first() {
-            self.add(step, &format!("{name}, {unit}"), cell, *value);
+            self.add(step, &format!("{name}, {unit}"), cell, *value, order);
         }
     }
 
     /// Takes in a doubt.
-    pub fn find(&mut self, step: Option<&str>, cell: Option<&str>, finding: &str) {
+    pub(super) fn find(&mut self, step: Option<&str>, cell: Option<&str>, finding: &str) {
         let place = [step, cell].into_iter().flatten().collect::<Vec<_>>().join(" ");
         self.findings.push(if place.is_empty() { finding.to_owned() } else { format!("{place}: {finding}") });
     }
 
-    /// The share of the whole that is done, from 0 to 1.
-    pub fn share(&self) -> f64 {
-        (self.done.as_secs_f64() / self.whole.as_secs_f64().max(1e-9)).min(1.0)
-    }
-
     /// Takes a figure into the chart of its step, which is then the last.
-    fn add(&mut self, step: &str, figure: &str, cell: &str, value: f64) {
+    fn add(&mut self, step: &str, figure: &str, cell: &str, value: f64, order: &Order) {
         let mut chart = match self.charts.iter().position(|chart| chart.step == step) {
             Some(place) => self.charts.remove(place),
             None => Chart { step: step.to_owned(), figure: figure.to_owned(), bars: Vec::new() },
         };
-        chart.add(cell, value, self.cells.get(step).map_or(&[], Vec::as_slice));
+        chart.add(cell, value, order.get(step).map_or(&[], Vec::as_slice));
         self.charts.push(chart);
     }
 }
@@ -189,59 +208,71 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_takes_as_long_as_what_was_done() {
+        let left = |elapsed, done| {
+            let (elapsed, done) = (Duration::from_secs(elapsed), Nanos::from_secs(done));
+            Snapshot { elapsed, done, whole: Nanos::from_secs(100), ..Snapshot::default() }.left()
+        };
+        assert_eq!(left(30, 25), Some(Duration::from_secs(90)));
+        assert_eq!(left(30, 120), Some(Duration::ZERO), "more was done than was expected");
+        assert_eq!(left(30, 0), None);
+        assert_eq!(Snapshot::default().share(), None, "nothing is known of it yet");
+    }
+
+    #[test]
     fn a_cell_shows_the_mean_of_its_repeats_and_the_latest_step_comes_last() {
-        let mut course = Course::default();
-        course.keep("read", "bs=4k", &measured(100));
-        course.keep("read", "bs=4k", &measured(200));
-        course.keep("write", "", &measured(40));
-        course.keep("read", "bs=8k", &measured(50));
-        let steps: Vec<&str> = course.charts.iter().map(|chart| chart.step.as_str()).collect();
+        let (mut snapshot, order) = (Snapshot::default(), Order::new());
+        snapshot.keep("read", "bs=4k", &measured(100), &order);
+        snapshot.keep("read", "bs=4k", &measured(200), &order);
+        snapshot.keep("write", "", &measured(40), &order);
+        snapshot.keep("read", "bs=8k", &measured(50), &order);
+        let steps: Vec<&str> = snapshot.charts.iter().map(|chart| chart.step.as_str()).collect();
         assert_eq!(steps, ["write", "read"]);
-        let bars: Vec<_> = course.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.mean)).collect();
+        let bars: Vec<_> =
+            snapshot.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.mean)).collect();
         assert_eq!(bars, [("bs=4k", 2, 150.0), ("bs=8k", 1, 50.0)]);
-        assert_eq!((course.measurements, course.counters.unwrap().blocks_erased), (4, 12));
+        assert_eq!((snapshot.measurements, snapshot.counters.unwrap().blocks_erased), (4, 12));
     }
 
     #[test]
     fn cells_stand_in_the_plan_s_order_whichever_ends_first() {
-        let cells = HashMap::from([("read".to_owned(), ["bs=1m", "bs=4k", "bs=512"].map(str::to_owned).to_vec())]);
-        let mut course = Course { cells, ..Course::default() };
+        let order = Order::from([("read".to_owned(), ["bs=1m", "bs=4k", "bs=512"].map(str::to_owned).to_vec())]);
+        let mut snapshot = Snapshot::default();
         for cell in ["bs=512", "bs=1m", "bs=4k", "another"] {
-            course.keep("read", cell, &measured(100));
+            snapshot.keep("read", cell, &measured(100), &order);
         }
-        let bars: Vec<&str> = course.charts[0].bars.iter().map(|bar| bar.cell.as_str()).collect();
+        let bars: Vec<&str> = snapshot.charts[0].bars.iter().map(|bar| bar.cell.as_str()).collect();
         assert_eq!(bars, ["bs=1m", "bs=4k", "bs=512", "another"]);
     }
 
     #[test]
     fn a_trial_shows_its_most_important_figure() {
-        let mut course = Course::default();
+        let mut snapshot = Snapshot::default();
         for value in [100.0, 300.0] {
             let figures = vec![Figure::more("Transactions", "1/s", value), Figure::more("Commits", "1/s", 7.0)];
-            course.try_out("bench", "clients=8", &Trial { figures, ..Trial::default() });
+            snapshot.try_out("bench", "clients=8", &Trial { figures, ..Trial::default() }, &Order::new());
         }
-        let chart = &course.charts[0];
-        assert_eq!((chart.figure.as_str(), chart.bars[0].mean, course.measurements), ("Transactions, 1/s", 200.0, 2));
+        let chart = &snapshot.charts[0];
+        assert_eq!((chart.figure.as_str(), chart.bars[0].mean, snapshot.measurements), ("Transactions, 1/s", 200.0, 2));
     }
 
     #[test]
     fn the_course_of_the_last_measurement_leaves_out_the_second_that_is_not_whole() {
-        let mut course = Course::default();
-        course.keep("read", "", &measured(100));
+        let mut snapshot = Snapshot::default();
+        snapshot.keep("read", "", &measured(100), &Order::new());
         // What completes on the second's turn is the next one's.
-        assert_eq!(course.history, [99.0, 100.0]);
+        assert_eq!(snapshot.history, [99.0, 100.0]);
     }
 
     #[test]
     fn each_measurement_in_real_time_has_a_course_of_its_own() {
-        let mut course = Course::default();
-        for (requests, millis) in [(1000, 250), (3000, 500)] {
-            course.hear(told(requests, millis));
-        }
-        assert_eq!(course.history, [4000.0, 8000.0]);
-        course.hear(told(50, 250));
-        assert_eq!(course.history, [200.0], "time has begun anew");
-        course.begin_step("The next");
-        assert!(course.now.is_none());
+        let mut snapshot = Snapshot::default();
+        snapshot.hear(told(0, 0), told(1000, 250));
+        snapshot.hear(told(1000, 250), told(3000, 500));
+        assert_eq!(snapshot.history, [4000.0, 8000.0]);
+        snapshot.hear(told(3000, 500), told(50, 250));
+        assert_eq!(snapshot.history, [200.0], "time has begun anew");
+        snapshot.begin_step("The next");
+        assert!(snapshot.now.is_none());
     }
 }

@@ -1,0 +1,51 @@
+//! A step that writes the whole target once, in order.
+
+use block::Bytes;
+use workload::{Pattern, Stop, Workload};
+
+use super::kind::{Form, Phrases, StepKind};
+use super::work::{Phase, Site};
+
+/// Writes the whole target once, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fill {
+    /// The size of a request.
+    pub block: Bytes,
+    /// Requests in flight.
+    pub queue_depth: u32,
+}
+
+pub(super) const FORM: Form = Form {
+    name: "fill",
+    numbers: || vec!["bs", "iodepth"],
+    more: &["quick", "simulated"],
+    build: |_, draft, body, mistakes| mistakes.keep(super::build::fill(draft, body)),
+};
+
+impl StepKind for Fill {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    /// Requests of the step's size, then one for what is left at the end. Less than the target's own block is left out,
+    /// because no request could reach it.
+    fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
+        let part = |offset, length, block| {
+            let (queue_depth, stop) = (self.queue_depth, Stop::after_bytes(length));
+            let pattern = Pattern::Write;
+            let size = Some(length);
+            Phase::run(Workload { pattern, block, queue_depth, offset, size, stop, ..Workload::default() }, false)
+        };
+        let Some(unit) = site.block else { return vec![part(Bytes::ZERO, site.capacity, self.block)] };
+        let whole = site.capacity.round_down(unit);
+        let block = self.block.min(whole).max(unit);
+        let blocks = whole.round_down(block);
+        let rest = whole - blocks;
+        let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
+        std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail).collect()
+    }
+
+    fn sentence(&self, _: &Phrases) -> String {
+        format!("Write the whole span once in sequence, {} at depth {}", self.block, self.queue_depth)
+    }
+}
