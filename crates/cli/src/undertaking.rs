@@ -133,7 +133,7 @@ impl Undertaking<'_> {
         let store = std::path::absolute(store.path()).map_err(Failure::failed)?;
         let store =
             store.to_str().ok_or_else(|| Failure::usage("the store's path is no text; name another by --store"))?;
-        Aftermath::guarded_by(&program, &["--store", store, "aftermath", "--run", &run.to_string()]);
+        Aftermath::guarded_by(&program, &["--store", store, "aftermath", &run.to_string()]);
         Ok(())
     }
 

@@ -12,8 +12,7 @@ use crate::undertaking::now_ms;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
     /// The run that is guarded
-    #[arg(long)]
-    run: Option<i64>,
+    run: i64,
 
     /// The file of its promises
     promises: PathBuf,
@@ -24,14 +23,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>) -> Result<(), Failure> {
     let (cause, settled) = Aftermath::guard(&arguments.promises).map_err(Failure::failed)?;
     let Some(cause) = cause else { return settled.map_err(Failure::failed) };
-    let entered = arguments.run.map(|run| enter(&mut open()?, RunId(run), &cause));
-    let words = match entered {
-        None => cause,
-        Some(Ok(())) => {
-            let run = RunId(arguments.run.unwrap_or_default());
-            format!("{cause}\nRun {run} is marked failed; what was measured before is kept")
-        }
-        Some(Err(error)) => format!("{cause}\nThe run stays marked unfinished: {}", error.words(false)),
+    let run = RunId(arguments.run);
+    let words = match open().and_then(|mut store| enter(&mut store, run, &cause)) {
+        Ok(()) => format!("{cause}\nRun {run} is marked failed; what was measured before is kept"),
+        Err(error) => format!("{cause}\nRun {run} stays marked unfinished: {}", error.words(false)),
     };
     let left = settled.err().map(|error| format!("\n{error}")).unwrap_or_default();
     Err(Failure::failed(format!("{words}{left}")))

@@ -282,7 +282,7 @@ fn promises_that_stand_in_a_strangers_file_are_not_kept() {
     let (kept, book) = (place.path("kept"), place.path("1-2-0.json"));
     fs::write(&kept, "kept").unwrap();
     fs::write(&book, format!("[{{\"remove\": \"{}\"}}]", kept.display())).unwrap();
-    let mut command = place.command(&["aftermath", &book.display().to_string()]);
+    let mut command = place.command(&["aftermath", "1", &book.display().to_string()]);
     let output = command.stdin(std::process::Stdio::null()).output().unwrap();
     assert!(!output.status.success(), "it took the promises");
     assert!(String::from_utf8_lossy(&output.stderr).contains("assay starts this by itself"), "{output:?}");
