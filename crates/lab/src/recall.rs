@@ -11,7 +11,7 @@ use trial::Trial;
 use crate::health::HealthRecord;
 use crate::plan::{Action, Cell, Length, Plan, Point, parse};
 use crate::subject::NOT_PURGED;
-use crate::{CellOutcome, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome};
+use crate::{Environment, Finding, LabError, Outcome, PointOutcome, PurgeMethod, Repeat, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -32,9 +32,9 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     let mut tried = trials_of(store, run.id)?;
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter_mut().enumerate() {
-        let cells = match &mut step.action {
+        let points = match &mut step.action {
             Action::Measure(measure) => {
-                let outcome = |cell: &mut Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()));
+                let outcome = |cell: &mut Cell| measured_at(cell, repeats_of(&step.name, &cell.key()));
                 measure.cells.iter_mut().map(outcome).collect()
             }
             Action::Rounds(rounds) => {
@@ -42,34 +42,28 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
                 let outcome = |cell: &mut Cell| {
                     let mut all: Vec<Measurement> = repeats_of(&step.name, &cell.key());
                     let repeats = all.split_off(all.len().saturating_sub(window));
-                    CellOutcome { before: all, ..cell_outcome(cell, repeats) }
+                    let before = all.into_iter().map(Repeat::from).collect();
+                    PointOutcome { before, ..measured_at(cell, repeats) }
                 };
                 rounds.measure.cells.iter_mut().map(outcome).collect()
             }
-            Action::Condition(condition) => vec![CellOutcome {
-                point: Vec::new(),
-                workload: condition.workload.clone(),
-                before: Vec::new(),
-                repeats: repeats_of(&step.name, ""),
-            }],
+            Action::Condition(condition) => {
+                vec![PointOutcome::measured(Vec::new(), condition.workload.clone(), repeats_of(&step.name, ""))]
+            }
             Action::Precondition(precondition) => {
                 let repeats: Vec<Measurement> = repeats_of(&step.name, "");
                 let workload = repeats.first().map_or(&precondition.workload, |measured| &measured.workload).clone();
-                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+                vec![PointOutcome::measured(Vec::new(), workload, repeats)]
             }
             Action::Trial(trials) => {
                 let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
-                let outcome = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(&point.key()) };
-                steps.push(StepOutcome {
-                    index,
-                    cells: Vec::new(),
-                    trials: trials.points.iter().map(outcome).collect(),
-                });
-                continue;
+                let outcome =
+                    |point: &Point| PointOutcome::tried(trials.experiment.name(), point, goes_of(&point.key()));
+                trials.points.iter().map(outcome).collect()
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => continue,
         };
-        steps.push(StepOutcome { index, cells, trials: Vec::new() });
+        steps.push(StepOutcome { index, points });
     }
     let findings: Vec<Finding> = store
         .notes(run.id)?
@@ -114,11 +108,11 @@ fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
 
 /// What was asked of a cell and what came of it. What a trace asked for, which may be gone by now, is known from its
 /// measurements.
-fn cell_outcome(cell: &mut Cell, repeats: Vec<Measurement>) -> CellOutcome {
+fn measured_at(cell: &mut Cell, repeats: Vec<Measurement>) -> PointOutcome {
     if let Some(measured) = repeats.first().filter(|_| cell.workload.replay.is_some()) {
         cell.workload = measured.workload.clone();
     }
-    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before: Vec::new(), repeats }
+    PointOutcome::measured(cell.point.clone(), cell.workload.clone(), repeats)
 }
 
 /// The drive's health before a run and after. What this version cannot read is as if nobody had looked.

@@ -3,7 +3,7 @@
 use drive::preset::{Preset, Spec};
 use lab::plan::{Action, Part as Method, Step};
 use lab::replicate::{Expect, Published, Use, catalog};
-use lab::{Metric, Outcome, Quantity};
+use lab::{Group, Metric, Outcome};
 use maud::{Markup, html};
 use workload::Workload;
 
@@ -42,7 +42,8 @@ impl Reviewed {
         let is_asked = |known: &Known| {
             let own = parts.iter().filter(|part| part.state_of_figures == State::Fresh && is_filled(outcome, part));
             own.flat_map(|part| &part.readings).any(|reading| {
-                is_key(reading) && is_alike(&reading.cell.workload, &Workload { align: None, ..known.workload.clone() })
+                is_key(reading)
+                    && is_alike(reading.cell().workload, &Workload { align: None, ..known.workload.clone() })
             })
         };
         let reviews = catalog::names().into_iter().filter_map(|name| catalog::find(name).ok());
@@ -132,7 +133,10 @@ fn figures(part: &Method, published: &Published, preset: &Preset) -> Vec<Known> 
         for cell in &measure.cells {
             let key = cell.key();
             for yielded in part.yields.iter().filter(|one| is_filled && one.step == step.name && one.cell == key) {
-                let Quantity::Of(metric) = yielded.quantity else { continue };
+                let metric = yielded.quantity;
+                if matches!(metric.group(), Group::Energy | Group::Elapsed) {
+                    continue;
+                }
                 let Some(figure) = published.figures().find(|figure| figure.id == yielded.id) else { continue };
                 let (Some(Expect::Value { value, .. }), None) = (figure.expect, &figure.odd) else { continue };
                 let (workload, source, rig) = (cell.workload.clone(), published.source.clone(), rig.clone());

@@ -8,7 +8,7 @@ use std::fs::File;
 
 use assay_report::export::{review_csv, review_parquet};
 use lab::plan::Action;
-use lab::{Outcome, StepOutcome, TrialOutcome};
+use lab::{Outcome, PointOutcome, StepOutcome};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use trial::{Figure, Trial};
@@ -67,10 +67,10 @@ fn figures_of_trials_have_rows_of_their_own() {
     let text = "name = \"t\"\n[[step]]\nname = \"bench\"\ndo = \"database\"\n";
     let plan = lab::plan::parse(text, lab::plan::Length::Full).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
     let Action::Trial(trials) = &plan.steps[0].action else { panic!("no trial") };
-    let tried = TrialOutcome { point: trials.points[0].clone(), repeats: repeats.to_vec() };
+    let tried = PointOutcome::tried(trials.experiment.name(), &trials.points[0], repeats.to_vec());
     let index = outcome.plan.steps.len();
     outcome.plan.steps.extend(plan.steps.clone());
-    outcome.steps.push(StepOutcome { index, cells: Vec::new(), trials: vec![tried] });
+    outcome.steps.push(StepOutcome { index, points: vec![tried] });
     let rows = written(&outcome);
     assert_eq!(rows.len(), measured + 2);
     let [first, second] = &rows[measured..] else { panic!("two rows") };

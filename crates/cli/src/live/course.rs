@@ -103,7 +103,7 @@ impl Course {
         if let Some(did) = measurement.drive {
             self.counters = Some(self.counters.map_or(did, |sum| sum + did));
         }
-        let figures = Metric::ALL.into_iter().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
+        let figures = Metric::tabled().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
         self.last = Some(Last { place: format!("{step} {cell}").trim_end().to_owned(), figures });
         if self.now.take().is_none() {
             self.history = by_second(measurement);

@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::parse::{Form, Length, PlanDraft};
 use super::value::{Value, wrong_type};
 use super::{Action, Axis, Plan};
-use crate::Quantity;
+use crate::Metric;
 
 /// How a published review is repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Yield {
     /// The cell's key; empty where nothing is swept.
     pub cell: String,
     /// What of the measurement it is.
-    pub quantity: Quantity,
+    pub quantity: Metric,
     /// The figure.
     pub id: String,
 }
@@ -290,7 +290,7 @@ fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Ran
                     give(cell.key(), id);
                 }
             }
-            Some(Action::Idle { .. }) if matches!(quantity, Quantity::Energy | Quantity::Power) => {
+            Some(Action::Idle { .. }) if matches!(quantity, Metric::Energy | Metric::Power) => {
                 give(String::new(), yielded.template.clone());
             }
             _ => mistakes.push(
