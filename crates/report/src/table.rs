@@ -76,7 +76,7 @@ fn figure(figure: &Figure, metric: Metric) -> Markup {
 }
 
 /// One figure in a cell of a table, marked where it is not sure; `state` is its column where a phone shows no heads.
-pub(crate) fn figure_in(state: Option<&str>, figure: &Figure, unit: &str) -> Markup {
+fn figure_in(state: Option<&str>, figure: &Figure, unit: &str) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
         Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
@@ -113,7 +113,8 @@ pub(crate) fn figures_again(part: &Part) -> Markup {
 
 fn all_figures(part: &Part, rows: Rows) -> Markup {
     let columns = columns(part);
-    let with_max = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
+    let is_simple = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
+    let with_max = part.trials().is_none() && is_simple;
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let scale = Scale::of(part);
     let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
@@ -266,6 +267,9 @@ pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// A value of more letters is written in several lines.
+pub(crate) const LONG: usize = 24;
+
 /// Whether links lead to the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
@@ -274,9 +278,21 @@ pub(crate) enum Rows {
     Plain,
 }
 
-/// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
+/// The rows of a step's points: of cells one for each value of the last axis, under a heading for the values of the
+/// others; of trials, which have many axes with short names, a row with all values for each at which something came of it.
 pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
     let place = |reading: &Reading| part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
+    if part.trials().is_some() {
+        let value = |axis: &Axis, reading: &Reading| {
+            let value = axis::label(axis, reading.point);
+            html! { th.long[value.len() > LONG] scope="row" { (value) } }
+        };
+        return html! {
+            tbody { @for reading in part.readings.iter().filter(|reading| reading.is_measured()) {
+                tr id=[place(reading)] { @for axis in &part.axes { (value(axis, reading)) } (cells(reading)) }
+            } }
+        };
+    }
     let (last, outer) = part.axes.split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let group = |reading: &Reading| {
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.point)).collect();
@@ -300,12 +316,16 @@ pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&R
     }
 }
 
+/// What heads the columns of what is swept, as [`grouped`] has them.
 pub(crate) fn axis_head(part: &Part) -> Markup {
-    html! { th scope="col" { (part.axes.last().map_or("Workload", |axis| axis.title())) } }
+    match part.trials() {
+        Some(_) => html! { @for axis in &part.axes { th scope="col" { (axis.title()) } } },
+        None => html! { th scope="col" { (part.axes.last().map_or("Workload", |axis| axis.title())) } },
+    }
 }
 
 /// What heads the column of a figure; throughput is named by its unit.
-pub(crate) fn head(column: &Column) -> Markup {
+fn head(column: &Column) -> Markup {
     let name = match column.metric {
         Some(metric) if metric.is_throughput() => return html! { (metric.unit()) },
         Some(_) => column.name.trim_end_matches(" latency"),
@@ -335,13 +355,17 @@ fn longest(reading: &Reading) -> Markup {
 /// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
 fn about_figures(part: &Part) -> String {
     let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
-    let tail = if is_told { "" } else { "; the 99.99 % latency takes 10,000 requests in each repeat to tell" };
+    let tail = if is_told || part.trials().is_some() {
+        ""
+    } else {
+        "; the 99.99 % latency takes 10,000 requests in each repeat to tell"
+    };
     about_repeats(part) + tail
 }
 
 fn about_repeats(part: &Part) -> String {
     let repeats: Vec<usize> =
-        part.readings.iter().map(|reading| reading.cell().repeats.len()).filter(|&n| n > 0).collect();
+        part.readings.iter().map(|reading| reading.point.repeats.len()).filter(|&n| n > 0).collect();
     match (repeats.iter().min(), repeats.iter().max()) {
         (Some(1), Some(1)) => "Measured once: no intervals".to_owned(),
         (Some(least), Some(most)) if least == most => format!("Means of {most} repeats ± 95 % confidence"),

@@ -18,7 +18,7 @@ use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
-use crate::trials::{Sheet, values};
+use crate::trials::Sheet;
 
 /// How many of the largest changes the summary lists.
 const LISTED: usize = 12;
@@ -352,7 +352,7 @@ fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
 fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Markup {
     let (part, title) = (step.base(), figure.figure.title());
     let others = 1..names.len();
-    let sheet = Sheet::of(part);
+    let is_tried = part.trials().is_some();
     let (unit, scale) = match step.column(figure) {
         Some(column) => (column.unit, column.scale),
         None => (figure.figure.unit.as_str(), 1.0),
@@ -363,7 +363,7 @@ fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Ma
             (mean(first.map(|one| &one.before), title, scale))
             @for other in others.clone() {
                 @match step.find(reading, title, other) {
-                    Some(one) if sheet.is_some() => { (mean(Some(&one.after), title, scale)) (ratio(one)) },
+                    Some(one) if is_tried => { (mean(Some(&one.after), title, scale)) (ratio(one)) },
                     Some(one) => { (mean(Some(&one.after), title, scale)) (changed(one)) td.unit { (bounds(one.ratio)) } },
                     None => { td.number { span.dash { "–" } } td {} td {} },
                 }
@@ -374,20 +374,17 @@ fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Ma
     let table = html! {
         table {
             caption {
-                @match step.column(figure).filter(|_| sheet.is_some()) {
+                @match step.column(figure).filter(|_| is_tried) {
                     Some(column) => { (column.title()) ": means ± 95 % confidence, and how many times the first run's each is" },
                     None => { (title) ", " (unit) ": means ± 95 % confidence; " (figure.figure.better()) },
                 }
             }
             thead { tr {
-                @match &sheet {
-                    Some(sheet) => @for axis in sheet.axes { th scope="col" { (axis.title()) } },
-                    None => (axis_head(part)),
-                }
+                (axis_head(part))
                 th.number scope="col" data-head={ (names[0]) ", " (unit) } { (names[0]) }
                 @for other in others.clone() {
                     th.number scope="col" data-head={ (names[other]) ", " (unit) } { (names[other]) }
-                    @if sheet.is_some() {
+                    @if is_tried {
                         th.number scope="col" data-head={ (names[other]) " over " (names[0]) } { "× " (names[0]) }
                     } @else {
                         th.number scope="col" data-head={ (names[other]) ", change, %" } { "Change" }
@@ -395,14 +392,7 @@ fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Ma
                     th scope="col" { "95 % interval" }
                 }
             } }
-            @match &sheet {
-                Some(sheet) => tbody { @for row in &part.readings {
-                    @if others.clone().any(|other| step.find(row, title, other).is_some()) {
-                        tr id=[part.cell_anchor(row.point).filter(|_| place == 0)] { (values(sheet, row)) (figures(row)) }
-                    }
-                } },
-                None => (grouped(part, rows, 2 + 3 * (names.len() - 1), figures)),
-            }
+            (grouped(part, rows, 2 + 3 * (names.len() - 1), figures))
         }
     };
     framed(&format!("{}: {title}", part.step.title), &table)

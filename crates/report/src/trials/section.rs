@@ -13,10 +13,8 @@ use crate::figure::Reading;
 use crate::number::count;
 use crate::part::Part;
 use crate::section::figure;
-use crate::table::{figure_in, framed, head};
+use crate::table::{LONG, figures, framed};
 
-/// A value of more letters is written in several lines.
-const LONG: usize = 24;
 /// More papers than this are folded away together.
 const PAPERS: usize = 4;
 
@@ -34,7 +32,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
         p { (trials.experiment.about()) }
         @if let Some(words) = verdict(part) { p { (words) } }
         @if !charts.is_empty() { (figure(title, &charts, &caption(&sheet))) }
-        (framed(&format!("{title}: figures"), &table(&sheet, part)))
+        (figures(part))
         @if !common.is_empty() {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }
         }
@@ -42,32 +40,6 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
             details { summary { "Conditions that differ from point to point" } (framed("Conditions by point", &by_point(&sheet, &others))) }
         }
         (papers(&sheet))
-    }
-}
-
-fn table(sheet: &Sheet, part: &Part) -> Markup {
-    html! {
-        table {
-            caption { (part.step.title) ", " (count(repeats(sheet), "repeat")) " each" }
-            thead { tr {
-                @for axis in sheet.axes { th scope="col" { (axis.title()) } }
-                @for column in &sheet.columns { th.number scope="col" { (head(column)) } }
-            } }
-            tbody { @for row in &sheet.rows { tr id=[part.cell_anchor(row.point)] {
-                (values(sheet, row))
-                @for column in &sheet.columns { (figure_in(None, &column.figure(row), column.unit)) }
-            } } }
-        }
-    }
-}
-
-/// What is swept at a point, a head of its row for each.
-pub(crate) fn values(sheet: &Sheet, row: &Reading) -> Markup {
-    html! {
-        @for place in 0..sheet.axes.len() {
-            @let value = sheet.value(row, place);
-            th.long[value.len() > LONG] scope="row" { (value) }
-        }
     }
 }
 
