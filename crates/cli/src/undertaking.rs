@@ -236,7 +236,7 @@ fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), Trial
 pub fn judge(outcome: &Outcome) -> Result<(), Failure> {
     let run = outcome.run.id;
     let (mut failed, mut damaged) = (0, 0);
-    for measurement in outcome.steps.iter().flat_map(|step| &step.cells).flat_map(|cell| cell.rounds()) {
+    for measurement in outcome.steps.iter().flat_map(|step| &step.points).flat_map(|point| point.rounds()) {
         failed += measurement.failures.total();
         damaged += measurement.verified.as_ref().map_or(0, |verified| verified.damaged);
     }

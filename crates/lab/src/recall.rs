@@ -11,9 +11,7 @@ use trial::Trial;
 use crate::health::HealthRecord;
 use crate::plan::{Cell, Length, Passes, Plan, Point, Site, parse};
 use crate::subject::NOT_PURGED;
-use crate::{
-    CellOutcome, DriveRecord, Environment, Finding, LabError, Outcome, PurgeMethod, StepOutcome, TrialOutcome,
-};
+use crate::{DriveRecord, Environment, Finding, LabError, Outcome, PointOutcome, PurgeMethod, Repeat, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
 ///
@@ -40,19 +38,21 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         if work.kept().is_none() {
             continue;
         }
-        let cell = |cell: &Cell| cell_outcome(cell, repeats_of(&step.name, &cell.key()), work.passes);
-        let cells: Vec<CellOutcome> = work.cells().map(cell).collect();
-        let mut goes_of = |key: String| tried.remove(&(step.name.clone(), key)).unwrap_or_default();
-        let points = work.trials().map_or(&[][..], |trials| &trials.points);
-        let trial = |point: &Point| TrialOutcome { point: point.clone(), repeats: goes_of(point.key()) };
-        let trials = points.iter().map(trial).collect();
+        let measured = |cell: &Cell| measured_at(cell, repeats_of(&step.name, &cell.key()), work.passes);
+        let mut points: Vec<PointOutcome> = work.cells().map(measured).collect();
         // What a trace asked for, which may be gone by now, is known from its measurements.
-        for (workload, cell) in step.action.kind_mut().workloads_mut().into_iter().zip(&cells) {
+        let replayed: Vec<_> = points.iter().filter_map(PointOutcome::workload).cloned().collect();
+        if let Some(trials) = work.trials() {
+            let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
+            let outcome = |point: &Point| PointOutcome::tried(trials.experiment.name(), point, goes_of(&point.key()));
+            points.extend(trials.points.iter().map(outcome));
+        }
+        for (workload, measured) in step.action.kind_mut().workloads_mut().into_iter().zip(replayed) {
             if workload.replay.is_some() {
-                *workload = cell.workload.clone();
+                *workload = measured;
             }
         }
-        steps.push(StepOutcome { index, cells, trials });
+        steps.push(StepOutcome { index, points });
     }
     let findings: Vec<Finding> = store
         .notes(run.id)?
@@ -94,7 +94,7 @@ fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
 
 /// What was asked of a cell and what came of it. What a trace asked for, and what the target decided, is known from its
 /// measurements.
-fn cell_outcome(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> CellOutcome {
+fn measured_at(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> PointOutcome {
     let is_decided_there = cell.workload.replay.is_some() || matches!(passes, Passes::Once);
     let measured = repeats.first().filter(|_| is_decided_there);
     let workload = measured.map_or(&cell.workload, |measured| &measured.workload).clone();
@@ -104,7 +104,8 @@ fn cell_outcome(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> C
         _ => repeats.len(),
     };
     let last = repeats.split_off(repeats.len().saturating_sub(counted));
-    CellOutcome { point: cell.point.clone(), workload, before: repeats, repeats: last }
+    let before = repeats.into_iter().map(Repeat::from).collect();
+    PointOutcome { before, ..PointOutcome::measured(cell.point.clone(), workload, last) }
 }
 
 /// The drive's health before a run and after. What this version cannot read is as if nobody had looked.

@@ -1,53 +1,59 @@
 //! What is swept as an axis: its values, their labels, and where ticks go.
 
-use lab::CellOutcome;
+use lab::PointOutcome;
 use lab::plan::{Axis, Field};
+use trial::{Choice, Kind};
 use workload::{Unit, Workload};
 
 use crate::number::three;
 
 /// The value of `axis` as a number; none where it has no order.
-pub(crate) fn value(axis: &Axis, cell: &CellOutcome) -> Option<f64> {
+pub(crate) fn value(axis: &Axis, point: &PointOutcome) -> Option<f64> {
     match axis {
-        Axis::Field(field) => field.number(&cell.workload),
-        Axis::Part(_) => amount(written(axis, cell)),
+        Axis::Field(field) => field.number(point.workload()?),
+        Axis::Part(_) => amount(written(axis, point)),
         Axis::Job => None,
+        Axis::Choice(choice) => chosen(choice, written(axis, point)),
     }
 }
 
 /// The value of `axis` as on an axis or in a table: `4 KiB`, `32`, `random read`.
-pub(crate) fn label(axis: &Axis, cell: &CellOutcome) -> String {
-    match axis {
-        Axis::Field(field) => field.label(&cell.workload),
-        Axis::Part(_) | Axis::Job => written(axis, cell).to_owned(),
+pub(crate) fn label(axis: &Axis, point: &PointOutcome) -> String {
+    match (axis, point.workload()) {
+        (Axis::Field(field), Some(workload)) => field.label(workload),
+        (Axis::Choice(_), _) if written(axis, point).is_empty() => "none".to_owned(),
+        _ => written(axis, point).to_owned(),
     }
 }
 
-/// The value of `axis` in a line's name, where no axis says what it is: `depth 32`, `4 workers`, `nand.read 25us`.
-pub(crate) fn words(axis: &Axis, cell: &CellOutcome) -> String {
-    match axis {
-        Axis::Field(field) => field.words(&cell.workload),
-        Axis::Part(path) => {
+/// The value of `axis` where nothing else says of what: `depth 32`, `4 workers`, `nand.read 25us`, `threads 8`.
+pub(crate) fn words(axis: &Axis, point: &PointOutcome) -> String {
+    match (axis, point.workload()) {
+        (Axis::Field(field), Some(workload)) => field.words(workload),
+        (Axis::Part(path), _) => {
             let name = path.strip_prefix("drive.").or_else(|| path.strip_prefix("rig.")).unwrap_or(path);
-            format!("{name} {}", written(axis, cell))
+            format!("{name} {}", written(axis, point))
         }
-        Axis::Job => written(axis, cell).to_owned(),
+        (Axis::Choice(choice), _) if matches!(choice.kind, Kind::Count(..)) => {
+            format!("{} {}", choice.title.to_lowercase(), written(axis, point))
+        }
+        _ => label(axis, point),
     }
 }
 
 /// The title of `axis` with the unit of its [`value`]s, as a column of data is headed: `Block size (B)`.
 pub(crate) fn head(axis: &Axis) -> String {
-    let unit = match axis.field().map(Field::unit) {
-        Some(Unit::Bytes) => " (B)",
-        Some(Unit::Seconds) => " (s)",
+    let unit = match (axis, axis.field().map(Field::unit)) {
+        (_, Some(Unit::Bytes)) | (Axis::Choice(Choice { kind: Kind::Bytes, .. }), _) => " (B)",
+        (_, Some(Unit::Seconds)) | (Axis::Choice(Choice { kind: Kind::Time, .. }), _) => " (s)",
         _ => "",
     };
     format!("{}{unit}", axis.title())
 }
 
-/// What the plan gives `axis` in this cell.
-fn written<'c>(axis: &Axis, cell: &'c CellOutcome) -> &'c str {
-    cell.point.iter().find(|(other, _)| other == axis).map_or("", |(_, text)| text)
+/// What the plan gives `axis` at this point.
+pub(crate) fn written<'c>(axis: &Axis, point: &'c PointOutcome) -> &'c str {
+    point.point.iter().find(|(other, _)| other == axis).map_or("", |(_, text)| text)
 }
 
 /// The amount that a part's value is, whatever its unit; none where it is a word.
@@ -58,6 +64,16 @@ fn amount(text: &str) -> Option<f64> {
     let rate = || text.trim().strip_suffix("/s").and_then(|amount| block::parse_bytes(amount.trim()).ok());
     let bytes = || rate().or_else(|| block::parse_bytes(text).ok()).map(|bytes| bytes.get() as f64);
     number().or_else(percent).or_else(bytes).or_else(time)
+}
+
+/// What a trial is told as a number; none where it is a word.
+fn chosen(choice: &Choice, text: &str) -> Option<f64> {
+    match choice.kind {
+        Kind::Count(..) => text.parse().ok(),
+        Kind::Bytes => block::parse_bytes(text).ok().map(|bytes| bytes.get() as f64),
+        Kind::Time => block::parse_duration(text).ok().map(|time| time.as_secs_f64()),
+        Kind::Word(_) | Kind::Text => None,
+    }
 }
 
 /// What a workload does, in a word or two.

@@ -45,12 +45,7 @@ impl Change {
     }
 
     fn word(&self) -> &'static str {
-        let longer = self.ratio > 1.0;
-        match self.metric {
-            Metric::Iops | Metric::Bandwidth => ["slower", "faster"][usize::from(longer)],
-            Metric::WriteAmplification => ["less", "more"][usize::from(longer)],
-            _ => ["shorter", "longer"][usize::from(longer)],
-        }
+        self.metric.change()[usize::from(self.ratio > 1.0)]
     }
 }
 

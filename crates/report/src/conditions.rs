@@ -135,7 +135,8 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
 }
 
 fn clock(parts: &[Part]) -> Option<&'static str> {
-    let measurement = parts.iter().flat_map(|part| &part.readings).find_map(|reading| reading.cell.repeats.first())?;
+    let measurement =
+        parts.iter().flat_map(|part| &part.readings).find_map(|reading| reading.point.measurements().next())?;
     Some(match measurement.clock {
         Clock::Virtual => "virtual: the simulated drive's own time, the same on every machine",
         Clock::Real => "real: the host's monotonic clock",
@@ -215,12 +216,12 @@ fn words(key: &str) -> String {
 /// The command that does the same again.
 fn command(outcome: &Outcome) -> String {
     let run = &outcome.run;
-    let single = outcome.steps.first().and_then(|step| step.cells.first()).filter(|_| run.plan == "run");
+    let single = outcome.steps.first().and_then(|step| step.points.first()?.workload()).filter(|_| run.plan == "run");
     let mut words = vec!["assay".to_owned()];
     match single {
-        Some(cell) => {
+        Some(workload) => {
             words.extend(["run".to_owned(), quoted(&run.target)]);
-            words.extend(options(&cell.workload));
+            words.extend(options(workload));
         }
         None => {
             words.extend(["review".to_owned(), quoted(&run.target)]);
@@ -230,7 +231,7 @@ fn command(outcome: &Outcome) -> String {
         }
     }
     // A workload's own span is among its options.
-    let size = run.size.filter(|_| single.is_none_or(|cell| cell.workload.size.is_none()));
+    let size = run.size.filter(|_| single.is_none_or(|workload| workload.size.is_none()));
     words.extend(size.map(|size| format!("--size {}", workload::amount(size))));
     words.extend(run.quick.then(|| "--quick".to_owned()));
     let has_lengths = || parse(&run.plan_text, Length::Simulated).is_ok_and(|plan| plan.simulated);

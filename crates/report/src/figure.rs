@@ -1,10 +1,12 @@
-//! One figure of a cell, or why there is none.
+//! One figure of a point, or why there is none.
 
 use drive::rig::Limit;
-use lab::{CellOutcome, Metric};
+use engine::Measurement;
+use lab::{Metric, PointOutcome};
 use stats::Interval;
+use workload::Workload;
 
-/// A figure of a cell over its repeats.
+/// A figure of a point over its repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
     /// The mean with its interval.
@@ -13,7 +15,7 @@ pub(crate) enum Figure {
     TooFew,
     /// Not a property of such a measurement, as write amplification is not of reads.
     NotGiven,
-    /// The cell has no measurement.
+    /// The point has no measurement.
     NotMeasured,
 }
 
@@ -27,66 +29,127 @@ impl Figure {
     pub(crate) fn is_imprecise(&self) -> bool {
         self.interval().is_some_and(Interval::is_imprecise)
     }
+
+    /// The same in a unit of which one of its own is `scale`.
+    pub(crate) fn scaled(self, scale: f64) -> Self {
+        match self {
+            Self::Measured(interval) => Self::Measured(scaled(&interval, scale)),
+            none => none,
+        }
+    }
 }
 
-/// A cell with all its figures worked out once.
+/// An interval in a unit of which one of its own is `scale`.
+pub(crate) fn scaled(interval: &Interval, scale: f64) -> Interval {
+    let half_width = interval.half_width.map(|half| half * scale);
+    Interval { mean: interval.mean * scale, half_width, ..*interval }
+}
+
+/// A point with all its figures worked out once.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    /// The cell.
-    pub(crate) cell: &'a CellOutcome,
-    figures: [Figure; Metric::ALL.len()],
-    samples: [Vec<f64>; Metric::ALL.len()],
+    /// The point.
+    pub(crate) point: &'a PointOutcome,
+    cell: Option<Cell<'a>>,
+    /// Each figure that any repeat gives, in the order of tables, with what each repeat gave.
+    figures: Vec<(lab::Figure, Figure, Vec<f64>)>,
+}
+
+/// What a point has that was measured request by request.
+#[derive(Debug)]
+pub(crate) struct Cell<'a> {
+    /// What was asked.
+    pub(crate) workload: &'a Workload,
+    /// What was measured, a repeat each.
+    pub(crate) repeats: Vec<&'a Measurement>,
+    rounds: Vec<&'a Measurement>,
+}
+
+impl<'a> Cell<'a> {
+    /// What was measured in each round, where it was measured in rounds.
+    pub(crate) fn rounds(&self) -> impl Iterator<Item = &'a Measurement> {
+        self.rounds.iter().copied()
+    }
 }
 
 impl<'a> Reading<'a> {
-    /// Works out the figures of `cell`.
-    pub(crate) fn of(cell: &'a CellOutcome) -> Self {
-        let samples = Metric::ALL.map(|metric| samples(cell, metric));
-        let figures = std::array::from_fn(|i| figure(cell, Metric::ALL[i], &samples[i]));
-        Self { cell, figures, samples }
+    /// Works out the figures of `point`.
+    pub(crate) fn of(point: &'a PointOutcome) -> Self {
+        let cell = point.workload().map(|workload| Cell {
+            workload,
+            repeats: point.measurements().collect(),
+            rounds: point.rounds().collect(),
+        });
+        let mut figures: Vec<(lab::Figure, Figure, Vec<f64>)> = Vec::new();
+        for given in point.repeats.iter().flat_map(lab::Repeat::figures) {
+            let value = given.value;
+            match figures.iter_mut().find(|(known, ..)| known.name == given.name) {
+                Some((_, _, samples)) => samples.push(value),
+                None => figures.push((given, Figure::NotGiven, vec![value])),
+            }
+        }
+        for (given, figure, samples) in &mut figures {
+            *figure = over_repeats(point, &given.name, samples);
+        }
+        Self { point, cell, figures }
+    }
+
+    /// What was asked and measured request by request. Only steps that do so have tables that ask for it.
+    pub(crate) fn cell(&self) -> &Cell<'a> {
+        self.cell.as_ref().expect("a point of a trial has no requests of its own to be shown")
+    }
+
+    /// Whether it was measured request by request.
+    pub(crate) fn is_cell(&self) -> bool {
+        self.cell.is_some()
     }
 
     /// A figure over the repeats.
     pub(crate) fn figure(&self, metric: Metric) -> Figure {
-        self.figures[place(metric)]
+        self.named(metric.title())
+    }
+
+    /// The figure of this name over the repeats.
+    pub(crate) fn named(&self, name: &str) -> Figure {
+        let found = self.figures.iter().find(|(known, ..)| known.name == name).map(|(_, figure, _)| *figure);
+        found.unwrap_or(if self.is_measured() { Figure::NotGiven } else { Figure::NotMeasured })
     }
 
     /// A figure of each repeat.
-    pub(crate) fn samples(&self, metric: Metric) -> &[f64] {
-        &self.samples[place(metric)]
+    pub(crate) fn samples(&self, name: &str) -> &[f64] {
+        self.figures.iter().find(|(known, ..)| known.name == name).map_or(&[], |(_, _, samples)| samples)
+    }
+
+    /// What figures it has: name, unit and direction, with the largest of its repeats.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&lab::Figure, f64)> {
+        let largest = |samples: &[f64]| samples.iter().fold(0.0_f64, |most, one| most.max(one.abs()));
+        self.figures.iter().map(move |(given, _, samples)| (given, largest(samples)))
     }
 
     /// What held the rig up, by the last repeat; none where there is no rig.
     pub(crate) fn limit(&self) -> Option<Limit> {
-        let last = self.cell.repeats.last()?;
+        let last = self.point.measurements().next_back()?;
         last.drive?.limit(last.elapsed)
     }
 
     /// Whether pattern, size, depth, workers and span say all there is to say of it, on the target as it is.
     pub(crate) fn is_plain(&self) -> bool {
-        self.cell.workload.is_plain() && self.cell.changes().is_empty()
+        self.point.workload().is_some_and(Workload::is_plain) && self.point.changes().is_empty()
     }
 
     /// Whether there is any measurement.
     pub(crate) fn is_measured(&self) -> bool {
-        self.cell.repeats.iter().any(|repeat| repeat.requests() > 0)
+        self.point.is_measured()
     }
 }
 
-fn place(metric: Metric) -> usize {
-    Metric::ALL.iter().position(|&other| other == metric).expect("ALL holds every metric")
-}
-
-fn samples(cell: &CellOutcome, metric: Metric) -> Vec<f64> {
-    cell.repeats.iter().filter_map(|repeat| metric.of(repeat)).collect()
-}
-
-fn figure(cell: &CellOutcome, metric: Metric, samples: &[f64]) -> Figure {
-    let requests_least = cell.repeats.iter().map(engine::Measurement::requests).filter(|&n| n > 0).min();
-    match (requests_least, Interval::of(samples)) {
-        (None, _) => Figure::NotMeasured,
-        (Some(_), None) => Figure::NotGiven,
-        (Some(requests), _) if requests < metric.requests_needed() => Figure::TooFew,
-        (Some(_), Some(interval)) => Figure::Measured(interval),
+/// The figure of this name over the repeats that gave `samples`.
+fn over_repeats(point: &PointOutcome, name: &str, samples: &[f64]) -> Figure {
+    let needed = point.workload().and(Metric::titled(name)).map_or(0, Metric::requests_needed);
+    let least = point.measurements().map(Measurement::requests).filter(|&requests| requests > 0).min();
+    match Interval::of(samples) {
+        None => Figure::NotGiven,
+        Some(_) if least.is_some_and(|requests| requests < needed) => Figure::TooFew,
+        Some(interval) => Figure::Measured(interval),
     }
 }

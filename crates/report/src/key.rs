@@ -107,8 +107,8 @@ impl KeyFigure {
     pub(crate) fn name(&self) -> String {
         let request = self.request.name();
         match self.metric {
-            Metric::Iops | Metric::Bandwidth if self.is_sustained => format!("{request}, sustained"),
-            Metric::Iops | Metric::Bandwidth => request,
+            metric if metric.is_throughput() && self.is_sustained => format!("{request}, sustained"),
+            metric if metric.is_throughput() => request,
             metric => format!("{request}: {}", metric.title().to_lowercase()),
         }
     }
@@ -184,7 +184,7 @@ impl<'p> Survey<'p> {
         for part in parts.iter().filter(|part| gives_levels(part)) {
             states.push(part.state_of_figures);
             let plain = part.readings.iter().filter(|reading| is_key(reading));
-            asked.extend(plain.map(|reading| (Request::of(&reading.cell.workload), part.state_of_figures)));
+            asked.extend(plain.map(|reading| (Request::of(reading.cell().workload), part.state_of_figures)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
         states.sort();
@@ -278,7 +278,7 @@ impl<'p> Survey<'p> {
     /// was not; for latency the one that sweeps least (it is about that), otherwise one that is compared
     /// with another.
     fn entry(&self, request: &Request, state: State, metric: Metric) -> Option<Entry> {
-        let is_latency = !matches!(metric, Metric::Iops | Metric::Bandwidth);
+        let is_latency = !metric.is_throughput();
         let preference = |part: &Part, reading: &Reading| {
             let paired = part.beside.is_some() || part.is_base;
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
@@ -288,7 +288,7 @@ impl<'p> Survey<'p> {
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))
-            .filter(|(_, reading)| Request::of(&reading.cell.workload) == *request)
+            .filter(|(_, reading)| Request::of(reading.cell().workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
             .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
     }
@@ -303,7 +303,7 @@ fn gives_levels(part: &Part) -> bool {
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.
 pub(crate) fn is_key(reading: &Reading) -> bool {
-    reading.is_plain() && reading.cell.job().is_none()
+    reading.is_plain() && reading.point.job().is_none()
 }
 
 /// The workload of a conditioning with random writes.
@@ -313,11 +313,11 @@ fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
 
 /// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.
 fn sustained(part: &Part, reading: &Reading) -> Figure {
-    let steadiness = part.condition().zip(reading.cell.repeats.first());
+    let steadiness = part.condition().zip(reading.point.measurements().next());
     let steadiness = steadiness.and_then(|(condition, measured)| Timeline::of(condition, measured).steadiness);
     match steadiness {
         Some(steadiness) => {
-            Figure::Measured(Interval { mean: steadiness.mean, half_width: None, repeats: reading.cell.repeats.len() })
+            Figure::Measured(Interval { mean: steadiness.mean, half_width: None, repeats: reading.point.repeats.len() })
         }
         None => reading.figure(Metric::Iops),
     }

@@ -6,6 +6,7 @@
 mod axis;
 mod change;
 mod chart;
+mod column;
 pub mod comparison;
 mod conditions;
 mod energy;

@@ -31,13 +31,13 @@ fn rig(parts: &[Part]) -> Option<String> {
 /// `From 8 in flight on, more gain random reads nothing: all that can work at once does.`
 fn depth(parts: &[Part]) -> Option<String> {
     let is_depth = |axis: &Axis| matches!(axis, Axis::Field(Field::Iodepth));
-    let is_read = |reading: &&Reading| reading.is_plain() && reading.cell.workload.pattern == Pattern::RandRead;
-    let swept = parts.iter().filter(|part| part.axes().iter().any(is_depth));
+    let is_read = |reading: &&Reading| reading.is_plain() && reading.cell().workload.pattern == Pattern::RandRead;
+    let swept = parts.iter().filter(|part| part.axes.iter().any(is_depth));
     let reads: Vec<&Reading> =
         swept.map(|part| part.readings.iter().filter(is_read).collect()).find(|reads: &Vec<_>| !reads.is_empty())?;
-    let first = &reads[0].cell.workload;
+    let first = &reads[0].cell().workload;
     let point = |reading: &&Reading| {
-        let workload = &reading.cell.workload;
+        let workload = &reading.cell().workload;
         let is_like = (workload.block, workload.workers) == (first.block, first.workers);
         let rate = reading.figure(Metric::Iops).interval().filter(|_| is_like)?.mean;
         Some((workload.queue_depth, rate))
@@ -60,15 +60,15 @@ fn depth(parts: &[Part]) -> Option<String> {
 /// `What holds worn random writes up is the drive's own tidying: it writes 13.9 bytes to its flash for each byte.`
 fn amplification(parts: &[Part]) -> Option<String> {
     let is_small = |reading: &&Reading| {
-        let workload = &reading.cell.workload;
+        let Some(workload) = reading.point.workload() else { return false };
         reading.is_plain() && workload.pattern == Pattern::RandWrite && workload.block == Bytes::from_kib(4)
     };
     let last = parts.iter().rev().find_map(|part| part.readings.iter().find(is_small))?;
-    let wrote = last.cell.repeats.last()?.drive?.write_amplification()?;
+    let wrote = last.cell().repeats.last()?.drive?.write_amplification()?;
     (wrote >= AMPLIFICATION_WORTH_TELLING).then(|| {
         format!(
             "What holds {} {}s up in the end is the drive's tidying up: for each byte it takes it writes {} to its flash.",
-            last.cell.workload.block,
+            last.cell().workload.block,
             Pattern::RandWrite.words(),
             three(wrote)
         )

@@ -82,10 +82,11 @@ pub(crate) fn with_unit(metric: Metric, value: f64) -> String {
 
 /// `text` with every number bound to its unit by a space at which no line is broken.
 pub(crate) fn bound(text: &str) -> String {
-    const UNITS: [&str; 11] = ["B", "KiB", "MiB", "GiB", "MB/s", "IOPS", "µs", "ms", "s", "%", "×"];
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "ms", "%"];
+    let is_unit = |word: &str| UNITS.contains(&word) || Metric::tabled().any(|metric| metric.unit() == word);
     let mut out = String::with_capacity(text.len());
     for word in text.split(' ') {
-        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ')', ':']));
+        let is_unit = is_unit(word.trim_end_matches(['.', ',', ';', ')', ':']));
         if !out.is_empty() {
             out.push(if is_unit && out.ends_with(|c: char| c.is_ascii_digit()) { BINDING } else { ' ' });
         }

@@ -1,8 +1,8 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use lab::plan::{Action, Axis, Condition, Measure, Rounds, Step};
-use lab::{CellOutcome, Outcome, TrialOutcome};
+use lab::plan::{Action, Axis, Condition, Measure, Rounds, Step, Trials};
+use lab::{Outcome, PointOutcome};
 use workload::{Stop, Workload};
 
 use crate::figure::Reading;
@@ -17,10 +17,10 @@ pub(crate) struct Part<'a> {
     pub(crate) state: State,
     /// The state that its figures are of: rounds and conditionings bring about the one that they are measured in.
     pub(crate) state_of_figures: State,
-    /// Its cells with their figures.
+    /// What it sweeps.
+    pub(crate) axes: Vec<Axis>,
+    /// Its points with their figures.
     pub(crate) readings: Vec<Reading<'a>>,
-    /// What came of its trials.
-    pub(crate) trials: &'a [TrialOutcome],
     /// The place among the parts of the step whose figures are shown beside this one's.
     pub(crate) beside: Option<usize>,
     /// Whether another step is shown beside this one.
@@ -49,8 +49,8 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
             step: &outcome.plan.steps[step.index],
             state: states[step.index],
             state_of_figures: state_of_figures(step.index),
-            readings: step.cells.iter().map(Reading::of).collect(),
-            trials: &step.trials,
+            axes: axes(&outcome.plan.steps[step.index]),
+            readings: step.points.iter().map(Reading::of).collect(),
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,
         })
@@ -61,9 +61,9 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
 }
 
 impl<'a> Part<'a> {
-    /// What it sweeps.
-    pub(crate) fn axes(&self) -> &'a [Axis] {
-        self.step.action.measure().map_or(&[], |measure| &measure.axes)
+    /// What it tries above the drive, if that is what it does.
+    pub(crate) fn trials(&self) -> Option<&'a Trials> {
+        if let Action::Trial(trials) = &self.step.action { Some(trials) } else { None }
     }
 
     /// The conditioning, if it is one.
@@ -81,9 +81,9 @@ impl<'a> Part<'a> {
         matches!(self.step.action, Action::Condition(_) | Action::Precondition(_))
     }
 
-    /// Whether any cell was measured.
+    /// Whether any point was measured.
     pub(crate) fn is_measured(&self) -> bool {
-        self.readings.iter().any(Reading::is_measured) || self.trials.iter().any(|trial| !trial.repeats.is_empty())
+        self.readings.iter().any(Reading::is_measured)
     }
 
     /// The place in the page.
@@ -91,31 +91,34 @@ impl<'a> Part<'a> {
         anchor(&self.step.name)
     }
 
-    /// The place in the page of a cell of it; none of a cell that is the whole step.
-    pub(crate) fn cell_anchor(&self, cell: &CellOutcome) -> Option<String> {
-        cell_anchor(&self.step.name, &key(cell))
+    /// The place in the page of a point of it; none of one that is the whole step.
+    pub(crate) fn cell_anchor(&self, point: &PointOutcome) -> Option<String> {
+        cell_anchor(&self.step.name, &point.key())
     }
 
     /// The place in the page of what a finding calls `key`: that of the cell, where it has one.
     pub(crate) fn place_of(&self, key: &str) -> String {
         let found = cell_anchor(&self.step.name, key);
-        let is_there = |place: &String| {
-            let mut cells = self.readings.iter().filter_map(|reading| self.cell_anchor(reading.cell));
-            cells.any(|cell| cell == *place)
-                || self
-                    .trials
-                    .iter()
-                    .any(|trial| cell_anchor(&self.step.name, &trial.point.key()).as_ref() == Some(place))
-        };
+        let is_there =
+            |place: &String| self.readings.iter().any(|one| self.cell_anchor(one.point).as_ref() == Some(place));
         found.filter(|place| self.is_measured() && is_there(place)).unwrap_or_else(|| self.anchor())
     }
 
-    /// The reading at the same point as `cell`, as another step measured it.
-    pub(crate) fn counterpart(&self, cell: &CellOutcome) -> Option<&Reading<'a>> {
-        let same = |reading: &&Reading| reading.cell.point == cell.point;
-        let on_the_same = |other: &CellOutcome| other.changes() == cell.changes();
-        let alike = |reading: &&Reading| on_the_same(reading.cell) && is_alike(&reading.cell.workload, &cell.workload);
+    /// The reading at the same point, as another step measured it.
+    pub(crate) fn counterpart(&self, point: &PointOutcome) -> Option<&Reading<'a>> {
+        let same = |reading: &&Reading| reading.point.point == point.point;
+        let asks_alike =
+            |other: &PointOutcome| other.workload().zip(point.workload()).is_some_and(|(one, two)| is_alike(one, two));
+        let alike = |reading: &&Reading| reading.point.changes() == point.changes() && asks_alike(reading.point);
         self.readings.iter().find(same).or_else(|| self.readings.iter().find(alike))
+    }
+}
+
+/// What a step sweeps.
+pub(crate) fn axes(step: &Step) -> Vec<Axis> {
+    match &step.action {
+        Action::Trial(trials) => trials.axes.iter().map(|choice| Axis::Choice(choice)).collect(),
+        action => action.measure().map_or_else(Vec::new, |measure| measure.axes.clone()),
     }
 }
 
@@ -135,24 +138,14 @@ pub(crate) fn anchor(step: &str) -> String {
 }
 
 /// Where in the page a cell of a step is, by its key; none where the key is empty.
-pub(crate) fn cell_anchor(step: &str, key: &str) -> Option<String> {
+fn cell_anchor(step: &str, key: &str) -> Option<String> {
     let word = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     (!key.is_empty()).then(|| format!("{}:{}", anchor(step), key.chars().map(word).collect::<String>()))
 }
 
-/// What an anchor of a cell ends in, whatever its step is called; empty of a cell that is the whole step.
-pub(crate) fn cell_place(cell: &CellOutcome) -> String {
-    point_place(&key(cell))
-}
-
-/// The same of a cell or of a point of trials by its key.
-pub(crate) fn point_place(key: &str) -> String {
-    cell_anchor("", key).map_or_else(String::new, |place| place[anchor("").len() + 1..].to_owned())
-}
-
-/// A cell by what is swept, as findings name it: `bs=4k iodepth=32`.
-fn key(cell: &CellOutcome) -> String {
-    cell.point.iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(" ")
+/// What an anchor of a point ends in, whatever its step is called; empty of one that is the whole step.
+pub(crate) fn point_place(point: &PointOutcome) -> String {
+    cell_anchor("", &point.key()).map_or_else(String::new, |place| place[anchor("").len() + 1..].to_owned())
 }
 
 /// Whether two workloads ask for the same, however long.

@@ -2,20 +2,20 @@
 
 use block::{Bytes, Nanos};
 use lab::plan::{Phrases, Repetition, Step, profile};
-use lab::{Metric, Outcome, StepOutcome};
+use lab::{Group, Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
 use workload::{Pattern, Stop, Workload};
 
 use crate::axis;
 use crate::change::Change;
+use crate::column::{Column, columns};
 use crate::key::{KeyFigure, Request, Scorecard};
 use crate::limited::limited;
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::Part;
 use crate::replay;
 use crate::state::State;
-use crate::trials;
 
 /// A wear of less than this factor is not worth a sentence of its own.
 const WEAR_WORTH_TELLING: f64 = 1.05;
@@ -73,7 +73,7 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
     let [first, .., last @ (State::Written(_) | State::Briefly | State::Worn)] = scorecard.states.as_slice() else {
         return settled_at(scorecard);
     };
-    let is_throughput = |row: &&KeyFigure| matches!(row.metric, Metric::Iops | Metric::Bandwidth);
+    let is_throughput = |row: &&KeyFigure| row.metric.is_throughput();
     let rows =
         || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
     if rows().next().is_none() {
@@ -135,13 +135,10 @@ fn plainly(row: &KeyFigure) -> Option<String> {
 
 /// How far the run came, where that is not all the way.
 pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
-    let of = |step: &StepOutcome| {
-        let cells = step.cells.iter().map(|cell| !cell.repeats.is_empty());
-        cells.chain(step.trials.iter().map(|trial| !trial.repeats.is_empty())).collect::<Vec<_>>()
-    };
-    let all: Vec<bool> = outcome.steps.iter().flat_map(of).collect();
-    let measured = all.iter().filter(|is_measured| **is_measured).count();
-    let progress = format!("{} of {} were measured and are shown", whole(measured as u64), count(all.len(), "cell"));
+    let all = || outcome.steps.iter().flat_map(|step| &step.points);
+    let measured = all().filter(|point| !point.repeats.is_empty()).count();
+    let progress =
+        format!("{} of {} were measured and are shown", whole(measured as u64), count(all().count(), "cell"));
     match outcome.run.state {
         RunState::Complete => None,
         RunState::Failed => {
@@ -154,24 +151,30 @@ pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
 
 /// How many figures are how sure: throughput and latency apart, for tails are always less sure.
 pub(crate) fn precision(parts: &[Part]) -> Option<String> {
-    let of = |metrics: &[Metric]| {
-        let figures = parts.iter().flat_map(|part| &part.readings).flat_map(|r| metrics.iter().map(|&m| r.figure(m)));
-        let sure: Vec<bool> = figures
+    let of = |is_asked: &dyn Fn(&Column) -> bool| {
+        let figures = |part: &Part| {
+            let asked: Vec<Column> = columns(part).into_iter().filter(|column| is_asked(column)).collect();
+            part.readings.iter().flat_map(|one| asked.iter().map(|column| column.figure(one))).collect::<Vec<_>>()
+        };
+        let sure: Vec<bool> = parts
+            .iter()
+            .flat_map(figures)
             .filter(|figure| figure.interval().is_some_and(|interval| interval.half_width.is_some()))
             .map(|figure| !figure.is_imprecise())
             .collect();
         (sure.len(), sure.iter().filter(|&&sure| !sure).count())
     };
-    let (throughput, wide) = of(&[Metric::Iops]);
+    // Bandwidth is the same over a block's size.
+    let (throughput, wide) = of(&|column| column.metric == Some(Metric::Iops));
     let (latencies, wide_latencies) =
-        of(&[Metric::LatencyMean, Metric::LatencyMedian, Metric::Latency99, Metric::Latency9999]);
+        of(&|column| column.metric.is_some_and(|metric| metric.group() == Group::Latency));
     let share = |wide: usize, all: usize, noun: &str| match wide {
         0 => format!("all {} {noun} figures are within ±2 %", whole(all as u64)),
         _ => format!("{} of {} {noun} figures exceed ±2 %", whole(wide as u64), whole(all as u64)),
     };
     let measured = (throughput > 0)
         .then(|| format!("{}; {}", share(wide, throughput, "throughput"), share(wide_latencies, latencies, "latency")));
-    let (tried, wide) = trials::precision(parts);
+    let (tried, wide) = of(&|column| column.metric.is_none());
     let tried = (tried > 0).then(|| match wide {
         0 => format!("all {} figures of trials are within ±2 %", whole(tried as u64)),
         _ => format!("{} of {} figures of trials exceed ±2 %", whole(wide as u64), whole(tried as u64)),

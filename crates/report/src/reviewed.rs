@@ -30,7 +30,8 @@ impl Reviewed {
         let is_asked = |known: &KnownFigure| {
             let own = parts.iter().filter(|part| part.state_of_figures == State::Fresh && is_filled(outcome, part));
             own.flat_map(|part| &part.readings).any(|reading| {
-                is_key(reading) && is_alike(&reading.cell.workload, &Workload { align: None, ..known.workload.clone() })
+                is_key(reading)
+                    && is_alike(reading.cell().workload, &Workload { align: None, ..known.workload.clone() })
             })
         };
         let known: Vec<KnownFigure> = drive.published().into_iter().filter(is_asked).collect();

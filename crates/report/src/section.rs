@@ -28,7 +28,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
     let asked = match &part.step.action {
         Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => measure.summary(&prose::PHRASES),
         Action::Trial(trials) => trials.summary(),
-        _ => prose::common(&part.readings.iter().map(|reading| &reading.cell.workload).collect::<Vec<_>>()),
+        _ => prose::common(&part.readings.iter().map(|reading| reading.cell().workload).collect::<Vec<_>>()),
     };
     html! {
         section.step id=(part.anchor()) {
@@ -57,7 +57,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
 
 /// What of the traces that were replayed was passed over, each said once.
 fn passed_over(part: &Part) -> Vec<String> {
-    let replays = part.readings.iter().filter_map(|reading| reading.cell.workload.replay.as_ref());
+    let replays = part.readings.iter().filter_map(|reading| reading.point.workload()?.replay.as_ref());
     let mut told: Vec<String> = Vec::new();
     for words in replays.filter_map(replay::passed_over) {
         if !told.contains(&words) {
@@ -74,7 +74,7 @@ fn drive(state: State) -> String {
 
 fn repeated(part: &Part) -> String {
     if let Some(rounds) = part.rounds() {
-        let done = part.readings.iter().map(|reading| reading.cell.rounds().count()).max().unwrap_or_default();
+        let done = part.readings.iter().map(|reading| reading.cell().rounds().count()).max().unwrap_or_default();
         let window = (rounds.measure.repeats.most as usize).min(done);
         let of_all = format!("figures of all {}", count(done, "round"));
         return if window == done {
@@ -99,7 +99,7 @@ fn until(part: &Part, share: f64, most: u32) -> String {
     let interval =
         |reading: &&&Reading| reading.figure(Metric::Iops).interval().and_then(|interval| interval.relative());
     let precise = measured.iter().filter(|reading| interval(reading).is_some_and(|found| found <= share)).count();
-    let counts = || measured.iter().map(|reading| reading.cell.repeats.len());
+    let counts = || measured.iter().map(|reading| reading.cell().repeats.len());
     let (least, longest) = (counts().min().unwrap_or_default(), counts().max().unwrap_or_default());
     let times = if least == longest { least.to_string() } else { format!("{least} to {longest}") };
     let percent = axis::plain(share * 100.0);
@@ -118,7 +118,7 @@ fn measured(parts: &[Part], index: usize) -> Markup {
         Some(sweep) => {
             let names = base.map(|base| names(base, part));
             let names = names.as_ref().map(|[before, after]| [before.as_str(), after.as_str()]);
-            let is_repeated = part.readings.iter().any(|reading| reading.cell.repeats.len() > 1);
+            let is_repeated = part.readings.iter().any(|reading| reading.cell().repeats.len() > 1);
             (chart::lines(sweep), prose::sweep_caption(sweep.axis.title(), sweep.metric(), names, is_repeated))
         }
         None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
@@ -157,7 +157,8 @@ const CELLS_OVER_TIME: usize = 4;
 
 /// What the cells of a step did over time in their first repeats, where those are long.
 fn over_time(part: &Part) -> Markup {
-    let is_long = |reading: &&Reading| reading.cell.repeats.first().is_some_and(|first| first.series.len() >= LONG);
+    let is_long =
+        |reading: &&Reading| reading.point.measurements().next().is_some_and(|first| first.series.len() >= LONG);
     let long: Vec<&Reading> = part.readings.iter().filter(is_long).collect();
     if long.len() > CELLS_OVER_TIME {
         return html! {};
@@ -165,7 +166,7 @@ fn over_time(part: &Part) -> Markup {
     let map = |reading: &&Reading| {
         let name = table::cell_name(part, reading);
         let title = if name.is_empty() { HEAT_TITLE.to_owned() } else { format!("{name}: {HEAT_TITLE}") };
-        chart::heat_over_time(title, &Timeline::whole(reading.cell.repeats.first()?).binned(chart::STRETCHES))
+        chart::heat_over_time(title, &Timeline::whole(reading.point.measurements().next()?).binned(chart::STRETCHES))
     };
     let maps: Vec<Panel> = long.iter().filter_map(map).collect();
     html! { @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) } }
@@ -174,7 +175,7 @@ fn over_time(part: &Part) -> Markup {
 /// Chart, verdict and tables of a conditioning.
 fn conditioning(parts: &[Part], index: usize, capacity: Option<Bytes>) -> Markup {
     let part = &parts[index];
-    let measured = part.readings.first().and_then(|reading| reading.cell.repeats.first());
+    let measured = part.readings.first().and_then(|reading| reading.point.measurements().next());
     let Some(measurement) = measured else { return html! {} };
     let timeline = match part.condition() {
         Some(condition) => Timeline::of(condition, measurement),

@@ -96,13 +96,13 @@ pub fn bars(values: &[f64]) -> String {
 fn swept(part: &Part, most: usize) -> Option<Spark> {
     let [axis] = part.step.action.measure()?.axes.as_slice() else { return None };
     let readings: Vec<_> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
-    let is_number = readings.iter().all(|reading| axis::value(axis, reading.cell).is_some());
+    let is_number = readings.iter().all(|reading| axis::value(axis, reading.point).is_some());
     if !is_number || !(POINTS_LEAST..=most).contains(&readings.len()) {
         return None;
     }
-    let metric = metric(readings.iter().all(|reading| reading.cell.workload.pattern.is_random()));
+    let metric = metric(readings.iter().all(|reading| reading.cell().workload.pattern.is_random()));
     let mean = |figure: Figure| figure.interval().map_or(f64::NAN, |interval| interval.mean);
-    let label = |place: usize| axis::label(axis, readings[place].cell);
+    let label = |place: usize| axis::label(axis, readings[place].point);
     Some(Spark {
         title: part.step.title.clone(),
         name: part.step.name.clone(),
@@ -115,12 +115,12 @@ fn swept(part: &Part, most: usize) -> Option<Spark> {
 /// How fast the drive was while a step changed it.
 fn over_time(part: &Part, most: usize) -> Option<Spark> {
     let [reading] = part.readings.as_slice() else { return None };
-    let [measurement] = reading.cell.repeats.as_slice() else { return None };
+    let [measurement] = reading.point.measurements().collect::<Vec<_>>()[..] else { return None };
     let spans = Timeline::whole(measurement).binned(most);
     if !part.is_on_the_way() || spans.len() < POINTS_LEAST {
         return None;
     }
-    let is_random = reading.cell.workload.pattern.is_random();
+    let is_random = reading.cell().workload.pattern.is_random();
     let end = spans.last().map(|span| span.start + span.length)?;
     Some(Spark {
         title: part.step.title.clone(),

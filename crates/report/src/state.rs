@@ -81,6 +81,6 @@ impl State {
 /// How much the rounds of step `index` wrote; none where it was not measured.
 fn written_by(outcome: &Outcome, index: usize) -> Option<Bytes> {
     let step = outcome.steps.iter().find(|step| step.index == index)?;
-    step.cells.first()?.repeats.first()?;
-    Some(step.cells.iter().flat_map(|cell| cell.rounds()).map(|round| round.write.bytes).sum())
+    step.points.first()?.repeats.first()?;
+    Some(step.points.iter().flat_map(|point| point.rounds()).map(|round| round.write.bytes).sum())
 }

@@ -57,7 +57,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(rounds.lines().map(|line| line.trim_end().to_owned()));
     }
-    for part in parts.iter().filter(|part| !part.trials.is_empty()) {
+    for part in parts.iter().filter(|part| part.trials().is_some()) {
         let mut table = blank(width, color);
         if trials::lines(part, &mut table) {
             lines.push(String::new());
@@ -66,7 +66,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     }
     // What can be no key figure is shown as it is.
     let is_silent = |part: &&Part| {
-        part.trials.is_empty() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key)
+        part.trials().is_none() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key)
     };
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
@@ -115,21 +115,20 @@ fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
 
 /// The figures of a step, a row for each cell or job.
 fn cells(part: &Part, width: u16, color: bool) -> Table {
-    const FIGURES: [Metric; 4] = [Metric::Iops, Metric::Bandwidth, Metric::LatencyMean, Metric::Latency99];
     let mut table = blank(width, color);
     let head = |metric: Metric| match metric {
-        Metric::Iops | Metric::Bandwidth => metric.unit().to_owned(),
-        _ => format!("{}, {}", metric.title().trim_end_matches(" latency"), metric.unit()),
+        metric if metric.is_throughput() => metric.unit().to_owned(),
+        metric => format!("{}, {}", metric.title().trim_end_matches(" latency"), metric.unit()),
     };
     // Only replays that let somebody think have it, and they are about it.
     let has_time = part.readings.iter().any(|reading| reading.figure(Metric::Time).interval().is_some());
-    let shown: Vec<Metric> = FIGURES.into_iter().chain(has_time.then_some(Metric::Time)).collect();
+    let shown: Vec<Metric> = Metric::brief().chain(has_time.then_some(Metric::Time)).collect();
     let heads = shown.iter().map(|&metric| Cell::new(head(metric)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
     for reading in &part.readings {
         let figures = shown.iter().map(|&metric| figure_cell(&reading.figure(metric), color));
         let name = match cell_name(part, reading) {
-            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
+            name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
         table.add_row([Cell::new(name)].into_iter().chain(figures));
@@ -172,7 +171,7 @@ const RULED: TableStyle = TableStyle::new()
 /// and latencies are of one at a time unless a depth is given.
 fn short(row: &KeyFigure) -> String {
     let request = &row.request;
-    let is_latency = !matches!(row.metric, Metric::Iops | Metric::Bandwidth);
+    let is_latency = !row.metric.is_throughput();
     let name = match row.name() {
         name if request.in_flight() == 1 && (is_latency || !request.pattern.is_random()) => {
             name.replacen(", depth 1", "", 1)

@@ -36,8 +36,8 @@ impl<'p> Sweep<'p> {
     /// The sweep of `parts[index]`; none where it sweeps nothing that has an order.
     pub(crate) fn of(parts: &'p [Part<'p>], index: usize) -> Option<Self> {
         let part = &parts[index];
-        let axis = part.axes().iter().rev().find(|axis| distinct(part, axis) > 1)?;
-        let others: Vec<&Axis> = part.axes().iter().filter(|&other| other != axis).collect();
+        let axis = part.axes.iter().rev().find(|axis| distinct(part, axis) > 1)?;
+        let others: Vec<&Axis> = part.axes.iter().filter(|&other| other != axis).collect();
         let mut lines = Vec::new();
         match part.beside.map(|beside| &parts[beside]) {
             Some(base) => {
@@ -53,8 +53,8 @@ impl<'p> Sweep<'p> {
     /// The sweep of the same step in several runs, each with its name; none where it sweeps nothing that has an order.
     pub(crate) fn across(runs: &'p [Part<'p>], names: &[String]) -> Option<Self> {
         let base = runs.first()?;
-        let axis = base.axes().iter().rev().find(|axis| distinct(base, axis) > 1)?;
-        let others: Vec<&Axis> = base.axes().iter().filter(|&other| other != axis).collect();
+        let axis = base.axes.iter().rev().find(|axis| distinct(base, axis) > 1)?;
+        let others: Vec<&Axis> = base.axes.iter().filter(|&other| other != axis).collect();
         let lines = |(rank, (run, name)): (usize, (&'p Part<'p>, &String))| {
             lines_of(run, base, axis, &others, Some(name), rank)
         };
@@ -80,7 +80,7 @@ impl<'p> Sweep<'p> {
 
 /// How many values of `axis` the cells have; none where it has no order.
 fn distinct(part: &Part, axis: &Axis) -> usize {
-    let mut values: Vec<f64> = part.readings.iter().filter_map(|reading| axis::value(axis, reading.cell)).collect();
+    let mut values: Vec<f64> = part.readings.iter().filter_map(|reading| axis::value(axis, reading.point)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
     values.len()
@@ -97,18 +97,18 @@ fn lines_of<'p>(
 ) -> Vec<Line<'p>> {
     let mut groups: Vec<(String, Vec<&Reading>)> = Vec::new();
     for wanted in &like.readings {
-        let words: Vec<String> = others.iter().map(|other| axis::words(other, wanted.cell)).collect();
+        let words: Vec<String> = others.iter().map(|other| axis::words(other, wanted.point)).collect();
         let name = words.join(", ");
-        let reading = part.counterpart(wanted.cell);
+        let reading = part.counterpart(wanted.point);
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, readings)) => readings.extend(reading),
             None => groups.push((name, reading.into_iter().collect())),
         }
     }
     let line = |(place, (name, mut readings)): (usize, (String, Vec<&'p Reading<'p>>))| {
-        let x = |reading: &&Reading| axis::value(axis, reading.cell).unwrap_or(0.0);
+        let x = |reading: &&Reading| axis::value(axis, reading.point).unwrap_or(0.0);
         readings.sort_by(|a, b| x(a).total_cmp(&x(b)));
-        let pattern = readings[0].cell.workload.pattern;
+        let pattern = readings[0].cell().workload.pattern;
         let own = if name.is_empty() { pattern.words().to_owned() } else { name };
         let name = state.map_or_else(|| own.clone(), |state| format!("{own}, {}", state.to_lowercase()));
         Line { name, pattern, place, rank, readings }

@@ -7,13 +7,13 @@ use stats::Interval;
 
 use crate::axis;
 use crate::change::Change;
+use crate::column::{Column, columns};
 use crate::figure::{Figure, Reading};
 use crate::key::Scorecard;
-use crate::number::{count, kept, latency, significant, spread, three, with_unit};
+use crate::number::{count, kept, latency, significant, spread, three};
 use crate::part::{Part, names};
 use crate::rated::{self, Sheet};
 use crate::reviewed::Reviewed;
-use crate::trials;
 
 /// A table that scrolls sideways by itself where the page is narrow.
 pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
@@ -45,7 +45,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: 
                 td.unit { (row.metric.unit()) }
                 @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
                     @match entry {
-                        Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric)),
+                        Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric.unit())),
                         None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
                     }
                 }
@@ -72,18 +72,18 @@ fn changed(change: Option<Change>) -> Markup {
 
 /// One figure in a cell of a table.
 fn figure(figure: &Figure, metric: Metric) -> Markup {
-    figure_in(None, figure, metric)
+    figure_in(None, figure, metric.unit())
 }
 
 /// One figure in a cell of a table, marked where it is not sure; `state` is its column where a phone shows no heads.
-fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
+fn figure_in(state: Option<&str>, figure: &Figure, unit: &str) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
         Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
         Figure::TooFew => dash("Too few requests in a repeat to tell this percentile from the longest latency"),
         Figure::NotGiven => dash("Such a measurement does not give this figure"),
         Figure::Measured(interval) => html! {
-            td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, metric))
+            td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, unit))
                 data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
                 (three(interval.mean))
@@ -95,10 +95,10 @@ fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
 }
 
 /// `38,912 ± 45 IOPS, 5 repeats`: what stands behind a rounded figure.
-pub(crate) fn exact(interval: &Interval, metric: Metric) -> String {
+pub(crate) fn exact(interval: &Interval, unit: &str) -> String {
     let mean = significant(interval.mean, 6);
     let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
-    format!("{mean}{half} {}, {}", metric.unit(), count(interval.repeats, "repeat"))
+    format!("{mean}{half} {unit}, {}", count(interval.repeats, "repeat"))
 }
 
 /// All figures of a step, a row for each cell, to which links lead.
@@ -112,8 +112,9 @@ pub(crate) fn figures_again(part: &Part) -> Markup {
 }
 
 fn all_figures(part: &Part, rows: Rows) -> Markup {
-    let metrics = metrics(part);
-    let with_max = part.axes().iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
+    let columns = columns(part);
+    let is_simple = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
+    let with_max = part.trials().is_none() && is_simple;
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let scale = Scale::of(part);
     let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
@@ -123,21 +124,21 @@ fn all_figures(part: &Part, rows: Rows) -> Markup {
             caption { (about_figures(part)) }
             thead { tr {
                 (axis_head(part))
-                @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
+                @for column in &columns { th.number scope="col" { (head(column)) } }
                 @if let Some(scale) = &scale { th.number scope="col" { "IOPS, " span.unit { "× at " (scale.first) } } }
                 @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
                 @if with_limit { th scope="col" { "Held up by" } }
             } }
-            (grouped(part, rows, metrics.len() + 1 + more, |reading| html! {
-                @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
+            (grouped(part, rows, columns.len() + 1 + more, |reading| html! {
+                @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
                 @if let Some(scale) = &scale { td.number data-v=[scale.times(reading).map(kept)] { (scale.times(reading).map_or_else(|| "–".to_owned(), three)) } }
                 @if with_max { (longest(reading)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
-            @if let [Axis::Field(Field::Offset)] = part.axes() {
+            @if let [Axis::Field(Field::Offset)] = part.axes[..] {
                 tbody { tr.group {
                     th scope="row" { "Mean of all" }
-                    @for metric in &metrics { td.number data-v=[mean_of_all(part, *metric).map(kept)] { (mean_of_all(part, *metric).map_or_else(|| "–".to_owned(), three)) } }
+                    @for column in &columns { td.number data-v=[mean_of_all(part, column).map(kept)] { (mean_of_all(part, column).map_or_else(|| "–".to_owned(), three)) } }
                     @for _ in 0..more { td {} }
                 } }
             }
@@ -147,25 +148,25 @@ fn all_figures(part: &Part, rows: Rows) -> Markup {
 }
 
 /// What a disk utility calls the average across the surface: each place counts as much. Percentiles have no mean.
-fn mean_of_all(part: &Part, metric: Metric) -> Option<f64> {
-    let has_mean = matches!(metric, Metric::Iops | Metric::Bandwidth | Metric::LatencyMean);
-    let figure = |reading: &Reading| reading.figure(metric).interval().map(|interval| interval.mean);
-    let figures = part.readings.iter().map(figure).collect::<Option<Vec<f64>>>().filter(|_| has_mean)?;
+fn mean_of_all(part: &Part, column: &Column) -> Option<f64> {
+    column.metric.filter(|metric| metric.has_mean())?;
+    let figure = |reading: &Reading| column.interval(reading).map(|interval| interval.mean);
+    let figures = part.readings.iter().map(figure).collect::<Option<Vec<f64>>>()?;
     Some(figures.iter().sum::<f64>() / figures.len() as f64)
 }
 
 /// How a step's figures grow along a part of the drive that is swept, such as the number of drives.
 struct Scale<'a, 'p> {
     part: &'p Part<'a>,
-    axis: &'a Axis,
+    axis: &'p Axis,
     /// Its first value.
-    first: &'a str,
+    first: &'p str,
 }
 
 impl<'a, 'p> Scale<'a, 'p> {
     /// None where no part of the drive is swept, or what is has no order.
     fn of(part: &'p Part<'a>) -> Option<Self> {
-        let axis = part.axes().iter().find(|axis| matches!(axis, Axis::Part(_)))?;
+        let axis = part.axes.iter().find(|axis| matches!(axis, Axis::Part(_)))?;
         let values = || part.readings.iter().filter_map(|reading| value_at(reading, axis));
         let first = values().next()?;
         values().all(|value| value.parse::<f64>().is_ok()).then_some(Self { part, axis, first })
@@ -174,7 +175,7 @@ impl<'a, 'p> Scale<'a, 'p> {
     /// The IOPS of `reading` over those at the first value and the same of all else.
     fn times(&self, reading: &Reading) -> Option<f64> {
         let others = |reading: &Reading| {
-            let point = reading.cell.point.iter().filter(|(axis, _)| axis != self.axis);
+            let point = reading.point.point.iter().filter(|(axis, _)| axis != self.axis);
             point.cloned().collect::<Vec<_>>()
         };
         let is_first =
@@ -187,7 +188,7 @@ impl<'a, 'p> Scale<'a, 'p> {
 
 /// Where a reading is along `axis`.
 fn value_at<'a>(reading: &Reading<'a>, axis: &Axis) -> Option<&'a str> {
-    reading.cell.point.iter().find(|(of, _)| of == axis).map(|(_, value)| value.as_str())
+    reading.point.point.iter().find(|(of, _)| of == axis).map(|(_, value)| value.as_str())
 }
 
 /// The figures of a step beside those of another state, with the change.
@@ -201,12 +202,12 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
             thead { tr {
                 (axis_head(part))
                 @for metric in metrics {
-                    @for state in [&before, &after] { th.number scope="col" { (head(metric)) " " span.of { (state) } } }
+                    @for state in [&before, &after] { th.number scope="col" { (head(&Column::of(metric))) " " span.of { (state) } } }
                     th scope="col" { "Change" }
                 }
             } }
             (grouped(part, Rows::Linked, 1 + 3 * metrics.len(), |reading| html! {
-                @let other = base.counterpart(reading.cell);
+                @let other = base.counterpart(reading.point);
                 @for metric in metrics {
                     @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
                     @let second = reading.figure(metric);
@@ -225,7 +226,7 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
 pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
     let [before, after] = names(base, part);
     let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
-    let metrics = metrics(part);
+    let columns = columns(part);
     let table = html! {
         table {
             caption { (about_figures(part)) }
@@ -234,12 +235,12 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
                 @for state in [&before, &after] { th.number scope="col" { (state) } }
                 th scope="col" { "Change" }
             } }
-            @for reading in &part.readings { tbody id=[part.cell_anchor(reading.cell)] {
+            @for reading in &part.readings { tbody id=[part.cell_anchor(reading.point)] {
                 @if part.readings.len() > 1 {
                     tr.group { th scope="rowgroup" colspan="5" { (cell_name(part, reading)) } }
                 }
-                @let other = base.counterpart(reading.cell);
-                @for &metric in &metrics { tr {
+                @let other = base.counterpart(reading.point);
+                @for metric in columns.iter().filter_map(|column| column.metric) { tr {
                     @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
                     @let second = reading.figure(metric);
                     th scope="row" { (metric.title()) }
@@ -262,9 +263,12 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
 
 /// What sets a cell apart from the others of its step.
 pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
-    let words = part.axes().iter().map(|axis| axis::words(axis, reading.cell));
+    let words = part.axes.iter().map(|axis| axis::words(axis, reading.point));
     words.collect::<Vec<_>>().join(", ")
 }
+
+/// A value of more letters is written in several lines.
+pub(crate) const LONG: usize = 24;
 
 /// Whether links lead to the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,12 +278,24 @@ pub(crate) enum Rows {
     Plain,
 }
 
-/// The rows of a step's cells, one for each value of its last axis, under a heading for the values of the others.
+/// The rows of a step's points: of cells one for each value of the last axis, under a heading for the values of the
+/// others; of trials, which have many axes with short names, a row with all values for each at which something came of it.
 pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
-    let place = |reading: &Reading| part.cell_anchor(reading.cell).filter(|_| rows == Rows::Linked);
-    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
+    let place = |reading: &Reading| part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
+    if part.trials().is_some() {
+        let value = |axis: &Axis, reading: &Reading| {
+            let value = axis::label(axis, reading.point);
+            html! { th.long[value.len() > LONG] scope="row" { (value) } }
+        };
+        return html! {
+            tbody { @for reading in part.readings.iter().filter(|reading| reading.is_measured()) {
+                tr id=[place(reading)] { @for axis in &part.axes { (value(axis, reading)) } (cells(reading)) }
+            } }
+        };
+    }
+    let (last, outer) = part.axes.split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let group = |reading: &Reading| {
-        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
+        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.point)).collect();
         words.join(", ")
     };
     // A name is written as it is, not begun with a capital letter.
@@ -291,8 +307,8 @@ pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&R
                     tr.group { th.name[is_name] scope="rowgroup" colspan=(columns) { (group(&readings[0])) } }
                 }
                 @for reading in readings { tr id=[place(reading)] {
-                    @let workload = &reading.cell.workload;
-                    th scope="row" { (last.map_or_else(|| axis::kind(workload).to_owned(), |axis| axis::label(axis, reading.cell))) }
+                    @let workload = reading.cell().workload;
+                    th scope="row" { (last.map_or_else(|| axis::kind(workload).to_owned(), |axis| axis::label(axis, reading.point))) }
                     (cells(reading))
                 } }
             }
@@ -300,39 +316,36 @@ pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&R
     }
 }
 
+/// What heads the columns of what is swept, as [`grouped`] has them.
 pub(crate) fn axis_head(part: &Part) -> Markup {
-    html! { th scope="col" { (part.axes().last().map_or("Workload", |axis| axis.title())) } }
+    match part.trials() {
+        Some(_) => html! { @for axis in &part.axes { th scope="col" { (axis.title()) } } },
+        None => html! { th scope="col" { (part.axes.last().map_or("Workload", |axis| axis.title())) } },
+    }
 }
 
-/// The metrics that any cell of the step gives.
-fn metrics(part: &Part) -> Vec<Metric> {
-    let given = |metric: &Metric| part.readings.iter().any(|reading| reading.figure(*metric).interval().is_some());
-    Metric::ALL.into_iter().filter(given).collect()
-}
-
-pub(crate) fn head(metric: Metric) -> Markup {
+/// What heads the column of a figure; throughput is named by its unit.
+fn head(column: &Column) -> Markup {
+    let name = match column.metric {
+        Some(metric) if metric.is_throughput() => return html! { (metric.unit()) },
+        Some(_) => column.name.trim_end_matches(" latency"),
+        None => &column.name,
+    };
+    let heading = column.metric.and_then(Metric::heading);
+    let is_number = column.unit == "×";
     html! {
-        @match metric {
-            Metric::Iops | Metric::Bandwidth => (metric.unit()),
-            Metric::WriteAmplification => abbr title="Data programmed into flash for each byte written" { "Write ampl." },
-            Metric::ServiceMean | Metric::Service99 => {
-                abbr title="From submission; the others count from when a request came" {
-                    (metric.title().trim_end_matches(" latency"))
-                }
-                ", " span.unit { (metric.unit()) }
-            }
-            _ => { (metric.title().trim_end_matches(" latency")) ", " span.unit { (metric.unit()) } }
-        }
+        @match heading { Some((words, about)) => abbr title=(about) { (words) }, None => (name) }
+        @if !column.unit.is_empty() && !is_number { ", " span.unit { (column.unit) } }
     }
 }
 
 fn longest(reading: &Reading) -> Markup {
-    match reading.cell.repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
+    match reading.cell().repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
         Some(micros) => html! {
             td.number title=(latency(micros)) data-v=(kept(micros)) {
                 (three(micros))
                 // As wide as the interval that a mean would have: the digits stay below one another.
-                @if reading.cell.repeats.len() > 1 { " " span.spread {} }
+                @if reading.cell().repeats.len() > 1 { " " span.spread {} }
             }
         },
         None => figure(&Figure::NotMeasured, Metric::LatencyMean),
@@ -342,13 +355,17 @@ fn longest(reading: &Reading) -> Markup {
 /// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
 fn about_figures(part: &Part) -> String {
     let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
-    let tail = if is_told { "" } else { "; the 99.99 % latency takes 10,000 requests in each repeat to tell" };
+    let tail = if is_told || part.trials().is_some() {
+        ""
+    } else {
+        "; the 99.99 % latency takes 10,000 requests in each repeat to tell"
+    };
     about_repeats(part) + tail
 }
 
 fn about_repeats(part: &Part) -> String {
     let repeats: Vec<usize> =
-        part.readings.iter().map(|reading| reading.cell.repeats.len()).filter(|&n| n > 0).collect();
+        part.readings.iter().map(|reading| reading.point.repeats.len()).filter(|&n| n > 0).collect();
     match (repeats.iter().min(), repeats.iter().max()) {
         (Some(1), Some(1)) => "Measured once: no intervals".to_owned(),
         (Some(least), Some(most)) if least == most => format!("Means of {most} repeats ± 95 % confidence"),
@@ -361,20 +378,12 @@ fn about_repeats(part: &Part) -> String {
 pub(crate) fn imprecise(parts: &[Part]) -> Markup {
     let mut rows: Vec<(f64, &Part, String, String, String, Interval)> = Vec::new();
     for part in parts {
-        for reading in &part.readings {
-            for metric in Metric::ALL {
-                if let Some(interval) = reading.figure(metric).interval().filter(|interval| interval.is_imprecise()) {
-                    let cell = cell_name(part, reading);
-                    let (title, told) = (metric.title().to_owned(), with_unit(metric, interval.mean));
-                    rows.push((interval.relative().unwrap_or(0.0), part, cell, title, told, *interval));
-                }
+        let columns = columns(part);
+        for (reading, column) in part.readings.iter().flat_map(|one| columns.iter().map(move |column| (one, column))) {
+            if let Some(interval) = column.interval(reading).filter(Interval::is_imprecise) {
+                let (cell, told) = (cell_name(part, reading), column.told(&interval));
+                rows.push((interval.relative().unwrap_or(0.0), part, cell, column.name.clone(), told, interval));
             }
-        }
-    }
-    for part in parts {
-        for (point, column, interval) in trials::wide(part) {
-            let told = column.told(&interval);
-            rows.push((interval.relative().unwrap_or(0.0), part, point, column.name, told, interval));
         }
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));

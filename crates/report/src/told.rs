@@ -15,8 +15,8 @@ pub(crate) fn told(part: &Part) -> Option<String> {
     if first.figure(Metric::Time).interval().is_some() {
         return ends(part, Metric::Time);
     }
-    let is_part = part.axes().iter().any(|axis| matches!(axis, Axis::Part(_)));
-    let by = if first.cell.workload.pattern.is_random() { Metric::Iops } else { Metric::Bandwidth };
+    let is_part = part.axes.iter().any(|axis| matches!(axis, Axis::Part(_)));
+    let by = if first.point.workload()?.pattern.is_random() { Metric::Iops } else { Metric::Bandwidth };
     if is_part { ends(part, by) } else { None }
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn told(part: &Part) -> Option<String> {
 fn ends(part: &Part, metric: Metric) -> Option<String> {
     let mean = |reading: &Reading| reading.figure(metric).interval().map(|interval| interval.mean);
     let said = |reading: &Reading| {
-        let words: Vec<String> = part.axes().iter().map(|axis| axis::words(axis, reading.cell)).collect();
+        let words: Vec<String> = part.axes.iter().map(|axis| axis::words(axis, reading.point)).collect();
         let figure = with_unit(metric, mean(reading)?);
         Some(if words.is_empty() { figure } else { format!("{figure} at {}", words.join(", ")) })
     };

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::permitted::Refused;
 
 /// One thing that a trial can be told.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// The key in plans: `scale`.
     pub name: &'static str,
@@ -24,7 +24,7 @@ pub struct Choice {
 }
 
 /// What a choice may be.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),

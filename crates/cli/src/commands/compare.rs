@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-use lab::compare::{Aspect, CompareError, Comparison, Question, Verdict};
-use lab::recall;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use lab::compare::{CompareError, Comparison, Question, Verdict};
+use lab::{Aspect, recall};
 use store::Store;
 
 use super::history::Which;
@@ -36,8 +36,8 @@ pub struct Arguments {
     step: Vec<String>,
 
     /// Compare this figure alone; may be given several times
-    #[arg(long, value_enum)]
-    metric: Vec<Measure>,
+    #[arg(long, value_parser = aspects())]
+    metric: Vec<Aspect>,
 
     /// End with exit code 1 if a figure of a cell or a trial is really worse, and by more than this share
     #[arg(long, value_name = "PERCENT", value_parser = share)]
@@ -52,25 +52,10 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// A figure of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Measure {
-    /// Requests a second, of sequential patterns data a second
-    Throughput,
-    /// Mean latency
-    Latency,
-    /// The 99th percentile of latency
-    P99,
-}
-
-impl From<Measure> for Aspect {
-    fn from(measure: Measure) -> Self {
-        match measure {
-            Measure::Throughput => Self::Throughput,
-            Measure::Latency => Self::Latency,
-            Measure::P99 => Self::P99,
-        }
-    }
+/// The figures of cells that can be asked for.
+fn aspects() -> impl TypedValueParser<Value = Aspect> {
+    let values = Aspect::all().into_iter().map(|one| PossibleValue::new(one.name()).help(one.about()));
+    PossibleValuesParser::new(values).map(|name| Aspect::named(&name).expect("it is one of the names"))
 }
 
 /// A share in percent: `5%`, `2.5 %`, `5`.
@@ -85,10 +70,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// Compares the runs, prints what came of it and writes the report; fails where the guard does.
 pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     let outcomes = arguments.runs.iter().map(|which| Ok(recall(store, which.find(store)?.id)?));
-    let question = Question {
-        steps: arguments.step.clone(),
-        aspects: arguments.metric.iter().copied().map(Aspect::from).collect(),
-    };
+    let question = Question { steps: arguments.step.clone(), aspects: arguments.metric.clone() };
     let comparison = Comparison::of(outcomes.collect::<Result<_, Failure>>()?, question)?;
     match arguments.format {
         Format::Json => {
@@ -112,7 +94,7 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
 /// Fails if something is really worse by more than `share`, and also if nothing ever could.
 fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
     let mute = comparison.count(Verdict::CannotBeShown);
-    if mute == comparison.differences().count() {
+    if mute == comparison.contrasts.len() {
         return Err(Failure::usage(format!(
             "--fail-if-worse could never fail: with so few repeats no difference can be called real, however large, among {} \
              tests. Measure each cell or point {} times (--repeats), or guard fewer figures (--step, --metric)",

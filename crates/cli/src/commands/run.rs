@@ -325,8 +325,8 @@ fn document(
     let measurement = outcome
         .steps
         .iter()
-        .flat_map(|step| &step.cells)
-        .find_map(|cell| cell.repeats.first())
+        .flat_map(|step| &step.points)
+        .find_map(|point| point.measurements().next())
         .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` tells why")))?;
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {

@@ -68,15 +68,16 @@ fn has_figures(outcome: &Outcome) {
     assert!(!outcome.steps.is_empty(), "{plan} measures something");
     for step in &outcome.steps {
         let name = &outcome.plan.steps[step.index].name;
-        for cell in &step.cells {
+        for cell in step.points.iter().filter(|point| point.workload().is_some()) {
             let figure = |metric| cell.figure(metric).map_or(0.0, |figure| figure.mean);
             let (rate, latency) = (figure(Metric::Iops), figure(Metric::LatencyMean));
             assert!(rate > 0.0 && latency > 0.0, "{plan}: {name}: {:?}: {rate} IOPS, {latency} µs", cell.point);
         }
-        for trial in &step.trials {
-            let key = trial.point.key();
-            let first = trial.repeats.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} was not tried"));
-            let figure = first.figures.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} gave no figure"));
+        for point in step.points.iter().filter(|point| point.workload().is_none()) {
+            let key = point.key();
+            let first = point.repeats.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} was not tried"));
+            let figures = first.figures();
+            let figure = figures.first().unwrap_or_else(|| panic!("{plan}: {name}: {key} gave no figure"));
             assert!(figure.value > 0.0, "{plan}: {name}: {key}: {figure:?}");
         }
     }

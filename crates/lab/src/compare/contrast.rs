@@ -1,9 +1,9 @@
-//! One figure of one cell in two runs.
+//! One figure of one point in two runs.
 
 use stats::{ALPHA, Interval, RankTest, Ratio, outliers};
+use trial::Better;
 
-use super::Aspect;
-use crate::{CellOutcome, Metric};
+use crate::{Aspect, Metric, PointOutcome};
 
 /// What the repeats of one run gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,34 +17,74 @@ pub struct Side {
 }
 
 impl Side {
-    /// The figure in `cell`; none where it does not give it, or a repeat made too few requests to tell.
-    pub(super) fn of(cell: &CellOutcome, metric: Metric) -> Option<Self> {
-        let told = |repeat: &engine::Measurement| repeat.requests() >= metric.requests_needed();
-        if !cell.repeats.iter().all(told) {
-            return None;
-        }
-        Self::from_samples(cell.repeats.iter().filter_map(|repeat| metric.of(repeat)).collect())
-    }
-
     /// These figures of repeats; none where there are none.
     pub(super) fn from_samples(samples: Vec<f64>) -> Option<Self> {
         Some(Self { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples })
     }
 }
 
-/// A figure of a cell that two runs share.
+/// A figure that is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Its name, as people read it.
+    pub name: String,
+    /// Its unit: of requests as the report shows it, of trials as they give it.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// What it is of requests, and by which name it is asked for; none of a trial.
+    pub metric: Option<(Aspect, Metric)>,
+}
+
+impl Compared {
+    /// What is compared of `point`: of requests these aspects, of a trial all that is better one way if all is asked for.
+    pub(super) fn of(point: &PointOutcome, aspects: &[Aspect], is_all: bool) -> Vec<Self> {
+        let Some(workload) = point.workload() else {
+            let first = point.repeats.first().filter(|_| is_all).map_or_else(Vec::new, crate::Repeat::figures);
+            let is_better = first.into_iter().filter(|figure| figure.better != Better::Neither);
+            let of = |figure: trial::Figure| {
+                let more_is_better = figure.better == Better::More;
+                Self { name: figure.name, unit: figure.unit, more_is_better, metric: None }
+            };
+            return is_better.map(of).collect();
+        };
+        let of = |aspect: &Aspect| {
+            let metric = aspect.metric(workload.pattern);
+            let (name, unit) = (metric.title().to_owned(), metric.unit().to_owned());
+            Self { name, unit, more_is_better: metric.more_is_better(), metric: Some((*aspect, metric)) }
+        };
+        aspects.iter().map(of).collect()
+    }
+
+    /// What heads its tables, which no other figure of the step has: of requests by what it was asked for.
+    pub fn title(&self) -> &str {
+        self.metric.map_or(&self.name, |(aspect, _)| aspect.title())
+    }
+
+    /// Which way is better, in words.
+    pub fn better(&self) -> &'static str {
+        if self.more_is_better { "more is better" } else { "less is better" }
+    }
+
+    /// The figure at `point`; none where it does not give it, or a repeat made too few requests to tell.
+    pub(super) fn side(&self, point: &PointOutcome) -> Option<Side> {
+        let needed = self.metric.map_or(0, |(_, metric)| metric.requests_needed());
+        let is_told = point.measurements().all(|repeat| repeat.requests() >= needed);
+        is_told.then(|| point.samples(&self.name)).and_then(Side::from_samples)
+    }
+}
+
+/// A figure of a point that two runs share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contrast {
     /// The place of the step among the first run's [`steps`](crate::Outcome::steps).
     pub step: usize,
-    /// The place of the cell in that step.
-    pub cell: usize,
+    /// The place of the point in that step.
+    pub point: usize,
     /// The place of the other run among those compared.
     pub other: usize,
     /// What is compared.
-    pub aspect: Aspect,
-    /// The figure that stands for it here.
-    pub metric: Metric,
+    pub figure: Compared,
     /// The figure in the first run.
     pub before: Side,
     /// The figure in the other.
@@ -107,41 +147,52 @@ impl Verdict {
 }
 
 impl Contrast {
+    /// By what it was asked for; none of a trial.
+    pub fn aspect(&self) -> Option<Aspect> {
+        self.figure.metric.map(|(aspect, _)| aspect)
+    }
+
     /// What can be said of the difference.
     ///
     /// It is real if the corrected test says so and the means differ the same way as the ranks do: one repeat far
     /// off can turn a mean against all others, and then neither direction is shown.
     pub fn verdict(&self) -> Verdict {
-        judged(self.test.as_ref(), self.ratio.ratio, self.metric.more_is_better())
+        let Some(test) = self.test.filter(|test| test.least < ALPHA) else { return Verdict::CannotBeShown };
+        let is_larger = self.ratio.ratio > 1.0;
+        match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
+            false => Verdict::NotShown,
+            true if is_larger == self.figure.more_is_better => Verdict::Better,
+            true => Verdict::Worse,
+        }
     }
-}
 
-/// What a test says of a `ratio` of means.
-pub(super) fn judged(test: Option<&Test>, ratio: f64, more_is_better: bool) -> Verdict {
-    let Some(test) = test.filter(|test| test.least < ALPHA) else { return Verdict::CannotBeShown };
-    let is_larger = ratio > 1.0;
-    match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
-        false => Verdict::NotShown,
-        true if is_larger == more_is_better => Verdict::Better,
-        true => Verdict::Worse,
+    /// By what share the other run's figure is worse; negative where it is better.
+    pub fn loss(&self) -> f64 {
+        if self.figure.more_is_better { 1.0 - self.ratio.ratio } else { self.ratio.ratio - 1.0 }
+    }
+
+    /// Whether it is really worse, and by more than `share`.
+    pub fn is_worse_than(&self, share: f64) -> bool {
+        self.verdict() == Verdict::Worse && self.loss() > share
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Difference;
 
     fn contrast(metric: Metric, before: &[f64], after: &[f64]) -> Contrast {
         let side = |samples: &[f64]| Side::from_samples(samples.to_vec()).unwrap();
         let rank = RankTest::of(before, after).unwrap();
         let least = RankTest::least_p(before.len(), after.len());
+        let (name, unit) = (metric.title().to_owned(), metric.unit().to_owned());
+        let metric = metric.aspect().map(|aspect| (aspect, metric));
+        let more_is_better = metric.is_some_and(|(_, metric)| metric.more_is_better());
         Contrast {
             step: 0,
-            cell: 0,
+            point: 0,
             other: 1,
-            aspect: if metric == Metric::Iops { Aspect::Throughput } else { Aspect::P99 },
-            metric,
+            figure: Compared { name, unit, more_is_better, metric },
             before: side(before),
             after: side(after),
             ratio: Ratio::of(before, after).unwrap(),
@@ -163,12 +214,10 @@ mod tests {
     #[test]
     fn a_guard_minds_the_size_and_the_surety() {
         let (worse, shorter) = (contrast(Metric::Iops, &QUICK, &SLOW), contrast(Metric::LatencyMean, &QUICK, &SLOW));
-        let (worse, shorter) = (Difference::OfCell(&worse), Difference::OfCell(&shorter));
         assert!((worse.loss() - 0.06).abs() < 1e-9);
         assert!(worse.is_worse_than(0.05) && !worse.is_worse_than(0.07));
         assert!(!shorter.is_worse_than(0.05), "shorter is better");
         let unsure = contrast(Metric::Iops, &QUICK, &[100.2, 40.0, 101.5, 99.1, 100.1]);
-        let unsure = Difference::OfCell(&unsure);
         assert!(unsure.loss() > 0.05 && !unsure.is_worse_than(0.05), "one repeat far off");
     }
 

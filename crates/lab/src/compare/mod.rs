@@ -1,28 +1,23 @@
 //! Runs held against each other: which figures differ, by how much, and whether that is more than chance.
 
-mod aspect;
 mod caveat;
 mod contrast;
-mod difference;
 mod error;
 mod shared;
-mod tried;
+mod standings;
 
 use std::collections::HashMap;
 
-pub use aspect::Aspect;
-pub use contrast::{Contrast, Side, Test, Verdict};
-pub use difference::Difference;
+pub use contrast::{Compared, Contrast, Side, Test, Verdict};
 pub use error::CompareError;
-use shared::{Place, cells, counterpart};
+use shared::{Place, counterpart, places};
 pub use shared::{Unshared, Why};
+pub use standings::{Standing, Standings};
 use stats::{ALPHA, RankTest, Ratio, holm};
 use store::{Run, State};
-use tried::tried;
-pub use tried::{Standing, Standings, Tried};
 use workload::Arrival;
 
-use crate::Outcome;
+use crate::{Aspect, Metric, Outcome};
 
 /// What is asked of a comparison. The fewer figures, the fewer repeats it takes to call one real.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +32,7 @@ impl Question {
     /// The figures that are asked for, in the order of tables.
     pub fn aspects(&self) -> Vec<Aspect> {
         let is_asked = |aspect: &Aspect| self.aspects.is_empty() || self.aspects.contains(aspect);
-        Aspect::ALL.into_iter().filter(is_asked).collect()
+        Aspect::all().into_iter().filter(is_asked).collect()
     }
 
     fn asks(&self, step: &str) -> bool {
@@ -52,11 +47,10 @@ pub struct Comparison {
     pub outcomes: Vec<Outcome>,
     /// What was asked.
     pub question: Question,
-    /// Every figure of every shared cell, in the order of the first run's plan, a run after the other within a figure.
+    /// Every figure of every shared point, in the order of the first run's plan, a run after the other within a figure.
+    /// Where certain figures were asked for, trials have none.
     pub contrasts: Vec<Contrast>,
-    /// Every figure of trials at every shared point, in the same order; where certain figures of cells were asked for, none.
-    pub trials: Vec<Tried>,
-    /// The first run's cells, and points of trials, that another does not share.
+    /// The first run's points that another does not share.
     pub unshared: Vec<Unshared>,
     /// What else differs between the runs, and how sure the tests can be.
     pub caveats: Vec<String>,
@@ -77,22 +71,22 @@ impl Comparison {
         check_steps(base, &question)?;
         let aspects = question.aspects();
         let mut found = Found::default();
-        for place in cells(base).filter(|place| question.asks(place.name)) {
-            found.hold(&place, others, &aspects);
+        for place in places(base).filter(|place| question.asks(place.name)) {
+            // What is asked of cells alone says nothing of what trials lack.
+            if place.measured.workload().is_some() || question.aspects.is_empty() {
+                found.hold(&place, others, &aspects, question.aspects.is_empty());
+            }
         }
-        let (mut trials, apart) = tried(&outcomes, |step| question.asks(step) && question.aspects.is_empty());
-        found.unshared.extend(apart);
         for (at, other) in others.iter().enumerate() {
-            let is_held = found.contrasts.iter().map(|one| one.other).chain(trials.iter().map(|one| one.other));
-            if !is_held.into_iter().any(|held| held == at + 1) {
+            if !found.contrasts.iter().any(|one| one.other == at + 1) {
                 let why = found.why(at + 1);
                 return Err(CompareError::NothingShared { base: base.run.id, other: other.run.id, why });
             }
         }
         let Found { mut contrasts, unshared } = found;
-        correct(&mut contrasts, &mut trials);
+        correct(&mut contrasts);
         let caveats = others.iter().flat_map(|other| caveat::caveats(&base.run, &other.run)).collect();
-        Ok(Self { question, contrasts, trials, unshared, caveats, outcomes })
+        Ok(Self { question, contrasts, unshared, caveats, outcomes })
     }
 
     /// The run that the others are held against.
@@ -100,24 +94,19 @@ impl Comparison {
         &self.outcomes[0].run
     }
 
-    /// Every figure that is compared: those of cells, then those of trials.
-    pub fn differences(&self) -> impl Iterator<Item = Difference<'_>> {
-        self.contrasts.iter().map(Difference::OfCell).chain(self.trials.iter().map(Difference::OfTrial))
-    }
-
     /// How many tests the table has, over which p is corrected.
     pub fn tests(&self) -> usize {
-        self.differences().filter(|one| !one.follows() && one.test().is_some()).count()
+        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count()
     }
 
     /// How many there would be if every cell were repeated often enough: the figures less those that follow another.
     pub fn questions(&self) -> usize {
-        self.differences().filter(|one| !one.follows()).count()
+        self.contrasts.iter().filter(|one| !one.follows).count()
     }
 
     /// How many comparisons have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.differences().filter(|one| one.verdict() == verdict).count()
+        self.contrasts.iter().filter(|one| one.verdict() == verdict).count()
     }
 
     /// How many repeats each cell or point needs in each run before one comparison of this table can be called real.
@@ -126,8 +115,8 @@ impl Comparison {
     }
 
     /// The figures that are really worse, and by more than `share`, worst first.
-    pub fn worse_than(&self, share: f64) -> Vec<Difference<'_>> {
-        let mut worse: Vec<Difference> = self.differences().filter(|one| one.is_worse_than(share)).collect();
+    pub fn worse_than(&self, share: f64) -> Vec<&Contrast> {
+        let mut worse: Vec<&Contrast> = self.contrasts.iter().filter(|one| one.is_worse_than(share)).collect();
         worse.sort_by(|one, two| two.loss().total_cmp(&one.loss()));
         worse
     }
@@ -141,28 +130,25 @@ struct Found {
 }
 
 impl Found {
-    /// Holds one cell of the first run against that of each other.
-    fn hold(&mut self, place: &Place, others: &[Outcome], aspects: &[Aspect]) {
+    /// Holds one point of the first run against that of each other.
+    fn hold(&mut self, place: &Place, others: &[Outcome], aspects: &[Aspect], is_all: bool) {
         let counterparts: Vec<_> = others.iter().map(|other| counterpart(other, place)).collect();
-        for (at, found) in counterparts.iter().enumerate() {
-            if let Err(why) = *found {
-                let (step, cell) = (place.name.to_owned(), place.key.clone());
-                self.unshared.push(Unshared { other: at + 1, step, cell, why });
-            }
+        for (at, why) in counterparts.iter().enumerate().filter_map(|(at, found)| Some((at, found.err()?))) {
+            let (step, cell) = (place.name.to_owned(), place.measured.key());
+            self.unshared.push(Unshared { other: at + 1, step, cell, why });
         }
-        for &aspect in aspects {
-            let metric = aspect.metric(place.measured.workload.pattern);
-            let Some(before) = Side::of(place.measured, metric) else { continue };
-            for (at, cell) in counterparts.iter().enumerate() {
-                let Some(after) = cell.as_ref().ok().and_then(|cell| Side::of(cell, metric)) else { continue };
+        for figure in Compared::of(place.measured, aspects, is_all) {
+            let Some(before) = figure.side(place.measured) else { continue };
+            for (at, counterpart) in counterparts.iter().enumerate() {
+                let Some(after) = counterpart.ok().and_then(|point| figure.side(point)) else { continue };
                 let Some(ratio) = Ratio::of(&before.samples, &after.samples) else { continue };
-                let follows = aspect == Aspect::Latency
-                    && aspects.contains(&Aspect::Throughput)
-                    && place.measured.workload.arrival == Arrival::default();
+                let follows = figure.metric.is_some_and(|(_, metric)| metric == Metric::LatencyMean)
+                    && aspects.contains(&Aspect::THROUGHPUT)
+                    && place.measured.workload().is_some_and(|workload| workload.arrival == Arrival::default());
                 let test = if follows { None } else { test(&before.samples, &after.samples) };
-                let (step, cell, other, before) = (place.step, place.cell, at + 1, before.clone());
-                let found = Contrast { step, cell, other, aspect, metric, before, after, ratio, follows, test };
-                self.contrasts.push(found);
+                let (step, point, other) = (place.step, place.point, at + 1);
+                let (figure, before) = (figure.clone(), before.clone());
+                self.contrasts.push(Contrast { step, point, other, figure, before, after, ratio, follows, test });
             }
         }
     }
@@ -188,10 +174,8 @@ fn test(before: &[f64], after: &[f64]) -> Option<Test> {
 }
 
 /// Holm's correction over the whole table: of what was found, and of the least that could have been.
-fn correct(contrasts: &mut [Contrast], trials: &mut [Tried]) {
-    let of_trials = trials.iter_mut().filter_map(|one| one.test.as_mut());
-    let mut tests: Vec<&mut Test> =
-        contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).chain(of_trials).collect();
+fn correct(contrasts: &mut [Contrast]) {
+    let mut tests: Vec<&mut Test> = contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).collect();
     let adjusted = holm(&tests.iter().map(|test| test.rank.p).collect::<Vec<_>>());
     let least = holm(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
     for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
@@ -200,11 +184,11 @@ fn correct(contrasts: &mut [Contrast], trials: &mut [Tried]) {
     // Asked in order, the throughput of a cell in a run has come before the mean latency that follows it.
     let mut led: HashMap<(usize, usize, usize), Test> = HashMap::new();
     for one in contrasts {
-        let place = (one.step, one.cell, one.other);
-        match (one.aspect, one.follows) {
-            (Aspect::Throughput, _) => led.extend(one.test.map(|test| (place, test))),
-            (_, true) => one.test = led.get(&place).map(Test::turned),
-            (_, false) => {}
+        let place = (one.step, one.point, one.other);
+        if one.follows {
+            one.test = led.get(&place).map(Test::turned);
+        } else if one.aspect() == Some(Aspect::THROUGHPUT) {
+            led.extend(one.test.map(|test| (place, test)));
         }
     }
 }
@@ -230,9 +214,7 @@ fn check(outcomes: &[Outcome]) -> Result<(), CompareError> {
 }
 
 fn check_steps(base: &Outcome, question: &Question) -> Result<(), CompareError> {
-    let plan = |step: &crate::StepOutcome| &base.plan.steps[step.index];
-    let tried = base.steps.iter().filter(|step| !step.trials.is_empty()).map(|step| plan(step).name.as_str());
-    let mut known: Vec<&str> = cells(base).map(|place| place.name).chain(tried).collect();
+    let mut known: Vec<&str> = places(base).map(|place| place.name).collect();
     known.dedup();
     match question.steps.iter().find(|step| !known.contains(&step.as_str())) {
         None => Ok(()),

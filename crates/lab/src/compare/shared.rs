@@ -1,23 +1,24 @@
-//! Which cells two runs share.
+//! Which points two runs share.
 
 use std::fmt;
 
-use crate::{CellOutcome, Outcome, StepOutcome};
+use crate::plan::Action;
+use crate::{Outcome, PointOutcome};
 
-/// A cell of the first run, or a point of its trials, that another does not share.
+/// A point of the first run that another does not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unshared {
     /// The place of the other run among those compared.
     pub other: usize,
     /// The step's name.
     pub step: String,
-    /// The key of the cell or point.
+    /// The key of the point.
     pub cell: String,
     /// Why.
     pub why: Why,
 }
 
-/// Why a cell or a point is not shared.
+/// Why a point is not shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// The other run has no step of this name.
@@ -41,43 +42,33 @@ impl fmt::Display for Why {
     }
 }
 
-/// The cells that are measured by repeats, with step and key. What a conditioning did on its way is none of them.
-pub(super) fn cells(outcome: &Outcome) -> impl Iterator<Item = Place<'_>> {
-    outcome.steps.iter().enumerate().flat_map(|(at, step)| {
+/// A point and where it is.
+pub(super) struct Place<'a> {
+    pub(super) step: usize,
+    pub(super) point: usize,
+    pub(super) name: &'a str,
+    pub(super) measured: &'a PointOutcome,
+}
+
+/// The points that are measured by repeats. What a conditioning did on its way is none of them.
+pub(super) fn places(outcome: &Outcome) -> impl Iterator<Item = Place<'_>> {
+    let is_repeated = |action: &Action| action.measure().is_some() || matches!(action, Action::Trial(_));
+    outcome.steps.iter().enumerate().flat_map(move |(at, step)| {
         let plan = &outcome.plan.steps[step.index];
-        step.cells.iter().enumerate().filter_map(move |(cell, measured)| {
-            let measure = plan.action.measure()?;
-            Some(Place { step: at, cell, name: &plan.name, key: measure.cells[cell].key(), measured })
-        })
+        let points = step.points.iter().enumerate().filter(move |_| is_repeated(&plan.action));
+        points.map(move |(point, measured)| Place { step: at, point, name: &plan.name, measured })
     })
 }
 
-/// A cell and where it is.
-pub(super) struct Place<'a> {
-    pub(super) step: usize,
-    pub(super) cell: usize,
-    pub(super) name: &'a str,
-    pub(super) key: String,
-    pub(super) measured: &'a CellOutcome,
-}
-
-/// The cell of `other` with the same step, key and workload as `wanted`.
-pub(super) fn counterpart<'a>(other: &'a Outcome, wanted: &Place) -> Result<&'a CellOutcome, Why> {
-    let (step, measure) = other.steps.iter().find_map(|step| named(other, step, wanted.name)).ok_or(Why::NoStep)?;
-    let place = measure.cells.iter().position(|cell| cell.key() == wanted.key).ok_or(Why::NoCell)?;
-    let cell = &step.cells[place];
-    if cell.workload != wanted.measured.workload {
-        return Err(Why::OtherWorkload);
+/// The point of `other` with the same step and key at which the same was asked as at `wanted`.
+pub(super) fn counterpart<'a>(other: &'a Outcome, wanted: &Place) -> Result<&'a PointOutcome, Why> {
+    let mut of_step = places(other).filter(|place| place.name == wanted.name).peekable();
+    of_step.peek().ok_or(Why::NoStep)?;
+    let key = wanted.measured.key();
+    let found = of_step.map(|place| place.measured).find(|point| point.key() == key).ok_or(Why::NoCell)?;
+    match found.is_measured() && wanted.measured.is_measured() {
+        _ if found.asked != wanted.measured.asked => Err(Why::OtherWorkload),
+        true => Ok(found),
+        false => Err(Why::NotMeasured),
     }
-    let is_measured = |cell: &CellOutcome| cell.repeats.iter().any(|repeat| repeat.requests() > 0);
-    if is_measured(cell) && is_measured(wanted.measured) { Ok(cell) } else { Err(Why::NotMeasured) }
-}
-
-fn named<'a>(
-    outcome: &'a Outcome,
-    step: &'a StepOutcome,
-    name: &str,
-) -> Option<(&'a StepOutcome, &'a crate::plan::Measure)> {
-    let plan = &outcome.plan.steps[step.index];
-    plan.action.measure().filter(|_| plan.name == name).map(|measure| (step, measure))
 }

@@ -1,4 +1,6 @@
-//! What a step sweeps: fields of the workload, parts of the simulated drive, or jobs side by side.
+//! What a step sweeps: fields of the workload, parts of the simulated drive, jobs side by side, or what a trial is told.
+
+use trial::Choice;
 
 use super::Field;
 
@@ -12,6 +14,8 @@ pub enum Axis {
     Part(String),
     /// The jobs of a step, which run at the same time; by their names.
     Job,
+    /// What a trial is told.
+    Choice(&'static Choice),
 }
 
 impl Axis {
@@ -21,6 +25,7 @@ impl Axis {
             Self::Field(field) => field.name(),
             Self::Part(path) => path,
             Self::Job => "job",
+            Self::Choice(choice) => choice.name,
         }
     }
 
@@ -30,6 +35,7 @@ impl Axis {
             Self::Field(field) => field.title(),
             Self::Part(path) => path,
             Self::Job => "Job",
+            Self::Choice(choice) => choice.title,
         }
     }
 
@@ -37,7 +43,7 @@ impl Axis {
     pub const fn field(&self) -> Option<Field> {
         match self {
             Self::Field(field) => Some(*field),
-            Self::Part(_) | Self::Job => None,
+            Self::Part(_) | Self::Job | Self::Choice(_) => None,
         }
     }
 }

@@ -15,7 +15,7 @@ use super::rounds::{by, watch};
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::trials::TrialDraft;
 use super::value::{Value, entries, prose, table, text};
-use crate::{Metric, Quantity};
+use crate::Metric;
 
 /// A step as it was written.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(super) struct Draft {
 #[derive(Clone, Debug)]
 pub(super) struct YieldDraft {
     /// What of the measurement it is.
-    pub(super) quantity: Quantity,
+    pub(super) quantity: Metric,
     /// The figure's name, with what is swept in braces.
     pub(super) template: String,
     /// Where the name stands.
@@ -210,9 +210,9 @@ impl<'m> Drafts<'m> {
         let Some(yields) = table(value, self.mistakes) else { return Vec::new() };
         let mut read = Vec::new();
         for (name, span, value) in entries(yields) {
-            match (Quantity::named(name), self.mistakes.keep(text(value))) {
+            match (Metric::named(name), self.mistakes.keep(text(value))) {
                 (Some(quantity), Some(template)) => read.push(YieldDraft { quantity, template, span: value.span() }),
-                (None, _) => self.mistakes.push(unknown_key(name, span, &Quantity::names(), "`yields`")),
+                (None, _) => self.mistakes.push(unknown_key(name, span, &Metric::names(), "`yields`")),
                 (Some(_), None) => {}
             }
         }

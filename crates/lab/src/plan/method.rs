@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::parse::{Form, Length, PlanDraft};
 use super::value::{Value, wrong_type};
 use super::{Axis, Passes, Phase, Plan, Site};
-use crate::Quantity;
+use crate::Metric;
 
 /// How a published review is repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Yield {
     /// The cell's key; empty where nothing is swept.
     pub cell: String,
     /// What of the measurement it is.
-    pub quantity: Quantity,
+    pub quantity: Metric,
     /// The figure.
     pub id: String,
 }
@@ -289,7 +289,7 @@ fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Ran
         }
         match cells.is_empty() {
             false => {}
-            true if rests && matches!(quantity, Quantity::Energy | Quantity::Power) => {
+            true if rests && matches!(quantity, Metric::Energy | Metric::Power) => {
                 give(String::new(), yielded.template.clone());
             }
             true => mistakes.push(

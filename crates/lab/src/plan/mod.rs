@@ -182,7 +182,7 @@ pub(crate) fn job(point: &[(Axis, String)]) -> Option<&str> {
 }
 
 /// The values of `point` by name.
-fn join<'p>(point: impl IntoIterator<Item = &'p (Axis, String)>, between: &str) -> String {
+pub(crate) fn join<'p>(point: impl IntoIterator<Item = &'p (Axis, String)>, between: &str) -> String {
     point.into_iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(between)
 }
 

@@ -127,7 +127,7 @@ impl Snapshot {
         if let Some(did) = measurement.drive {
             self.counters = Some(self.counters.map_or(did, |sum| sum + did));
         }
-        let figures = Metric::ALL.into_iter().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
+        let figures = Metric::tabled().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
         self.last = Some(Last { step: step.to_owned(), cell: cell.to_owned(), figures });
         if self.now.take().is_none() {
             self.history = by_second(measurement);

@@ -236,7 +236,7 @@ mod tests {
         assert_eq!((review.method.parts.len(), review.published.figures().count()), (2, 4));
         let keys =
             ["value", "about", "at_least", "at_most", "below", "ratio", "tolerance", "label", "odd", "unmeasured"];
-        for word in keys.into_iter().chain(crate::Quantity::names()) {
+        for word in keys.into_iter().chain(crate::Metric::names()) {
             assert!(page.contains(&format!("`{word}`")), "`{word}` is explained");
         }
     }

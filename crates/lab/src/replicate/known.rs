@@ -6,7 +6,7 @@ use workload::Workload;
 
 use super::{Expect, Published, Use, catalog};
 use crate::plan::{Action, Part, Step};
-use crate::{Metric, Quantity};
+use crate::{Group, Metric};
 
 /// A figure that a review published, with its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,10 @@ fn of_part(part: &Part, published: &Published, preset: &Preset) -> Vec<KnownFigu
         for cell in &measure.cells {
             let key = cell.key();
             for yielded in part.yields.iter().filter(|one| is_filled && one.step == step.name && one.cell == key) {
-                let Quantity::Of(metric) = yielded.quantity else { continue };
+                let metric = yielded.quantity;
+                if matches!(metric.group(), Group::Energy | Group::Elapsed) {
+                    continue;
+                }
                 let Some(figure) = published.figures().find(|figure| figure.id == yielded.id) else { continue };
                 let (Some(Expect::Value { value, .. }), None) = (figure.expect, &figure.odd) else { continue };
                 let (workload, source, rig) = (cell.workload.clone(), published.source.clone(), rig.clone());

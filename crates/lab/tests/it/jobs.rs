@@ -115,18 +115,22 @@ fn a_step_like_another_has_its_jobs() {
 #[test]
 fn a_job_has_figures_of_its_own_that_show_what_runs_beside_it() {
     let outcome = outcome(&format!("{FILL}{MIXED}"));
-    let cells = &outcome.steps.last().unwrap().cells;
+    let cells = &outcome.steps.last().unwrap().points;
     assert_eq!(cells.iter().map(|cell| cell.repeats.len()).collect::<Vec<_>>(), [2, 2]);
-    let [reader, writer] = [0, 1].map(|cell| &cells[cell].repeats[0]);
+    let [reader, writer] = [0, 1].map(|cell| cells[cell].repeats[0].measurement().unwrap());
     assert!(reader.read.requests > 0 && reader.write.requests == 0);
     assert!(writer.write.requests > 0 && writer.read.requests == 0);
     assert_eq!(reader.drive.unwrap().host_written, writer.drive.unwrap().host_written, "it was the same time");
     assert_ne!(reader.seed, writer.seed);
     let lone = MIXED.split("[[step.job]]\nname = \"writer\"").next().unwrap();
     let quiet = self::outcome(&format!("{FILL}{lone}"));
-    let mean = |outcome: &Outcome| outcome.steps.last().unwrap().cells[0].figure(Metric::LatencyMean).unwrap().mean;
+    let mean = |outcome: &Outcome| outcome.steps.last().unwrap().points[0].figure(Metric::LatencyMean).unwrap().mean;
     assert!(mean(&outcome) > 1.5 * mean(&quiet), "{} beside writes, {} alone", mean(&outcome), mean(&quiet));
-    assert_eq!(reader.seed, quiet.steps.last().unwrap().cells[0].repeats[0].seed, "a job keeps its requests");
+    assert_eq!(
+        reader.seed,
+        quiet.steps.last().unwrap().points[0].repeats[0].measurement().unwrap().seed,
+        "a job keeps its requests"
+    );
 }
 
 #[test]
@@ -161,9 +165,9 @@ fn jobs_run_on_a_file_too() {
     let target = Target::open(&directory.path().join("file.bin"), &access).unwrap();
     carry_out(&plan, &store, run, &mut Real::new(target));
     let outcome = recall(&store.into_inner().unwrap(), run).unwrap();
-    for (cell, job) in outcome.steps.last().unwrap().cells.iter().zip(["reader", "writer"]) {
+    for (cell, job) in outcome.steps.last().unwrap().points.iter().zip(["reader", "writer"]) {
         assert_eq!((cell.point[0].1.as_str(), cell.repeats.len()), (job, 2));
-        assert_eq!(cell.repeats.iter().all(|one| one.write.requests > 0), job == "writer");
+        assert_eq!(cell.measurements().all(|one| one.write.requests > 0), job == "writer");
     }
 }
 
@@ -171,8 +175,14 @@ fn jobs_run_on_a_file_too() {
 fn jobs_run_on_drives_with_other_parts() {
     let steps = format!("{FILL}{}", MIXED.replace("iodepth = 4", "sweep.drive.nand.read = [\"25us\", \"100us\"]"));
     let outcome = outcome(&steps);
-    let means: Vec<f64> =
-        outcome.steps.last().unwrap().cells.iter().map(|cell| cell.figure(Metric::LatencyMean).unwrap().mean).collect();
+    let means: Vec<f64> = outcome
+        .steps
+        .last()
+        .unwrap()
+        .points
+        .iter()
+        .map(|cell| cell.figure(Metric::LatencyMean).unwrap().mean)
+        .collect();
     assert_eq!(means.len(), 4);
     assert!(means[2] > means[0] + 50.0, "readers of fast and slow flash: {means:?}");
 }

@@ -41,8 +41,8 @@ fn carry_out(steps: &str, target: &str) -> Result<Outcome, LabError> {
 
 /// The figure of every cell of the last step, by the cell's key.
 fn figures(outcome: &Outcome, metric: Metric) -> Vec<(String, f64)> {
-    let cells = &outcome.steps.last().unwrap().cells;
-    let key = |cell: &assay_lab::CellOutcome| {
+    let cells = &outcome.steps.last().unwrap().points;
+    let key = |cell: &assay_lab::PointOutcome| {
         cell.point.iter().map(|(axis, value)| format!("{}={value}", axis.name())).collect::<Vec<_>>().join(" ")
     };
     cells.iter().map(|cell| (key(cell), cell.figure(metric).expect("it was measured").mean)).collect()
@@ -96,7 +96,7 @@ number_ios = 400
 sweep.iodepth = [1, 32]
 ";
     let outcome = carry_out(steps, SMALL).unwrap();
-    let read = &outcome.steps[0].cells;
+    let read = &outcome.steps[0].points;
     assert_eq!(read.len(), 4);
     let iops: Vec<f64> = read.iter().map(|cell| cell.figure(Metric::Iops).unwrap().mean).collect();
     assert!(iops[3] > iops[1] * 3.0, "ten channels serve 32 requests faster than one: {iops:?}");

@@ -30,7 +30,7 @@ fn simulated(steps: &str, target: &str) -> Outcome {
 /// What the only cell of step number `index` gave.
 fn measured(outcome: &Outcome, index: usize) -> &Measurement {
     let step = outcome.steps.iter().find(|step| step.index == index).expect("the step measures");
-    &step.cells[0].repeats[0]
+    step.points[0].measurements().next().expect("it was measured")
 }
 
 const FAST: &str = "[[step]]\nname = \"age\"\ndo = \"precondition\"\n";
@@ -111,7 +111,7 @@ fn a_simulated_drive_is_known_to_have_what_its_file_says() {
     assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
     let outcome = simulated(&format!("{FAST}spare = \"12%\"\n"), DRIVES[0]);
     assert_eq!(measured(&outcome, 0).workload.sprandom.unwrap().to_string(), "12 %");
-    assert_eq!(outcome.steps[0].cells[0].workload, measured(&outcome, 0).workload);
+    assert_eq!(outcome.steps[0].points[0].workload(), Some(&measured(&outcome, 0).workload));
 }
 
 const READ: &str = "[[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\n";

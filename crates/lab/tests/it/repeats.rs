@@ -47,7 +47,7 @@ impl Bench {
 }
 
 fn counts(outcome: &Outcome) -> Vec<usize> {
-    outcome.steps[0].cells.iter().map(|cell| cell.repeats.len()).collect()
+    outcome.steps[0].points.iter().map(|cell| cell.repeats.len()).collect()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn what_was_enough_before_is_enough_when_the_run_is_resumed() {
         }
     }
     let resumed = bench.carry_out();
-    for (one, other) in whole.steps[0].cells.iter().zip(&resumed.steps[0].cells) {
+    for (one, other) in whole.steps[0].points.iter().zip(&resumed.steps[0].points) {
         assert_eq!(one.repeats, other.repeats);
     }
 }

@@ -96,7 +96,7 @@ fn the_last_rounds_are_the_window_once_the_watched_cell_is_steady() {
     let bench = Bench::of(MATRIX);
     bench.carry_out(&mut small(), false);
     let outcome = bench.outcome();
-    let cells = &outcome.steps[0].cells;
+    let cells = &outcome.steps[0].points;
     assert_eq!(cells.len(), 4);
     let done = cells[0].rounds().count();
     assert!((5..=12).contains(&done), "{done} rounds");
@@ -119,9 +119,9 @@ fn each_measurement_finds_the_drive_as_the_one_before_left_it() {
     let bench = Bench::of(WEARING);
     bench.carry_out(&mut small(), false);
     let outcome = bench.outcome();
-    let iops: Vec<f64> = outcome.steps[0].cells[0].rounds().map(|round| round.iops()).collect();
+    let iops: Vec<f64> = outcome.steps[0].points[0].rounds().map(|round| round.iops()).collect();
     assert_eq!(iops.len(), 20, "without a rule all rounds are run");
-    assert_eq!(outcome.steps[0].cells[0].repeats.len(), 20, "and all of them count");
+    assert_eq!(outcome.steps[0].points[0].repeats.len(), 20, "and all of them count");
     assert!(iops[19] < iops[0] * 0.8, "{iops:?}");
     assert!(outcome.findings.iter().all(|finding| !finding.text.contains("Steady")), "{:?}", outcome.findings);
 }
@@ -132,7 +132,7 @@ fn what_is_never_steady_is_measured_to_the_last_round_and_said() {
     let bench = Bench::of(&WEARING.replace("rounds = 20\nsteady = false", rule));
     bench.carry_out(&mut small(), false);
     let outcome = bench.outcome();
-    assert!(outcome.steps[0].cells.iter().all(|cell| cell.rounds().count() == 6));
+    assert!(outcome.steps[0].points.iter().all(|cell| cell.rounds().count() == 6));
     let said: Vec<&str> = outcome.findings.iter().map(|finding| finding.text.as_str()).collect();
     assert!(said.iter().any(|text| text.contains("not reached in 6 rounds")), "{said:?}");
 }
@@ -155,7 +155,7 @@ fn a_simulated_run_that_was_cut_off_ends_as_one_that_was_not() {
     }
     cut.carry_out(&mut small(), false);
     let [one, other] = [&whole, &cut].map(|bench| bench.outcome().steps);
-    for (one, other) in one[0].cells.iter().zip(&other[0].cells) {
+    for (one, other) in one[0].points.iter().zip(&other[0].points) {
         assert!(one.rounds().eq(other.rounds()), "{:?}", one.point);
     }
 }

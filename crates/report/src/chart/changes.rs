@@ -1,6 +1,6 @@
 //! How far other runs lie from the first, with intervals: what lines that run close together cannot show.
 
-use lab::compare::Difference;
+use lab::compare::Contrast;
 use plotly::common::{DashType, ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode, TickMode};
 use plotly::layout::{Axis, AxisType};
 use plotly::{Plot, Scatter};
@@ -26,7 +26,7 @@ const CHANGE: &str = "Change (%)";
 /// A change to be drawn.
 pub(crate) struct Change<'c> {
     /// What is compared.
-    pub(crate) difference: Difference<'c>,
+    pub(crate) contrast: &'c Contrast,
     /// What is said of it when it is hovered over.
     pub(crate) said: Vec<String>,
 }
@@ -131,7 +131,7 @@ fn shares(series: &[Changes]) -> Axis {
 /// From what to what each change may reach.
 fn all_ends(series: &[Changes], scale: Scale) -> impl Iterator<Item = f64> {
     series.iter().flat_map(|series| &series.points).flat_map(move |(_, change)| {
-        let ratio = change.difference.ratio();
+        let ratio = change.contrast.ratio;
         let (low, high) = ratio.bounds.unwrap_or((ratio.ratio, ratio.ratio));
         [scale.of(low), scale.of(high)]
     })
@@ -151,7 +151,7 @@ fn plot(along: Axis, amounts: Axis, scale: Scale, mut series: Vec<Changes>) -> O
 /// Draws points with their intervals, filled where the change is more than chance, hollow where it may be chance.
 fn draw(series: Changes, scale: Scale, plot: &mut Plot) {
     let Changes { name, color, points } = series;
-    let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.difference.verdict().is_real());
+    let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.contrast.verdict().is_real());
     let mut is_first = true;
     for (points, symbol) in [(real, MarkerSymbol::Circle), (open, MarkerSymbol::CircleOpen)] {
         if !points.is_empty() {
@@ -169,7 +169,7 @@ fn trace(
     scale: Scale,
     points: &[(f64, Change)],
 ) -> Box<Scatter<f64, f64>> {
-    let ratios = || points.iter().map(|(_, change)| change.difference.ratio());
+    let ratios = || points.iter().map(|(_, change)| change.contrast.ratio);
     let arm = |ratio: Ratio, end: fn((f64, f64)) -> f64| {
         ratio.bounds.map_or(0.0, |bounds| (scale.of(end(bounds)) - scale.of(ratio.ratio)).abs())
     };

@@ -87,8 +87,8 @@ pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
     let panel = |line: &Line| {
         let curve = |(place, reading): (usize, &&Reading)| {
             let mut latency = Histogram::new();
-            reading.cell.repeats.iter().for_each(|repeat| latency.merge(&repeat.latency()));
-            let (name, pattern) = (label(sweep.axis, reading.cell), line.pattern);
+            reading.cell().repeats.iter().for_each(|repeat| latency.merge(&repeat.latency()));
+            let (name, pattern) = (label(sweep.axis, reading.point), line.pattern);
             (!latency.is_empty()).then_some(Curve { name, pattern, place, rank: 0, latency })
         };
         let curves: Vec<Curve> = line.readings.iter().enumerate().filter_map(curve).collect();
@@ -108,14 +108,15 @@ pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
 fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
-        let workload = &reading.cell.workload;
-        let own = reading.cell.point.iter().map(|(axis, _)| crate::axis::words(axis, reading.cell)).collect::<Vec<_>>();
+        let workload = &reading.cell().workload;
+        let own =
+            reading.point.point.iter().map(|(axis, _)| crate::axis::words(axis, reading.point)).collect::<Vec<_>>();
         let own = if own.is_empty() { workload.pattern.words().to_owned() } else { own.join(", ") };
         for (kind, kind_pattern) in
             [("reads", Pattern::RandRead), ("writes", Pattern::RandWrite), ("trims", Pattern::RandTrim)]
         {
             let mut latency = Histogram::new();
-            for repeat in &reading.cell.repeats {
+            for repeat in &reading.cell().repeats {
                 latency.merge(match kind_pattern {
                     Pattern::RandRead => &repeat.read.latency,
                     Pattern::RandWrite => &repeat.write.latency,

@@ -10,7 +10,7 @@ use super::{COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis
 use crate::axis::{head, is_logarithmic, label, labelled, value};
 use crate::figure::{Figure, Reading};
 use crate::number::{count, spread, with_unit};
-use crate::part::cell_place;
+use crate::part::point_place;
 use crate::sweep::{Line, Sweep};
 
 /// The most labels along an axis that a narrow chart has room for.
@@ -24,7 +24,7 @@ pub(crate) fn lines(sweep: &Sweep) -> Vec<Panel> {
 /// The panel of one figure of a sweep.
 pub(crate) fn lines_for(sweep: &Sweep, metric: Metric) -> Panel {
     let title = match metric {
-        Metric::Iops | Metric::Bandwidth => format!("{}, more is better", metric.unit()),
+        metric if metric.is_throughput() => format!("{}, more is better", metric.unit()),
         _ => format!("{} ({}), less is better", metric.title(), metric.unit()),
     };
     let readings = || sweep.lines.iter().flat_map(|line| &line.readings);
@@ -41,7 +41,7 @@ pub(crate) fn lines_for(sweep: &Sweep, metric: Metric) -> Panel {
 /// A figure as a column of data is headed: `IOPS`, `Mean latency (µs)`.
 pub(super) fn metric_head(metric: Metric) -> String {
     match metric {
-        Metric::Iops | Metric::Bandwidth => metric.unit().to_owned(),
+        metric if metric.is_throughput() => metric.unit().to_owned(),
         _ => format!("{} ({})", metric.title(), metric.unit()),
     }
 }
@@ -63,7 +63,7 @@ pub(super) fn along(sweep: &Sweep) -> plotly::layout::Axis {
         .lines
         .iter()
         .flat_map(|line| &line.readings)
-        .map(|reading| (place(reading, sweep.axis), label(sweep.axis, reading.cell)))
+        .map(|reading| (place(reading, sweep.axis), label(sweep.axis, reading.point)))
         .collect();
     cells.sort_by(|a, b| a.0.total_cmp(&b.0));
     cells.dedup_by(|a, b| a.0 == b.0);
@@ -92,7 +92,7 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
         .line(look.line())
         .marker(look.marker())
         .text_array(text.collect())
-        .custom_data(line.readings.iter().map(|reading| cell_place(reading.cell)).collect())
+        .custom_data(line.readings.iter().map(|reading| point_place(reading.point)).collect())
         .hover_template(TEXT_ONLY);
     match halves.clone().any(|half| half.is_some()) {
         false => trace,
@@ -110,10 +110,10 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
 fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
     // A percentile that no repeat made enough requests for has samples, but no figure.
     let is_told =
-        |reading: &&&Reading| reading.figure(metric).interval().is_some() && reading.samples(metric).len() > 1;
+        |reading: &&&Reading| reading.figure(metric).interval().is_some() && reading.samples(metric.title()).len() > 1;
     let dots = || line.readings.iter().filter(is_told);
-    let x = dots().flat_map(|reading| reading.samples(metric).iter().map(|_| place(reading, along)));
-    let y = dots().flat_map(|reading| reading.samples(metric).iter().copied());
+    let x = dots().flat_map(|reading| reading.samples(metric.title()).iter().map(|_| place(reading, along)));
+    let y = dots().flat_map(|reading| reading.samples(metric.title()).iter().copied());
     Scatter::new(x.collect(), drawn(y))
         .name(hover(std::slice::from_ref(&line.name)))
         .legend_group(&line.name)
@@ -130,7 +130,7 @@ fn said(line: &Line, reading: &Reading, along: &Axis, metric: Metric, figure: &F
     let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
     hover(&[
         line.name.clone(),
-        format!("{}: {}", along.title(), label(along, reading.cell)),
+        format!("{}: {}", along.title(), label(along, reading.point)),
         format!("{}{spread}", with_unit(metric, interval.mean)),
         count(interval.repeats, "repeat"),
     ])
@@ -141,5 +141,5 @@ fn places(line: &Line, along: &Axis) -> Vec<f64> {
 }
 
 pub(super) fn place(reading: &Reading, along: &Axis) -> f64 {
-    value(along, reading.cell).unwrap_or(0.0)
+    value(along, reading.point).unwrap_or(0.0)
 }

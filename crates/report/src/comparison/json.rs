@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use lab::compare::{Comparison, Contrast, Difference, Side};
+use lab::compare::{Comparison, Contrast, Side};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
@@ -13,7 +13,10 @@ use super::prose::{Place, place};
 /// and how many comparisons are really worse by more; what was not asked for or cannot be told is null.
 pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> String {
     let runs: Vec<Value> = comparison.outcomes.iter().map(|outcome| run(&outcome.run)).collect();
-    let comparisons: Vec<Value> = comparison.contrasts.iter().map(|one| contrast(comparison, one, guard)).collect();
+    let (cells, trials): (Vec<&Contrast>, Vec<&Contrast>) =
+        comparison.contrasts.iter().partition(|one| one.figure.metric.is_some());
+    let documents =
+        |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one, guard)).collect::<Vec<_>>();
     let unshared: Vec<Value> = comparison
         .unshared
         .iter()
@@ -30,8 +33,8 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "tests": comparison.tests(),
         "questions": comparison.questions(),
         "repeats_needed": comparison.repeats_needed(),
-        "comparisons": comparisons,
-        "trials": super::trials::json(comparison, guard),
+        "comparisons": documents(cells),
+        "trials": documents(trials),
         "not_compared": unshared,
         "caveats": comparison.caveats,
         "guard": guard.map(|share| object!({ "fail_if_worse": share, "worse": comparison.worse_than(share).len() })),
@@ -53,18 +56,16 @@ fn run(run: &store::Run) -> Value {
     })
 }
 
+/// A figure of a cell or of a point of trials: both have the same but for what names them.
 fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Value {
-    let Place { plan, key } = place(comparison, Difference::OfCell(one));
-    let bounds = one.ratio.bounds;
-    object!({
+    let Place { plan, key } = place(comparison, one);
+    let (bounds, other) = (one.ratio.bounds, &comparison.outcomes[one.other].run);
+    let mut document = object!({
         "step": plan.name,
-        "cell": key,
-        "aspect": one.aspect,
-        "metric": one.metric,
-        "unit": one.metric.unit(),
-        "more_is_better": one.metric.more_is_better(),
+        "unit": one.figure.unit,
+        "more_is_better": one.figure.more_is_better,
         "before": side(&one.before, comparison.base()),
-        "after": side(&one.after, &comparison.outcomes[one.other].run),
+        "after": side(&one.after, other),
         "ratio": one.ratio.ratio,
         "ratio_low": bounds.map(|bounds| bounds.0),
         "ratio_high": bounds.map(|bounds| bounds.1),
@@ -72,10 +73,19 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
         "p": one.test.map(|test| test.rank.p),
         "p_is_exact": one.test.map(|test| test.rank.exact),
         "p_adjusted": one.test.map(|test| test.adjusted),
-        "follows_throughput": one.follows,
         "verdict": one.verdict().name(),
-        "fails_guard": guard.map(|share| Difference::OfCell(one).is_worse_than(share)),
-    })
+        "fails_guard": guard.map(|share| one.is_worse_than(share)),
+    });
+    let named = match one.figure.metric {
+        Some((aspect, metric)) => object!({
+            "cell": key, "aspect": aspect.name(), "metric": metric, "follows_throughput": one.follows,
+        }),
+        None => object!({ "point": key, "figure": one.figure.name, "run": other.id }),
+    };
+    if let (Value::Object(document), Value::Object(named)) = (&mut document, named) {
+        document.extend(named);
+    }
+    document
 }
 
 fn side(side: &Side, run: &store::Run) -> Value {

@@ -1,11 +1,11 @@
 //! Runs held against each other, for people and for programs.
 
+mod facets;
 mod json;
 mod page;
 mod prose;
 mod rows;
 mod text;
-mod trials;
 
 pub use json::json;
 use lab::compare::{Comparison, Verdict};

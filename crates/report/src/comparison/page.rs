@@ -1,24 +1,24 @@
 //! A comparison as one HTML file.
 
-use lab::Metric;
-use lab::compare::{Aspect, Comparison, Contrast, Difference, Side, Verdict};
-use lab::plan::Step;
+use lab::compare::{Compared, Comparison, Contrast, Side, Verdict};
 use maud::{Markup, html};
 use stats::Ratio;
 
+use super::facets::Figures;
 use super::prose::{place, reach, sentences, titled, verdict};
 use super::rows::{Shared, shared};
-use super::{METHOD, change, interval, judged, marked, name, p_value, trials, unshared};
+use super::{METHOD, change, interval, judged, marked, name, p_value, unshared};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::figure::Reading;
-use crate::number::{bound, count, kept, spread, three, with_unit};
+use crate::number::{bound, count, kept, spread, three};
 use crate::page::{NO_SCRIPT, Page};
 use crate::part::anchor;
 use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
+use crate::trials::Sheet;
 
 /// How many of the largest changes the summary lists.
 const LISTED: usize = 12;
@@ -34,7 +34,6 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     let names: Vec<String> = (0..comparison.outcomes.len()).map(|place| titled(comparison, place)).collect();
     let title = title(comparison);
     let steps = shared(comparison);
-    let sections = sections(comparison, &steps);
     let heading = html! {
         p.kicker { "Comparison of runs" }
         h1 { (title) }
@@ -45,62 +44,32 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
     let main = html! {
         (summary(comparison, &steps))
         nav aria-label="Contents" { ol {
-            @for one in &sections {
-                @let plan = one.plan(comparison);
-                li { a href={ "#" (anchor(&plan.name)) } { (plan.title) } }
-            }
+            @for one in &steps { li { a href={ "#" (one.base().anchor()) } { (one.base().step.title) } } }
             @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
                 li { a href={ "#" (anchor) } { (title) } }
             }
         } }
         (NO_SCRIPT)
-        @for one in &sections { @match one {
-            Section::Cells(step) => (section(comparison, step, &names)),
-            Section::Trials(step) => (trials::section(comparison, *step, &names)),
-        } }
+        @for step in &steps {
+            @if step.base().trials().is_some() { (tried(comparison, step, &names)) } @else { (section(comparison, step, &names)) }
+        }
         (back_matter(comparison))
     };
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }
 }
 
-/// A step that runs share.
-enum Section<'s, 'c> {
-    /// One that measures cells.
-    Cells(&'s Shared<'c>),
-    /// One that tries something, by its place in the first run.
-    Trials(usize),
-}
-
-impl Section<'_, '_> {
-    fn place(&self) -> usize {
-        match self {
-            Self::Cells(shared) => shared.step,
-            Self::Trials(step) => *step,
-        }
-    }
-
-    fn plan<'c>(&self, comparison: &'c Comparison) -> &'c Step {
-        let base = &comparison.outcomes[0];
-        &base.plan.steps[base.steps[self.place()].index]
-    }
-}
-
-/// The steps that runs share, in the order of the first run's plan, as its own report has them.
-fn sections<'s, 'c>(comparison: &Comparison, steps: &'s [Shared<'c>]) -> Vec<Section<'s, 'c>> {
-    let tried = trials::steps(comparison).into_iter().map(Section::Trials);
-    let mut sections: Vec<Section> = steps.iter().map(Section::Cells).chain(tried).collect();
-    sections.sort_by_key(Section::place);
-    sections
-}
-
 /// How much the runs share, and what of it is held against the first; what there is none of goes without saying.
 fn held(comparison: &Comparison, steps: &[Shared]) -> Vec<String> {
-    let cells = steps.iter().map(|step| step.base().readings.len()).sum();
-    let mut points: Vec<(usize, usize)> = comparison.trials.iter().map(|one| (one.step, one.point)).collect();
-    points.dedup();
-    let figures = comparison.contrasts.len() + comparison.trials.len();
-    let all =
-        [(cells, "shared cell"), (points.len(), "shared point"), (figures, "figure"), (comparison.tests(), "test")];
+    let points = |is_tried: bool| {
+        let of_kind = steps.iter().filter(|step| step.base().trials().is_some() == is_tried);
+        of_kind.map(|step| step.base().readings.len()).sum()
+    };
+    let all = [
+        (points(false), "shared cell"),
+        (points(true), "shared point"),
+        (comparison.contrasts.len(), "figure"),
+        (comparison.tests(), "test"),
+    ];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)).collect()
 }
 
@@ -134,8 +103,9 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             }
             @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
             (largest(comparison, steps))
-            @if !steps.is_empty() { (by_step(comparison, steps)) }
-            @if !comparison.trials.is_empty() { (trials::by_figure(comparison)) }
+            @let (tried, measured): (Vec<&Shared>, Vec<&Shared>) = steps.iter().partition(|step| step.base().trials().is_some());
+            @if !measured.is_empty() { (by_step(comparison, &measured)) }
+            @if !tried.is_empty() { (by_figure(comparison, &tried)) }
             p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
         }
     }
@@ -160,17 +130,17 @@ fn runs(comparison: &Comparison) -> Markup {
 /// The largest changes that are more than chance, worse ones first.
 fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     // What follows another figure says the same again.
-    let is_own = |one: &Difference| one.verdict().is_real() && !one.follows();
-    let mut real: Vec<Difference> = comparison.differences().filter(is_own).collect();
-    let loss = |one: &Difference| one.ratio().ratio.ln() * if one.more_is_better() { -1.0 } else { 1.0 };
+    let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows;
+    let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
+    let loss = |one: &Contrast| one.ratio.ratio.ln() * if one.figure.more_is_better { -1.0 } else { 1.0 };
     real.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
     let total = real.len();
-    let (worse, better): (Vec<Difference>, Vec<Difference>) =
+    let (worse, better): (Vec<&Contrast>, Vec<&Contrast>) =
         real.into_iter().partition(|one| one.verdict() == Verdict::Worse);
     // Room that one kind leaves is the other's.
     let from_better = better.len().min(LISTED.saturating_sub(worse.len()).max(LISTED / 2));
     let from_worse = worse.len().min(LISTED - from_better);
-    let listed: Vec<Difference> =
+    let listed: Vec<&Contrast> =
         worse[..from_worse].iter().chain(&better[better.len() - from_better..]).copied().collect();
     if listed.is_empty() {
         return html! {};
@@ -189,35 +159,31 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     framed("Real differences", &table)
 }
 
-fn largest_row(comparison: &Comparison, steps: &[Shared], one: Difference) -> Markup {
+fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Markup {
     let plan = place(comparison, one).plan;
     let several = comparison.outcomes.len() > 2;
-    let told = |metric, side: &Side| with_unit(metric, side.interval.mean);
-    let (cell, figure, [before, after]) = match one {
-        Difference::OfCell(one) => {
-            let cell = steps.iter().find(|step| step.step == one.step).map_or_else(String::new, |step| step.cell(one));
-            (cell, one.metric.title().to_owned(), [&one.before, &one.after].map(|side| told(one.metric, side)))
-        }
-        Difference::OfTrial(one) => {
-            (trials::point(comparison, one), one.figure.clone(), trials::sides(comparison, one))
-        }
+    let step = steps.iter().find(|step| step.step == one.step);
+    let cell = step.map_or_else(String::new, |step| step.point(one));
+    let told = |side: &Side| match step.and_then(|step| step.column(one)) {
+        Some(column) => column.told(&column.scaled(&side.interval)),
+        None => three(side.interval.mean),
     };
     html! { tr {
-        th scope="row" { a href={ "#" (anchor(&plan.name)) } { (plan.title) } @if several { ", " (name(comparison, one.other())) } }
+        th scope="row" { a href={ "#" (anchor(&plan.name)) } { (plan.title) } @if several { ", " (name(comparison, one.other)) } }
         td { @if cell.is_empty() { "–" } @else { (cell) } }
-        td { (figure) }
-        td.number { (before) }
-        td.number { (after) }
+        td { (one.figure.name) }
+        td.number { (told(&one.before)) }
+        td.number { (told(&one.after)) }
         (changed(one))
-        td.unit { (bounds(one.ratio())) }
-        td.number data-v=[one.test().map(|test| kept(test.adjusted))] { (one.test().map_or_else(String::new, |test| p_value(test.adjusted))) }
+        td.unit { (bounds(one.ratio)) }
+        td.number data-v=[one.test.map(|test| kept(test.adjusted))] { (one.test.map_or_else(String::new, |test| p_value(test.adjusted))) }
     } }
 }
 
 /// A change with its mark.
-fn changed(one: Difference) -> Markup {
-    let (verdict, ratio) = (one.verdict(), one.ratio());
-    let p = one.test().map_or_else(String::new, |test| {
+fn changed(one: &Contrast) -> Markup {
+    let (verdict, ratio) = (one.verdict(), one.ratio);
+    let p = one.test.map_or_else(String::new, |test| {
         format!("; p = {}, corrected {}", p_value(test.rank.p), p_value(test.adjusted))
     });
     html! {
@@ -243,7 +209,7 @@ fn bounds(ratio: Ratio) -> String {
 }
 
 /// Each step in a line.
-fn by_step(comparison: &Comparison, steps: &[Shared]) -> Markup {
+fn by_step(comparison: &Comparison, steps: &[&Shared]) -> Markup {
     let several = comparison.outcomes.len() > 2;
     let table = html! {
         table {
@@ -259,7 +225,7 @@ fn by_step(comparison: &Comparison, steps: &[Shared]) -> Markup {
                     th scope="row" { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } }
                     @if several { td { (name(comparison, other)) } }
                     @for aspect in comparison.question.aspects() {
-                        td.number { (step.mean_ratio(aspect, other).map_or_else(|| "–".to_owned(), change)) }
+                        td.number { (step.mean_ratio(aspect.title(), other).map_or_else(|| "–".to_owned(), change)) }
                     }
                     td.number { (step.contrasts.iter().filter(|one| one.other == other).count()) }
                     td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
@@ -271,7 +237,7 @@ fn by_step(comparison: &Comparison, steps: &[Shared]) -> Markup {
     framed("By step", &table)
 }
 
-pub(super) fn number_or_dash(number: usize, class: &str) -> Markup {
+fn number_or_dash(number: usize, class: &str) -> Markup {
     html! { @if number == 0 { span.absent { "–" } } @else { span class=(class) { (number) } } }
 }
 
@@ -287,9 +253,30 @@ fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
         section.step id=(part.anchor()) {
             h2 { (part.step.title) }
             (drawn(&part.step.title, &panels, &caption(comparison, sweep.is_some())))
-            @for (place, aspect) in step.aspects().into_iter().enumerate() {
-                @let table = table(comparison, step, (place, aspect), names);
-                @if place == 0 { (table) } @else { details { summary { (aspect.title()) } (table) } }
+            @for (place, figure) in step.figures().into_iter().enumerate() {
+                @let table = table(step, place, figure, names);
+                @if place == 0 { (table) } @else { details { summary { (figure.figure.title()) } (table) } }
+            }
+        }
+    }
+}
+
+/// A step that tries something: a table for each figure, a row for each point, and charts of the leading figures.
+fn tried(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
+    let part = step.base();
+    let Some(sheet) = Sheet::of(part) else { return html! {} };
+    let leading: Vec<&str> = sheet.leading().into_iter().map(|at| sheet.columns[at].name.as_str()).collect();
+    let figures = step.figures();
+    let of_column = |name: &str| figures.iter().find(|one| one.figure.name == name);
+    let told = sheet.columns.iter().filter_map(|column| Some((column, *of_column(&column.name)?)));
+    html! {
+        section.step id=(part.anchor()) {
+            h2 { (part.step.title) }
+            @for (place, (column, figure)) in told.enumerate() {
+                @let drawn = Figures { comparison, sheet: &sheet, column, step, names };
+                @let charts = if leading.contains(&column.name.as_str()) { drawn.charts(&part.step.title) } else { html! {} };
+                @let table = table(step, place, figure, names);
+                @if place == 0 { (charts) (table) } @else { details { summary { (column.title()) } (charts) (table) } }
             }
         }
     }
@@ -310,34 +297,29 @@ fn caption(comparison: &Comparison, is_swept: bool) -> String {
 /// For each figure all runs beside each other, and how far they lie from the first.
 fn swept(step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
     let mut panels = Vec::new();
-    for aspect in step.aspects().into_iter().filter(|aspect| is_drawn(step, *aspect)) {
-        let metric = match aspect {
-            Aspect::Throughput => sweep.metric(),
-            Aspect::Latency => Metric::LatencyMean,
-            Aspect::P99 => Metric::Latency99,
-        };
+    for figure in step.figures().into_iter().map(|one| &one.figure).filter(|one| is_drawn(step, one.title())) {
+        let Some((_, metric)) = figure.metric else { continue };
+        let metric = if metric.is_throughput() { sweep.metric() } else { metric };
         panels.push(chart::lines_for(sweep, metric));
         let find = |reading: &Reading, other: usize| {
-            step.find(reading, aspect, other).map(|contrast| drawn_change(step, contrast))
+            step.find(reading, figure.title(), other).map(|contrast| drawn_change(step, contrast))
         };
-        panels.extend(chart::changes(change_title(aspect, names), sweep, find));
+        panels.extend(chart::changes(change_title(figure, names), sweep, find));
     }
     panels
 }
 
 /// Panels of a step whose cells lie along no axis: latencies by percentile, and the changes by name.
 fn unswept(step: &Shared, names: &[String]) -> Vec<Panel> {
-    let aspects = step.aspects();
+    let titles: Vec<String> = step.figures().iter().map(|one| one.figure.title().to_owned()).collect();
     let mut panels = chart::curve_across(&step.runs, names);
     for reading in &step.base().readings {
         let of_run = |(place, name): (usize, &String)| {
-            let found = |(at, aspect): (usize, &Aspect)| {
-                Some((at, drawn_change(step, step.find(reading, *aspect, place + 1)?)))
-            };
-            (name.clone(), aspects.iter().enumerate().filter_map(found).collect::<Vec<_>>())
+            let found =
+                |(at, title): (usize, &String)| Some((at, drawn_change(step, step.find(reading, title, place + 1)?)));
+            (name.clone(), titles.iter().enumerate().filter_map(found).collect::<Vec<_>>())
         };
         let runs: Vec<_> = names[1..].iter().enumerate().map(of_run).collect();
-        let titles: Vec<String> = aspects.iter().map(|aspect| aspect.title().to_owned()).collect();
         let cell = cell_name(step.base(), reading);
         let what = if cell.is_empty() { "Change".to_owned() } else { format!("{cell}: change") };
         panels.extend(chart::changes_by_name(format!("{what} from {}", names[0]), &titles, runs));
@@ -346,59 +328,129 @@ fn unswept(step: &Shared, names: &[String]) -> Vec<Panel> {
 }
 
 /// Whether a figure has charts: mean latency that is throughput turned over has none.
-fn is_drawn(step: &Shared, aspect: Aspect) -> bool {
-    step.contrasts.iter().any(|one| one.aspect == aspect && !one.follows)
+fn is_drawn(step: &Shared, title: &str) -> bool {
+    step.contrasts.iter().any(|one| one.figure.title() == title && !one.follows)
 }
 
-fn change_title(aspect: Aspect, names: &[String]) -> String {
-    format!("{}: change from {}, {}", aspect.title(), names[0], aspect.better())
+fn change_title(figure: &Compared, names: &[String]) -> String {
+    format!("{}: change from {}, {}", figure.title(), names[0], figure.better())
 }
 
 /// A change with what is said of it when it is hovered over.
 fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
     let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
     let said = vec![
-        step.cell(one),
-        format!("{}: {}", one.metric.title(), change(one.ratio.ratio)),
+        step.point(one),
+        format!("{}: {}", one.figure.name, change(one.ratio.ratio)),
         bounds(one.ratio),
         format!("{}{p}", one.verdict().name()),
     ];
-    chart::Change { difference: Difference::OfCell(one), said }
+    chart::Change { contrast: one, said }
 }
 
-/// One figure of a step in all runs.
-fn table(comparison: &Comparison, step: &Shared, (place, aspect): (usize, Aspect), names: &[String]) -> Markup {
-    let part = step.base();
-    let others = 1..comparison.outcomes.len();
-    let unit = step.contrasts.iter().find(|one| one.aspect == aspect).map_or("", |one| one.metric.unit());
+/// One figure of a step in all runs: of cells how far each lies from the first run's, of trials how many times that it is.
+fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Markup {
+    let (part, title) = (step.base(), figure.figure.title());
+    let others = 1..names.len();
+    let is_tried = part.trials().is_some();
+    let (unit, scale) = match step.column(figure) {
+        Some(column) => (column.unit, column.scale),
+        None => (figure.figure.unit.as_str(), 1.0),
+    };
+    let figures = |reading: &Reading| {
+        html! {
+            @let first = others.clone().find_map(|other| step.find(reading, title, other));
+            (mean(first.map(|one| &one.before), title, scale))
+            @for other in others.clone() {
+                @match step.find(reading, title, other) {
+                    Some(one) if is_tried => { (mean(Some(&one.after), title, scale)) (ratio(one)) },
+                    Some(one) => { (mean(Some(&one.after), title, scale)) (changed(one)) td.unit { (bounds(one.ratio)) } },
+                    None => { td.number { span.dash { "–" } } td {} td {} },
+                }
+            }
+        }
+    };
+    let rows = if place == 0 { Rows::Linked } else { Rows::Plain };
     let table = html! {
         table {
-            caption { (aspect.title()) ", " (unit) ": means ± 95 % confidence; " (aspect.better()) }
+            caption {
+                @match step.column(figure).filter(|_| is_tried) {
+                    Some(column) => { (column.title()) ": means ± 95 % confidence, and how many times the first run's each is" },
+                    None => { (title) ", " (unit) ": means ± 95 % confidence; " (figure.figure.better()) },
+                }
+            }
             thead { tr {
                 (axis_head(part))
                 th.number scope="col" data-head={ (names[0]) ", " (unit) } { (names[0]) }
                 @for other in others.clone() {
                     th.number scope="col" data-head={ (names[other]) ", " (unit) } { (names[other]) }
-                    th.number scope="col" data-head={ (names[other]) ", change, %" } { "Change" } th scope="col" { "95 % interval" }
+                    @if is_tried {
+                        th.number scope="col" data-head={ (names[other]) " over " (names[0]) } { "× " (names[0]) }
+                    } @else {
+                        th.number scope="col" data-head={ (names[other]) ", change, %" } { "Change" }
+                    }
+                    th scope="col" { "95 % interval" }
                 }
             } }
-            (grouped(part, if place == 0 { Rows::Linked } else { Rows::Plain }, 2 + 3 * (names.len() - 1), |reading| html! {
-                @let first = others.clone().find_map(|other| step.find(reading, aspect, other));
-                (mean(first.map(|one| &one.before), aspect.title(), 1.0))
-                @for other in others.clone() {
-                    @match step.find(reading, aspect, other) {
-                        Some(one) => { (mean(Some(&one.after), aspect.title(), 1.0)) (changed(Difference::OfCell(one))) td.unit { (bounds(one.ratio)) } },
-                        None => { td.number { span.dash { "–" } } td {} td {} },
-                    }
-                }
-            }))
+            (grouped(part, rows, 2 + 3 * (names.len() - 1), figures))
         }
     };
-    framed(&format!("{}: {}", part.step.title, aspect.title()), &table)
+    framed(&format!("{}: {title}", part.step.title), &table)
+}
+
+/// How many times the first run's figure another's is, with its interval.
+fn ratio(one: &Contrast) -> Markup {
+    let bounds = one.ratio.bounds;
+    html! {
+        td.number.change title=(judged(one.verdict())) data-v=(kept(one.ratio.ratio))
+            data-l=[bounds.map(|ends| kept(ends.0))] data-u=[bounds.map(|ends| kept(ends.1))]
+        { (marked(one.verdict(), &format!("{}\u{a0}×", three(one.ratio.ratio)))) }
+        td.unit {
+            @match bounds {
+                None => "measured once",
+                Some((low, high)) if low == high => "no scatter",
+                Some((low, high)) => { (three(low)) "–" (three(high)) },
+            }
+        }
+    }
+}
+
+/// Each figure of each step that tries something in a line.
+fn by_figure(comparison: &Comparison, steps: &[&Shared]) -> Markup {
+    let several = comparison.outcomes.len() > 2;
+    let of = |step: &&&Shared| {
+        let others = |one: &Contrast| {
+            let title = one.figure.title().to_owned();
+            (1..comparison.outcomes.len()).map(move |other| (title.clone(), other))
+        };
+        step.figures().into_iter().flat_map(others).collect::<Vec<_>>()
+    };
+    let table = html! {
+        table {
+            caption { "By figure of trials: geometric means over the points, and how many really differ" }
+            thead { tr {
+                th scope="col" { "Step" } th scope="col" { "Figure" } @if several { th scope="col" { "Run" } }
+                th.number scope="col" { "× " (name(comparison, 0)) }
+                th.number scope="col" { "Points" } th.number scope="col" { "Worse" } th.number scope="col" { "Better" }
+            } }
+            tbody { @for step in steps { @for (title, other) in of(&step) {
+                @let of = |verdict| step.of_figure(&title, other).filter(|one| one.verdict() == verdict).count();
+                @if let Some(mean) = step.mean_ratio(&title, other) { tr {
+                    th scope="row" { a href={ "#" (step.base().anchor()) } { (step.base().step.title) } }
+                    td { (title) } @if several { td { (name(comparison, other)) } }
+                    td.number data-v=(kept(mean)) { (three(mean)) "\u{a0}×" }
+                    td.number { (step.of_figure(&title, other).count()) }
+                    td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
+                    td.number { (number_or_dash(of(Verdict::Better), "better")) }
+                } }
+            } } }
+        }
+    };
+    framed("By figure of trials", &table)
 }
 
 /// The mean of what `title` names with its interval, marked where a repeat lies apart; one of it is shown as `scale`.
-pub(super) fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
+fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
     let Some(side) = side else { return html! { td.number { span.dash { "–" } } } };
     let listed: Vec<String> = side.samples.iter().map(|sample| three(sample * scale)).collect();
     let apart = match side.outliers.len() {

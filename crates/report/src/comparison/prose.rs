@@ -1,7 +1,8 @@
 //! What came of a comparison, in words.
 
-use lab::compare::{Aspect, Comparison, Difference, Verdict};
-use lab::plan::{Action, Step};
+use lab::Metric;
+use lab::compare::{Comparison, Contrast, Verdict};
+use lab::plan::Step;
 use stats::Ratio;
 
 use super::{change, name};
@@ -23,16 +24,10 @@ pub(super) struct Place<'c> {
 }
 
 /// Where `one` was measured.
-pub(super) fn place<'c>(comparison: &'c Comparison, one: Difference) -> Place<'c> {
+pub(super) fn place<'c>(comparison: &'c Comparison, one: &Contrast) -> Place<'c> {
     let base = &comparison.outcomes[0];
-    let step = &base.steps[one.step()];
-    let plan = &base.plan.steps[step.index];
-    let key = match (one, &plan.action) {
-        (Difference::OfCell(one), Action::Measure(measure)) => measure.cells[one.cell].key(),
-        (Difference::OfTrial(one), _) => step.trials[one.point].point.key(),
-        (Difference::OfCell(_), _) => String::new(),
-    };
-    Place { plan, key }
+    let step = &base.steps[one.step];
+    Place { plan: &base.plan.steps[step.index], key: step.points[one.point].key() }
 }
 
 /// What a run is called in sentences: its target where that tells the runs apart, else its number.
@@ -51,7 +46,7 @@ pub(super) fn titled(comparison: &Comparison, place: usize) -> String {
 
 /// What came of it in a sentence or two: how many figures differ really, and how many may differ by chance.
 pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
-    let all = || comparison.differences().filter(move |one| one.other() == other);
+    let all = || comparison.contrasts.iter().filter(move |one| one.other == other);
     let of = |verdict| all().filter(|one| one.verdict() == verdict).count();
     let [worse, better, open, mute] =
         [Verdict::Worse, Verdict::Better, Verdict::NotShown, Verdict::CannotBeShown].map(of);
@@ -71,7 +66,7 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
     let said = |number: usize, verdict| {
-        let ratios = all().filter(|one| one.verdict() == verdict).map(|one| one.ratio().ratio);
+        let ratios = all().filter(|one| one.verdict() == verdict).map(|one| one.ratio.ratio);
         match ratios.max_by(|one, two| one.ln().abs().total_cmp(&two.ln().abs())) {
             Some(most) => format!("{number} (up to {})", change(most)),
             None => "none".to_owned(),
@@ -90,14 +85,15 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
 /// What the means alone say of all cells together, where nothing can be shown: `By the means alone, sim:b is 2.10 ×
 /// sim:a in throughput and 0.45 × in mean latency (geometric means over 40 cells).`
 fn by_means(comparison: &Comparison, other: usize) -> Option<String> {
-    let of = |aspect: Aspect| {
-        let own = comparison.contrasts.iter().filter(move |one| one.other == other && one.aspect == aspect);
+    let of = |is_it: fn(Metric) -> bool| {
+        let is_own = |one: &&Contrast| one.other == other && one.figure.metric.is_some_and(|(_, metric)| is_it(metric));
+        let own = comparison.contrasts.iter().filter(is_own);
         let logs: Vec<f64> = own.map(|one| one.ratio.ratio.ln()).collect();
         (!logs.is_empty()).then(|| ((logs.iter().sum::<f64>() / logs.len() as f64).exp(), logs.len()))
     };
-    let (rate, cells) = of(Aspect::Throughput)?;
+    let (rate, cells) = of(Metric::is_throughput)?;
     let [run, base] = [other, 0].map(|place| label(comparison, place));
-    let latency = of(Aspect::Latency)
+    let latency = of(|metric| metric == Metric::LatencyMean)
         .map_or_else(String::new, |(latency, _)| format!(" and {} × in mean latency", three(latency)));
     let over = if cells == 1 { String::new() } else { format!(" (geometric means over {cells} cells)") };
     Some(format!("By the means alone, {run} is {} × {base} in throughput{latency}{over}.", three(rate)))
@@ -106,29 +102,26 @@ fn by_means(comparison: &Comparison, other: usize) -> Option<String> {
 /// The largest differences that are more than chance, a sentence each: `Run 2 is 3.10 × run 1 (2.90–3.30) in IOPS on
 /// web-server.` Steps are told once, by what differs most in them.
 pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
-    let is_own = |one: &Difference| one.other() == other && one.verdict().is_real() && !one.follows();
-    let mut found: Vec<Difference> = comparison.differences().filter(is_own).collect();
+    let is_own = |one: &&Contrast| one.other == other && one.verdict().is_real() && !one.follows;
+    let mut found: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
     // Where twice the rate is half the latency, the rate is told.
-    let size = |one: &Difference| one.ratio().ratio.ln().abs() * if one.more_is_better() { PREFERENCE } else { 1.0 };
+    let size = |one: &Contrast| one.ratio.ratio.ln().abs() * if one.figure.more_is_better { PREFERENCE } else { 1.0 };
     found.sort_by(|one, two| size(two).total_cmp(&size(one)));
     let mut told: Vec<usize> = Vec::new();
     found.retain(|one| {
-        let is_new = !told.contains(&one.step());
-        told.push(one.step());
+        let is_new = !told.contains(&one.step);
+        told.push(one.step);
         is_new
     });
     found.truncate(SENTENCES);
     found.into_iter().map(|one| sentence(comparison, one)).collect()
 }
 
-fn sentence(comparison: &Comparison, one: Difference) -> String {
+fn sentence(comparison: &Comparison, one: &Contrast) -> String {
     let Place { plan, key } = place(comparison, one);
-    let figure = match one {
-        Difference::OfCell(one) => one.metric.title().to_lowercase().replace("iops", "IOPS"),
-        Difference::OfTrial(one) => one.figure.to_lowercase(),
-    };
+    let figure = one.figure.name.to_lowercase().replace("iops", "IOPS");
     let at = if key.is_empty() { String::new() } else { format!(" ({key})") };
-    let (name, times) = (label(comparison, one.other()), times(&one.ratio(), &label(comparison, 0)));
+    let (name, times) = (label(comparison, one.other), times(&one.ratio, &label(comparison, 0)));
     format!("{name} is {times} in {figure} on {}{at}.", plan.title)
 }
 
@@ -145,19 +138,16 @@ pub(super) fn times(ratio: &Ratio, of: &str) -> String {
 pub fn guard(comparison: &Comparison, share: f64) -> String {
     let worse = comparison.worse_than(share);
     let by = format!("{} %", plain(share * 100.0));
-    let Some(&first) = worse.first() else { return format!("No figure is really worse by more than {by}.") };
-    let figure = match first {
-        Difference::OfCell(one) => one.aspect.title().to_lowercase(),
-        Difference::OfTrial(one) => one.figure.to_lowercase(),
-    };
+    let Some(first) = worse.first() else { return format!("No figure is really worse by more than {by}.") };
+    let figure = first.figure.title().to_lowercase();
     let Place { plan, key } = place(comparison, first);
     format!(
         "{} of {} figures are really worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
         worse.len(),
-        comparison.differences().count(),
+        comparison.contrasts.len(),
         format!("{} {key}", plan.name).trim_end(),
-        name(comparison, first.other()),
-        change(first.ratio().ratio),
+        name(comparison, first.other),
+        change(first.ratio.ratio),
     )
 }
 
@@ -167,9 +157,9 @@ pub(super) fn reach(comparison: &Comparison) -> Option<String> {
     if mute == 0 {
         return None;
     }
-    let least = |one: Difference| one.sides().map(|side| side.samples.len()).into_iter().min();
-    let fewest = comparison.differences().filter_map(least).min().unwrap_or(0);
-    let is_all = mute == comparison.differences().count();
+    let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
+    let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
+    let is_all = mute == comparison.contrasts.len();
     let which = if is_all { String::new() } else { format!(" {mute} of the figures are so.") };
     Some(format!(
         "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \

@@ -1,21 +1,24 @@
-//! A comparison by step and cell, as tables have it.
+//! A comparison by step and point, as tables have it.
 
 use lab::Outcome;
-use lab::compare::{Aspect, Comparison, Contrast};
+use lab::compare::{Comparison, Contrast};
 
+use crate::column::{Column, columns};
 use crate::figure::Reading;
-use crate::part::{Part, parts};
+use crate::part::{Part, axes, parts};
 use crate::state::State;
 use crate::table::cell_name;
 
-/// A step that runs share, with the cells that they share.
+/// A step that runs share, with the points that they share.
 pub(super) struct Shared<'c> {
     /// The step in each of the runs, the first one's first.
     pub(super) runs: Vec<Part<'c>>,
     /// What is compared in it.
     pub(super) contrasts: Vec<&'c Contrast>,
-    /// The cells of the first run's step, whose places the contrasts name.
-    cells: &'c [lab::CellOutcome],
+    /// The figures of the first run's step.
+    columns: Vec<Column>,
+    /// The points of the first run's step, whose places the contrasts name.
+    points: &'c [lab::PointOutcome],
     /// The place of the step in the first run, which the contrasts name.
     pub(super) step: usize,
 }
@@ -30,43 +33,51 @@ pub(super) fn shared(comparison: &Comparison) -> Vec<Shared<'_>> {
 }
 
 impl<'c> Shared<'c> {
-    /// The step at this place of the first run, taken from the `runs`; none where no cell of it is shared.
+    /// The step at this place of the first run, taken from the `runs`; none where no point of it is shared.
     fn of(comparison: &'c Comparison, base: &'c Outcome, runs: &mut [Vec<Part<'c>>], step: usize) -> Option<Self> {
         let contrasts: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.step == step).collect();
         if contrasts.is_empty() {
             return None;
         }
-        let cells = &base.steps[step].cells[..];
+        let points = &base.steps[step].points[..];
         let plan = &base.plan.steps[base.steps[step].index];
         let part = |(other, parts): (usize, &mut Vec<Part<'c>>)| {
             let is_of = |one: &&Contrast| other == 0 || one.other == other;
-            let points: Vec<_> = contrasts.iter().copied().filter(is_of).map(|one| &cells[one.cell].point).collect();
+            let own: Vec<_> = contrasts.iter().copied().filter(is_of).map(|one| &points[one.point].point).collect();
             let place = parts.iter().position(|part| part.step.name == plan.name);
             let mut part = match place {
                 Some(place) => Part { beside: None, ..parts.swap_remove(place) },
-                // A run that lacks the step keeps its place, with no cells.
+                // A run that lacks the step keeps its place, with no points.
                 None => Part {
                     step: plan,
                     state: State::AsFound,
                     state_of_figures: State::AsFound,
+                    axes: axes(plan),
                     readings: Vec::new(),
-                    trials: &[],
                     beside: None,
                     is_base: false,
                 },
             };
-            part.readings.retain(|reading| points.contains(&&reading.cell.point));
-            part
+            // Units are those of all that the first run measured, shared or not.
+            let columns = if other == 0 { columns(&part) } else { Vec::new() };
+            part.readings.retain(|reading| own.contains(&&reading.point.point));
+            (part, columns)
         };
-        let runs = runs.iter_mut().enumerate().map(part).collect();
-        Some(Self { step, runs, contrasts, cells })
+        let (runs, mut columns): (Vec<Part>, Vec<Vec<Column>>) = runs.iter_mut().enumerate().map(part).unzip();
+        let columns = columns.swap_remove(0);
+        Some(Self { step, runs, contrasts, columns, points })
     }
 
-    /// What sets the cell of a contrast apart from the others of its step.
-    pub(super) fn cell(&self, one: &Contrast) -> String {
-        let point = &self.cells[one.cell].point;
-        let reading = self.base().readings.iter().find(|reading| reading.cell.point == *point);
+    /// What sets the point of a contrast apart from the others of its step.
+    pub(super) fn point(&self, one: &Contrast) -> String {
+        let point = &self.points[one.point].point;
+        let reading = self.base().readings.iter().find(|reading| reading.point.point == *point);
         reading.map_or_else(String::new, |reading| cell_name(self.base(), reading))
+    }
+
+    /// The key of the point of a contrast.
+    pub(super) fn key(&self, one: &Contrast) -> String {
+        self.points[one.point].key()
     }
 
     /// The step in the first run.
@@ -74,24 +85,39 @@ impl<'c> Shared<'c> {
         &self.runs[0]
     }
 
-    /// What is compared of a cell: a figure in another run.
-    pub(super) fn find(&self, reading: &Reading, aspect: Aspect, other: usize) -> Option<&'c Contrast> {
-        self.contrasts
-            .iter()
-            .copied()
-            .find(|one| one.other == other && one.aspect == aspect && self.cells[one.cell].point == reading.cell.point)
+    /// The column in which a figure is shown.
+    pub(super) fn column(&self, one: &Contrast) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == one.figure.name)
     }
 
-    /// The figures that are compared in it.
-    pub(super) fn aspects(&self) -> Vec<Aspect> {
-        let has = |aspect: &Aspect| self.contrasts.iter().any(|one| one.aspect == *aspect);
-        Aspect::ALL.into_iter().filter(has).collect()
+    /// What is compared of a point: the figure of this title in another run.
+    pub(super) fn find(&self, reading: &Reading, title: &str, other: usize) -> Option<&'c Contrast> {
+        let is_it = |one: &&Contrast| {
+            one.other == other && one.figure.title() == title && self.points[one.point].point == reading.point.point
+        };
+        self.contrasts.iter().copied().find(is_it)
     }
 
-    /// The geometric mean of the ratios of `aspect` over the cells.
-    pub(super) fn mean_ratio(&self, aspect: Aspect, other: usize) -> Option<f64> {
-        let ratios = self.contrasts.iter().filter(|one| one.other == other && one.aspect == aspect);
-        let logs: Vec<f64> = ratios.map(|one| one.ratio.ratio.ln()).collect();
+    /// The figures that are compared in it, each by one of its contrasts.
+    pub(super) fn figures(&self) -> Vec<&'c Contrast> {
+        let mut figures: Vec<&Contrast> = Vec::new();
+        for one in &self.contrasts {
+            if !figures.iter().any(|known| known.figure.title() == one.figure.title()) {
+                figures.push(one);
+            }
+        }
+        figures
+    }
+
+    /// What is compared of the figure of this title in another run.
+    pub(super) fn of_figure(&self, title: &str, other: usize) -> impl Iterator<Item = &'c Contrast> {
+        let is_of = move |one: &&Contrast| one.other == other && one.figure.title() == title;
+        self.contrasts.iter().copied().filter(is_of)
+    }
+
+    /// The geometric mean of the ratios of a figure over the points.
+    pub(super) fn mean_ratio(&self, title: &str, other: usize) -> Option<f64> {
+        let logs: Vec<f64> = self.of_figure(title, other).map(|one| one.ratio.ratio.ln()).collect();
         (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     }
 }

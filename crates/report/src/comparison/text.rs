@@ -2,7 +2,7 @@
 
 use lab::compare::{Comparison, Contrast};
 
-use super::prose::{reach, sentences, verdict};
+use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{Shared, shared};
 use super::{METHOD, change, interval, mark, name, unshared};
 use crate::conditions::date;
@@ -14,6 +14,8 @@ use crate::table::cell_name;
 const COLUMN: usize = 21;
 /// The narrowest that a table with three figures can be.
 const WIDTH_LEAST: u16 = 80;
+/// By so much lines about trials are set in.
+const INDENT: u16 = 2;
 
 /// Runs held against the first of them, for a terminal `width` columns wide. With `color` false there are no escape
 /// sequences. Ends with a line feed.
@@ -47,8 +49,8 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
         for other in 1..comparison.outcomes.len() {
             lines.extend(table(comparison, &step, other, width, color));
         }
+        lines.extend(tried(comparison, &step, width));
     }
-    lines.extend(super::trials::lines(comparison, width));
     lines.push(String::new());
     let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
                ▲ really better, ▼ really worse, * an outlier among the repeats.";
@@ -64,12 +66,12 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
 
 /// The cells of a step in one of the other runs.
 fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color: bool) -> Vec<String> {
-    let aspects = step.aspects();
-    let room = usize::from(width) - aspects.len() * COLUMN;
     let named = step.contrasts.iter().any(|one| one.other == other);
-    if !named {
+    if !named || step.base().trials().is_some() {
         return Vec::new();
     }
+    let titles: Vec<&str> = step.figures().iter().map(|one| one.figure.title()).collect();
+    let room = usize::from(width) - titles.len() * COLUMN;
     let mut lines = vec![String::new()];
     let against = match comparison.outcomes.len() {
         2 => String::new(),
@@ -78,18 +80,17 @@ fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color
     lines.extend(
         wrapped(&format!("{}{against}", step.base().step.title), width).into_iter().map(|line| bold(line, color)),
     );
-    let heads: String =
-        aspects.iter().map(|aspect| format!("{:>COLUMN$}", format!("{}, %   ", aspect.title()))).collect();
+    let heads: String = titles.iter().map(|title| format!("{:>COLUMN$}", format!("{title}, %   "))).collect();
     lines.push(format!("{:room$}{heads}", ""));
     lines.push("─".repeat(usize::from(width)));
     for reading in &step.base().readings {
-        let found = aspects.iter().map(|aspect| step.find(reading, *aspect, other));
+        let found = titles.iter().map(|title| step.find(reading, title, other));
         let found: Vec<Option<&Contrast>> = found.collect();
         if found.iter().all(Option::is_none) {
             continue;
         }
         let name = match cell_name(step.base(), reading) {
-            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
+            name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
         let figures: String = found.iter().map(|one| figure(*one, color)).collect();
@@ -100,6 +101,23 @@ fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color
         } else {
             lines.push(format!("{name:room$}{figures}"));
         }
+    }
+    lines
+}
+
+/// What is compared of a step that tries something: a line for each figure of each point.
+fn tried(comparison: &Comparison, step: &Shared, width: u16) -> Vec<String> {
+    if step.base().trials().is_none() {
+        return Vec::new();
+    }
+    let mut lines = vec![String::new(), step.base().step.title.clone()];
+    for one in &step.contrasts {
+        let key = step.key(one);
+        let at = if key.is_empty() { String::new() } else { format!("{key}: ") };
+        let (other, first) = (label(comparison, one.other), label(comparison, 0));
+        let (said, mark) = (times(&one.ratio, &first), mark(one.verdict()));
+        let line = format!("{at}{} of {other} is {said} {mark}", one.figure.name);
+        lines.extend(wrapped(&bound(line.trim_end()), width - INDENT).into_iter().map(|line| format!("  {line}")));
     }
     lines
 }

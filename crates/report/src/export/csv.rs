@@ -1,6 +1,7 @@
 //! A measurement as lines for a spreadsheet.
 
 use engine::Flow;
+use lab::Metric;
 
 use super::Single;
 
@@ -9,24 +10,24 @@ use super::Single;
 /// Fields are quoted as RFC 4180 has it; lines end with a line feed alone. Sizes are bytes, times nanoseconds,
 /// rates per second; an empty field was not measured.
 pub fn csv(single: &Single) -> String {
-    let header = fields(single, "", &Flow::default()).map(|(name, _)| name.to_owned());
+    let header = fields(single, "", &Flow::default()).into_iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
     let rows = single
         .flows()
         .into_iter()
         .chain([("flush", &single.measurement.flush)])
         .filter(|(_, flow)| flow.requests > 0)
-        .map(|(direction, flow)| fields(single, direction, flow).map(|(_, value)| value));
+        .map(|(direction, flow)| fields(single, direction, flow).into_iter().map(|(_, value)| value).collect());
     std::iter::once(header).chain(rows).map(line).collect()
 }
 
 /// The fields of a line, each with its column's name.
-pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> [(&'static str, String); 32] {
+pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> Vec<(&'static str, String)> {
     let measurement = single.measurement;
     let (workload, latency) = (&measurement.workload, &flow.latency);
     let options: Vec<String> = workload.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
     let percentile = |percent| latency.percentile(percent).as_nanos().to_string();
-    let amplification = measurement.drive.and_then(|drive| drive.write_amplification());
-    [
+    let own = Metric::ALL.iter().filter_map(|metric| Some((metric.column()?, given(metric.of(measurement)))));
+    let known = [
         ("job", single.name.to_owned()),
         ("target", single.target.to_owned()),
         ("version", single.version.to_owned()),
@@ -57,9 +58,8 @@ pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> [(&'stati
         ("latency_max_ns", latency.max().as_nanos().to_string()),
         ("cpu_user_ns", given(measurement.cpu.map(|cpu| cpu.user.as_nanos()))),
         ("cpu_system_ns", given(measurement.cpu.map(|cpu| cpu.system.as_nanos()))),
-        ("write_amplification", given(amplification)),
-        ("findings", single.findings.join(" ")),
-    ]
+    ];
+    known.into_iter().chain(own).chain([("findings", single.findings.join(" "))]).collect()
 }
 
 /// The fields as a line.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use block::{Bytes, Nanos};
 use drive::Counters;
 use engine::{Consumption, Cpu, Failures, Flow, Handover, Measurement, TICK, Tick, Verified};
+use lab::Metric;
 use serde::Serialize;
 use stats::Histogram;
 use workload::{Replay, ReplayPace, TraceDigest, Workload};
@@ -56,6 +57,8 @@ pub(super) struct Measured<'a> {
     verified: Option<Checked>,
     drive: Option<Drive>,
     energy: Option<Energy<'a>>,
+    /// Every figure that tables have, by its name for programs and in its own unit.
+    figures: BTreeMap<&'static str, f64>,
 }
 
 impl<'a> Measured<'a> {
@@ -78,6 +81,7 @@ impl<'a> Measured<'a> {
             verified: measurement.verified.as_ref().map(Checked::of),
             drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
             energy: measurement.energy.as_ref().map(|energy| Energy::of(energy, measurement)),
+            figures: Metric::tabled().filter_map(|one| Some((one.key(), one.of(measurement)?))).collect(),
         }
     }
 }
@@ -417,6 +421,9 @@ mod tests {
             })
         );
         assert_eq!(document["drive"]["write_amplification"], 1.5);
+        let figures = &document["figures"];
+        assert_eq!((&figures["iops"], &figures["write-amplification"]), (&json!(3000.0), &json!(1.5)));
+        assert_eq!(figures["service-mean"], json!(null), "it is left out where it is not given");
         assert_eq!(document["findings"][1], "Not \"steady\".");
     }
 

@@ -10,9 +10,6 @@ use crate::part::{Part, parts};
 use crate::prose;
 use crate::table::cell_name;
 
-/// The figures of a cell.
-const FIGURES: [Metric; 4] = [Metric::Iops, Metric::Bandwidth, Metric::LatencyMean, Metric::Latency99];
-
 /// A run as GitHub renders it: what was tested, the verdict, the key figures with their 95 % intervals, a table for each
 /// step, the findings. Ends with a line feed.
 ///
@@ -34,7 +31,7 @@ pub fn review_markdown(outcome: &Outcome) -> String {
     if !scorecard.rows.is_empty() {
         page += &key_figures(&scorecard);
     }
-    for part in parts.iter().filter(|part| part.readings.iter().any(|reading| reading.is_measured())) {
+    for part in parts.iter().filter(|part| part.trials().is_none() && part.is_measured()) {
         page += &format!("\n## {}\n", escaped(&part.step.title));
         page += &step(part);
     }
@@ -68,17 +65,17 @@ fn key_figures(scorecard: &Scorecard) -> String {
 }
 
 fn step(part: &Part) -> String {
-    let heads = FIGURES.map(|metric| match metric {
+    let heads = Metric::brief().map(|metric| match metric {
         Metric::Iops => metric.unit().to_owned(),
         _ => format!("{}, {}", metric.title(), metric.unit()),
     });
     let heads: Vec<String> = ["Cell".to_owned()].into_iter().chain(heads).collect();
     let rows = part.readings.iter().map(|reading| {
         let name = match cell_name(part, reading) {
-            name if name.is_empty() => reading.cell.workload.pattern.words().to_owned(),
+            name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
-        [name].into_iter().chain(FIGURES.map(|metric| figure(&reading.figure(metric)))).collect()
+        [name].into_iter().chain(Metric::brief().map(|metric| figure(&reading.figure(metric)))).collect()
     });
     table(&heads, |column| column > 0, rows)
 }

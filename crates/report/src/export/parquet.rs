@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Measurement;
-use lab::Outcome;
+use lab::{Metric, Outcome};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -76,7 +76,8 @@ fn columns(outcome: &Outcome) -> Vec<Column> {
 fn kind(name: &str) -> Kind {
     match name {
         "counted" => Kind::Truth,
-        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "write_amplification" | "value" => Kind::Real,
+        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "value" => Kind::Real,
+        name if Metric::ALL.iter().any(|metric| metric.column() == Some(name)) => Kind::Real,
         "round" | "repeat" | "rwmixread" | "bs" | "iodepth" | "numjobs" | "offset" | "size" | "requests" | "bytes"
         | "timestamp_ms" => Kind::Whole,
         name if name.ends_with("_ns") => Kind::Whole,

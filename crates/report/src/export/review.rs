@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::Measurement;
-use lab::plan::{Cell, Rounds};
-use lab::{CellOutcome, Finding, Outcome, TrialOutcome};
+use lab::plan::{Axis, Rounds};
+use lab::{Asked, Finding, Outcome, PointOutcome, Repeat};
 use serde::Serialize;
 
 use super::Single;
@@ -45,8 +45,8 @@ pub fn review_jsonl(outcome: &Outcome) -> String {
     let run = &outcome.run;
     let mut out = String::new();
     for part in &parts(outcome) {
-        for cell in part.readings.iter().map(|reading| reading.cell) {
-            let key = key(cell);
+        for cell in part.readings.iter().map(|reading| reading.point) {
+            let key = cell.key();
             let findings = findings(outcome, &part.step.name, &key);
             for (round, counted, measurement) in numbered(cell) {
                 let measured = Measured::of(&single(outcome, measurement, &findings));
@@ -75,10 +75,10 @@ pub fn review_csv(outcome: &Outcome) -> String {
     let own = ["step", "steady_state", "cell", "round", "counted"];
     let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
     // The step takes the place of the job.
-    let head = fields(&single(outcome, &blank, &[]), "", &blank.flush).map(|(name, _)| name.to_owned());
-    let out = line(own.iter().map(|name| (*name).to_owned()).chain(head.into_iter().skip(1)));
-    let has_cells = parts.iter().any(|part| !part.readings.is_empty());
-    if parts.iter().any(|part| !part.trials.is_empty()) {
+    let head = fields(&single(outcome, &blank, &[]), "", &blank.flush).into_iter().map(|(name, _)| name.to_owned());
+    let out = line(own.iter().map(|name| (*name).to_owned()).chain(head.skip(1)));
+    let has_cells = parts.iter().any(|part| part.trials().is_none() && !part.readings.is_empty());
+    if parts.iter().any(|part| part.trials().is_some()) {
         let tried = trials_csv(&parts);
         return if has_cells { measured_csv(outcome, &parts, out) + "\n" + &tried } else { tried };
     }
@@ -103,9 +103,9 @@ fn values(row: Row) -> String {
 pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
     let mut rows = Vec::new();
     for part in parts {
-        for outcome in part.trials {
-            for (place, go) in outcome.repeats.iter().enumerate() {
-                for figure in &go.figures {
+        for point in part.readings.iter().map(|reading| reading.point) {
+            for (place, go) in point.repeats.iter().map(Repeat::trial).enumerate() {
+                for figure in go.map_or(&[][..], |go| &go.figures) {
                     let better = match figure.better {
                         trial::Better::More => "more",
                         trial::Better::Less => "less",
@@ -113,7 +113,7 @@ pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
                     };
                     rows.push(vec![
                         ("step", part.step.name.clone()),
-                        ("cell", outcome.point.key()),
+                        ("cell", point.key()),
                         ("repeat", (place + 1).to_string()),
                         ("figure", figure.name.clone()),
                         ("unit", figure.unit.clone()),
@@ -137,8 +137,8 @@ pub(super) fn measured_rows(outcome: &Outcome, parts: &[Part]) -> Vec<Row> {
     let mut rows = Vec::new();
     for part in parts {
         let steady = Course::of(part).map_or("", |course| course.verdict().name());
-        for cell in part.readings.iter().map(|reading| reading.cell) {
-            let key = key(cell);
+        for cell in part.readings.iter().map(|reading| reading.point) {
+            let key = cell.key();
             let findings = findings(outcome, &part.step.name, &key);
             for (number, is_counted, measurement) in numbered(cell) {
                 let single = single(outcome, measurement, &findings);
@@ -160,13 +160,8 @@ pub(super) fn measured_rows(outcome: &Outcome, parts: &[Part]) -> Vec<Row> {
 }
 
 /// A cell's measurements with their numbers, from 1, and whether they count.
-fn numbered(cell: &CellOutcome) -> impl Iterator<Item = (usize, bool, &Measurement)> {
+fn numbered(cell: &PointOutcome) -> impl Iterator<Item = (usize, bool, &Measurement)> {
     cell.rounds().enumerate().map(|(place, one)| (place + 1, place >= cell.before.len(), one))
-}
-
-/// The cell's name in the store: `bs=4k iodepth=32`, empty where nothing is swept.
-fn key(cell: &CellOutcome) -> String {
-    Cell { point: cell.point.clone(), workload: cell.workload.clone() }.key()
 }
 
 /// The findings about a cell.
@@ -239,18 +234,19 @@ struct Tried<'a> {
     cell: String,
     point: BTreeMap<&'a str, &'a str>,
     told: BTreeMap<&'a str, &'a str>,
-    repeats: &'a [trial::Trial],
+    repeats: Vec<&'a trial::Trial>,
 }
 
 impl<'a> Tried<'a> {
-    fn of(outcome: &'a TrialOutcome) -> Self {
-        let point = &outcome.point;
-        Self {
+    /// None of a point that was measured request by request.
+    fn of(point: &'a PointOutcome) -> Option<Self> {
+        let Asked::Trial { choices, .. } = &point.asked else { return None };
+        Some(Self {
             cell: point.key(),
-            point: point.values.iter().map(|(choice, value)| (choice.name, value.as_str())).collect(),
-            told: point.choices.all().map(|(choice, value)| (choice.name, value)).collect(),
-            repeats: &outcome.repeats,
-        }
+            point: values_of(&point.point),
+            told: choices.all().map(|(choice, value)| (choice.name, value)).collect(),
+            repeats: point.repeats.iter().filter_map(Repeat::trial).collect(),
+        })
     }
 }
 
@@ -261,8 +257,13 @@ impl<'a> Step<'a> {
             title: &part.step.title,
             kind: part.step.action.kind().name(),
             rounds: Course::of(part).map(|course| InRounds::of(&course)),
-            cells: part.readings.iter().map(|reading| Figures::of(outcome, reading.cell)).collect(),
-            trials: part.trials.iter().map(Tried::of).collect(),
+            cells: part
+                .readings
+                .iter()
+                .filter(|one| one.is_cell())
+                .map(|one| Figures::of(outcome, one.point))
+                .collect(),
+            trials: part.readings.iter().filter_map(|reading| Tried::of(reading.point)).collect(),
         }
     }
 }
@@ -338,25 +339,26 @@ impl Determination {
     }
 }
 
+/// What is swept by name.
+fn values_of(point: &[(Axis, String)]) -> BTreeMap<&str, &str> {
+    point.iter().map(|(axis, value)| (axis.name(), value.as_str())).collect()
+}
+
 /// A cell with all that was measured of it.
 #[derive(Serialize)]
 struct Figures<'a> {
     cell: String,
-    point: BTreeMap<String, String>,
+    point: BTreeMap<&'a str, &'a str>,
     measurements: Vec<Numbered<'a>>,
 }
 
 impl<'a> Figures<'a> {
-    fn of(outcome: &'a Outcome, cell: &'a CellOutcome) -> Self {
+    fn of(outcome: &'a Outcome, cell: &'a PointOutcome) -> Self {
         let one = |(round, counted, measurement)| {
             let measured = Measured::of(&single(outcome, measurement, &[]));
             Numbered { round, counted, measured }
         };
-        Self {
-            cell: key(cell),
-            point: cell.point.iter().map(|(axis, value)| (axis.name().to_owned(), value.clone())).collect(),
-            measurements: numbered(cell).map(one).collect(),
-        }
+        Self { cell: cell.key(), point: values_of(&cell.point), measurements: numbered(cell).map(one).collect() }
     }
 }
 

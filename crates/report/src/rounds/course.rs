@@ -71,7 +71,7 @@ impl<'p> Course<'p> {
     /// The course of a step's rounds; none where it is no such step.
     pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {
         let rounds = part.rounds()?;
-        let done = part.readings.iter().map(|reading| reading.cell.rounds().count()).max().unwrap_or_default();
+        let done = part.readings.iter().map(|reading| reading.cell().rounds().count()).max().unwrap_or_default();
         let watched = rounds.watched.iter().filter(|_| rounds.steady.is_some());
         let windows = watched.clone().filter_map(|&place| Window::of(part, rounds, place)).collect();
         Some(Self { rounds, done, windows, deciding: watched.count() })
@@ -164,7 +164,7 @@ impl Window {
     /// The window of the cell at `place`; none where it has too few rounds.
     fn of(part: &Part, rounds: &Rounds, place: usize) -> Option<Self> {
         let reading = part.readings.get(place)?;
-        let (rule, watched) = (rounds.rule(), rounds.watch(place, reading.cell.rounds()));
+        let (rule, watched) = (rounds.rule(), rounds.watch(place, reading.cell().rounds()));
         let found = watched.steadiness?;
         let first = watched.rounds.len().checked_sub(rule.rounds)?;
         Some(Self {

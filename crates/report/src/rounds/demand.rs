@@ -19,7 +19,7 @@ const FIVE_NINES_NEEDED: u64 = 100_000;
 /// Whether workers and their depth are swept, and nothing else.
 pub(super) fn is_demand(part: &Part) -> bool {
     let is = |axis: &Axis, field| axis.field() == Some(field);
-    match part.axes() {
+    match &part.axes[..] {
         [one, other] => {
             (is(one, Field::Numjobs) && is(other, Field::Iodepth))
                 || (is(one, Field::Iodepth) && is(other, Field::Numjobs))
@@ -71,7 +71,7 @@ const RESPONSE_CAPTION: &str = "How many of all requests in the window took how 
 fn lines(part: &Part) -> Vec<DemandLine> {
     let mut lines: Vec<(u32, Vec<&Reading>)> = Vec::new();
     for reading in part.readings.iter().filter(|reading| reading.is_measured()) {
-        let workers = reading.cell.workload.workers;
+        let workers = reading.cell().workload.workers;
         match lines.iter_mut().find(|(known, _)| *known == workers) {
             Some((_, readings)) => readings.push(reading),
             None => lines.push((workers, vec![reading])),
@@ -81,13 +81,13 @@ fn lines(part: &Part) -> Vec<DemandLine> {
     let point = |reading: &&Reading| {
         let mean = |metric| Some(reading.figure(metric).interval()?.mean);
         Some(DemandPoint {
-            depth: reading.cell.workload.queue_depth,
+            depth: reading.cell().workload.queue_depth,
             iops: mean(Metric::Iops)?,
             latency: mean(Metric::LatencyMean)?,
         })
     };
     let line = |(workers, mut readings): (u32, Vec<&Reading>)| {
-        readings.sort_by_key(|reading| reading.cell.workload.queue_depth);
+        readings.sort_by_key(|reading| reading.cell().workload.queue_depth);
         DemandLine { name: count(workers as usize, "worker"), points: readings.iter().filter_map(point).collect() }
     };
     lines.into_iter().map(line).collect()
@@ -96,7 +96,7 @@ fn lines(part: &Part) -> Vec<DemandLine> {
 /// The latencies of all requests in the window.
 fn latencies(reading: &Reading) -> Histogram {
     let mut all = Histogram::new();
-    reading.cell.repeats.iter().for_each(|round| all.merge(&round.latency()));
+    reading.cell().repeats.iter().for_each(|round| all.merge(&round.latency()));
     all
 }
 
@@ -108,7 +108,7 @@ fn five_nines(reading: &Reading) -> Figure {
         1..FIVE_NINES_NEEDED => Figure::TooFew,
         _ => {
             let mean = all.percentile(99.999).as_micros_f64();
-            Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell.repeats.len() })
+            Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() })
         }
     }
 }
@@ -135,7 +135,7 @@ fn chosen<'p>(part: &'p Part<'p>) -> Vec<(&'static str, &'p Reading<'p>)> {
 
 fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
     let response = |(name, reading): &(&str, &Reading)| {
-        let (workers, depth) = (reading.cell.workload.workers, reading.cell.workload.queue_depth);
+        let (workers, depth) = (reading.cell().workload.workers, reading.cell().workload.queue_depth);
         let iops = reading.figure(Metric::Iops).interval().map_or(0.0, |figure| figure.mean);
         Response {
             title: format!("{name}: {}, depth {depth}, {} IOPS", count(workers as usize, "worker"), three(iops)),
@@ -172,7 +172,7 @@ fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
                 @let all = latencies(reading);
                 tr {
                     th scope="row" { (name) }
-                    td.number { (reading.cell.workload.workers) } td.number { (reading.cell.workload.queue_depth) }
+                    td.number { (reading.cell().workload.workers) } td.number { (reading.cell().workload.queue_depth) }
                     @let iops = reading.figure(Metric::Iops).interval().map(|figure| figure.mean);
                     td.number data-v=[iops.map(kept)] { (iops.map_or_else(String::new, three)) }
                     td.number { (whole(all.count())) }

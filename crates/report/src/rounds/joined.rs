@@ -47,7 +47,7 @@ pub(crate) fn joined(outcome: &Outcome, parts: &[Part], index: usize) -> Option<
 }
 
 fn drawn(legs: &[Leg]) -> Markup {
-    let workload = |leg: &Leg| leg.part.readings[0].cell.workload.clone();
+    let workload = |leg: &Leg| leg.part.readings[0].cell().workload.clone();
     // Requests of one size are counted, those of several weighed.
     let same = legs.iter().all(|leg| workload(leg).sizes.is_none() && workload(leg).block == workload(&legs[0]).block);
     let (unit, which) = if same { ("IOPS", 0) } else { ("MB/s", 1) };
@@ -102,7 +102,7 @@ fn short(legs: &[Leg]) -> Vec<String> {
 impl<'p> Leg<'p> {
     /// What `part` gave over time; none where it was not measured.
     fn of(part: &'p Part<'p>, start: f64) -> Option<Self> {
-        let cell = part.readings.first()?.cell;
+        let cell = part.readings.first()?.cell();
         let (length, points) = match (part.condition(), part.rounds()) {
             (Some(condition), _) => {
                 let measured = cell.repeats.first()?;

@@ -29,7 +29,7 @@ impl<'p> Grid<'p> {
     /// The cells of `part` as rows and columns in the plan's order; none where not two axes are swept, or where both
     /// have more values than a page has room for.
     pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {
-        let [outer, inner] = part.axes() else { return None };
+        let [outer, inner] = &part.axes[..] else { return None };
         let values = |axis: &Axis| {
             let mut values: Vec<String> = Vec::new();
             for reading in &part.readings {
@@ -59,10 +59,10 @@ impl<'p> Grid<'p> {
 fn label(axis: &Axis, reading: &Reading) -> String {
     match axis.field() {
         Some(Field::Rwmixread) => {
-            let reads = reading.cell.workload.reads();
+            let reads = reading.cell().workload.reads();
             format!("{reads}/{}", 100 - reads)
         }
-        _ => axis::label(axis, reading.cell),
+        _ => axis::label(axis, reading.point),
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn matrix(
     metric: Metric,
     of: &dyn Fn(&Reading) -> Figure,
 ) -> Markup {
-    let place = |reading: &Reading| grid.part.cell_anchor(reading.cell).filter(|_| rows == Rows::Linked);
+    let place = |reading: &Reading| grid.part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
     let figures = || grid.rows.iter().flat_map(|(_, cells)| cells).flatten().map(|reading| of(reading));
     let means =
         || figures().filter_map(|figure| figure.interval().map(|interval| interval.mean)).filter(|mean| *mean > 0.0);
@@ -112,7 +112,7 @@ fn shaded(id: Option<String>, figure: &Figure, metric: Metric, least: f64, most:
     match figure {
         Figure::Measured(interval) => html! {
             td.number.heat id=[id] style={ "--heat:" (depth(interval.mean, least, most)) "%" }
-                title=(exact(interval, metric)) data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
+                title=(exact(interval, metric.unit())) data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
                 (three(interval.mean))
                 @if let Some(spread) = spread(interval) { span.spread { (spread) } }
@@ -131,9 +131,10 @@ fn depth(value: f64, least: f64, most: f64) -> u32 {
 
 /// The longest latency in the window; of several rounds there is no mean of it.
 pub(super) fn longest(reading: &Reading) -> Figure {
-    let longest = reading.cell.repeats.iter().map(|round| round.latency().max().as_micros_f64()).max_by(f64::total_cmp);
+    let longest =
+        reading.cell().repeats.iter().map(|round| round.latency().max().as_micros_f64()).max_by(f64::total_cmp);
     match longest.filter(|micros| *micros > 0.0) {
-        Some(mean) => Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell.repeats.len() }),
+        Some(mean) => Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() }),
         None => Figure::NotMeasured,
     }
 }

@@ -135,12 +135,12 @@ struct Group {
 /// The groups that hold a cell that decides; all where none decides. In each at most [`TRACKS_MAX`] cells, those
 /// that decide and others between them.
 fn groups(part: &Part, course: &Course) -> Vec<Group> {
-    let (last, outer) = part.axes().split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
+    let (last, outer) = part.axes.split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
     let mut groups: Vec<Group> = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
-        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.cell)).collect();
-        let name =
-            last.map_or_else(|| axis::kind(&reading.cell.workload).to_owned(), |axis| axis::words(axis, reading.cell));
+        let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.point)).collect();
+        let name = last
+            .map_or_else(|| axis::kind(reading.cell().workload).to_owned(), |axis| axis::words(axis, reading.point));
         let title = words.join(", ");
         match groups.iter_mut().find(|group| group.title == title) {
             Some(group) => group.cells.push((place, name)),
@@ -176,7 +176,7 @@ fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
             name: name.clone(),
             place: at,
             is_watched: course.rounds.watched.contains(place),
-            values: course::figures(by, part.readings[*place].cell.rounds()).collect(),
+            values: course::figures(by, part.readings[*place].cell().rounds()).collect(),
         };
         let tracks: Vec<Track> = group.cells.iter().enumerate().map(track).collect();
         let better = if by.more_is_better() { "more is better" } else { "less is better" };
@@ -193,7 +193,7 @@ fn maps(part: &Part, course: &Course) -> Vec<Panel> {
         let reading = &part.readings[place];
         let name = table::cell_name(part, reading);
         let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let rounds: Vec<stats::Histogram> = reading.cell.rounds().map(engine::Measurement::latency).collect();
+        let rounds: Vec<stats::Histogram> = reading.cell().rounds().map(engine::Measurement::latency).collect();
         chart::heat_by_round(format!("{of}latency (µs) by round, by share of requests; lower is better"), &rounds)
     };
     (0..part.readings.len()).filter(decides).take(PANELS_MAX).filter_map(map).collect()
@@ -249,7 +249,7 @@ fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
                 tbody { @for round in 1..=course.done { tr.counted[course.rounds.steady.is_some() && round >= first] {
                     th scope="row" { (round) @if course.rounds.steady.is_some() && round >= first { span.hidden { ", in the window" } } }
                     @for (place, _) in &group.cells {
-                        @let value = part.readings[*place].cell.rounds().nth(round - 1).and_then(|one| by.of(one));
+                        @let value = part.readings[*place].cell().rounds().nth(round - 1).and_then(|one| by.of(one));
                         td.number data-v=[value.map(kept)] { @match value { Some(value) => (three(value)), None => span.dash { "–" } } }
                     }
                 } } }

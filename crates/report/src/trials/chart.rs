@@ -4,10 +4,12 @@ use plotly::common::{ErrorData, ErrorType, Mode};
 use plotly::{Bar, Scatter};
 use stats::Interval;
 
-use super::sheet::{Row, Sheet};
+use super::sheet::{Sheet, first};
+use crate::axis::{words, written};
 use crate::chart::{
     COLORS, Ground, Heads, Look, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
 };
+use crate::figure::Reading;
 use crate::number::{count, spread};
 use crate::part::point_place;
 
@@ -31,20 +33,19 @@ fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
     let column = &sheet.columns[place];
     let line = |(rank, name): (usize, String)| {
         let look = Look::ranked(COLORS[rank % COLORS.len()], rank / COLORS.len());
-        let spot = |row: &Row| {
-            let goes = row.outcome.repeats.iter().filter_map(|go| go.figure(&column.name));
+        let spot = |row: &&Reading| {
             Some(Spot {
-                x: row.number(along)?,
-                figure: row.figures[place]?,
-                samples: goes.map(|value| value * column.scale).collect(),
+                x: sheet.number(row, along)?,
+                figure: column.interval(row)?,
+                samples: column.samples(row),
                 said: said(sheet, place, row),
-                place: point_place(&row.outcome.point.key()),
+                place: point_place(row.point),
             })
         };
-        let rows = sheet.rows.iter().filter(|row| row.line(along) == name);
+        let rows = sheet.rows.iter().filter(|row| sheet.line(row, along) == name);
         Spots { look, spots: rows.filter_map(spot).collect(), name }
     };
-    let names = sheet.distinct(|row| row.line(along));
+    let names = sheet.distinct(|row| sheet.line(row, along));
     let all: Vec<Spots> = names.into_iter().enumerate().map(line).collect();
     spots(column.title(), &column.head(), &sheet.ground(along), &all)
 }
@@ -52,20 +53,22 @@ fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
 /// A bar for each point: one beside the other for what is swept last, in groups for the rest.
 fn columns(sheet: &Sheet, column: usize) -> Panel {
     let last = sheet.axes.len().checked_sub(1).filter(|last| *last > 0);
-    let group = |row: &Row| last.map_or_else(|| row.name(), |last| row.line(last));
-    let series = |row: &Row| last.map_or_else(String::new, |last| row.told(last));
+    let group = |row: &Reading| last.map_or_else(|| sheet.name(row), |last| sheet.line(row, last));
+    let series = |row: &Reading| last.map_or_else(String::new, |last| words(&sheet.axes[last], row.point));
     let (groups, names) = (sheet.distinct(group), sheet.distinct(series));
+    let found = |row: &Reading| sheet.columns[column].interval(row);
     let ground = Ground::names("Point", &groups);
     let y =
         axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
     let mut plot = house(ground.axis(), y, names.len());
     let width = if names.len() > 1 { 0.8 / names.len() as f64 } else { 0.6 };
     for (rank, name) in names.iter().enumerate() {
-        let is_own = |row: &&Row| series(row) == *name && row.figures[column].is_some();
-        let rows: Vec<&Row> = sheet.rows.iter().filter(is_own).collect();
+        let is_own = |row: &&Reading| series(row) == *name && found(row).is_some();
+        let rows: Vec<&Reading> = sheet.rows.iter().copied().filter(is_own).collect();
         let aside = (rank as f64 - (names.len() as f64 - 1.0) / 2.0) * width;
-        let place = |row: &&Row| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
-        let figures = || rows.iter().filter_map(|row| row.figures[column]);
+        let place =
+            |row: &&Reading| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
+        let figures = || rows.iter().filter_map(|row| found(row));
         let bar = Bar::new(rows.iter().map(place).collect(), drawn(figures().map(|figure| figure.mean)))
             .name(hover(std::slice::from_ref(name)))
             .marker(plotly::common::Marker::new().color(COLORS[rank % COLORS.len()]))
@@ -87,14 +90,17 @@ fn bars(figures: impl Iterator<Item = Interval>) -> ErrorData {
 
 /// What happened over time in the first go at each point, where somebody kept it.
 pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
-    let of = |row: &Row<'_>| row.outcome.repeats.first()?.courses.first().cloned();
-    let courses: Vec<(String, trial::Course)> =
-        sheet.rows.iter().filter_map(|row| Some((row.name(), of(row)?))).take(COURSES).collect();
-    let first = &courses.first()?.1;
-    let (title, by) = if first.unit == "B/s" {
-        (format!("{} (MB/s)", first.name), 1e-6)
+    let courses: Vec<(String, &trial::Course)> = sheet
+        .rows
+        .iter()
+        .filter_map(|row| Some((sheet.name(row), first(row)?.courses.first()?)))
+        .take(COURSES)
+        .collect();
+    let course = courses.first()?.1;
+    let (title, by) = if course.unit == "B/s" {
+        (format!("{} (MB/s)", course.name), 1e-6)
     } else {
-        (format!("{} ({})", first.name, first.unit), 1.0)
+        (format!("{} ({})", course.name, course.unit), 1.0)
     };
     let points = || courses.iter().flat_map(|(_, course)| &course.points);
     let (unit, clock, x) = time(points().fold(0.0, |end, point| end.max(point.0)));
@@ -115,9 +121,9 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
 }
 
 /// What is said of a point when it is hovered over.
-fn said(sheet: &Sheet, column: usize, row: &Row) -> Vec<String> {
-    let Some(figure) = row.figures[column] else { return Vec::new() };
-    let values = row.outcome.point.values.iter().map(|(choice, value)| format!("{}: {value}", choice.title));
+fn said(sheet: &Sheet, column: usize, row: &Reading) -> Vec<String> {
+    let Some(figure) = sheet.columns[column].interval(row) else { return Vec::new() };
+    let values = sheet.axes.iter().map(|axis| format!("{}: {}", axis.title(), written(axis, row.point)));
     let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
     let told = format!("{}{spread}", sheet.columns[column].told(&figure));
     values.chain([told, count(figure.repeats, "repeat")]).collect()

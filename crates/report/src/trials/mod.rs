@@ -5,6 +5,6 @@ mod section;
 mod sheet;
 mod text;
 
-pub(crate) use section::{LONG, section};
-pub(crate) use sheet::{Column, Row, Sheet, precision, shown, wide};
+pub(crate) use section::section;
+pub(crate) use sheet::Sheet;
 pub(crate) use text::{lines, verdict};

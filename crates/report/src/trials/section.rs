@@ -4,19 +4,17 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lab::plan::Trials;
 use maud::{Markup, html};
-use stats::Interval;
 use trial::Paper;
 
 use super::chart::{courses, panels};
-use super::sheet::{Column, Row, Sheet, shown};
+use super::sheet::{Sheet, first};
 use super::text::verdict;
-use crate::number::{count, kept, significant, spread, three};
-use crate::part::{Part, cell_anchor};
+use crate::figure::Reading;
+use crate::number::count;
+use crate::part::Part;
 use crate::section::figure;
-use crate::table::framed;
+use crate::table::{LONG, figures, framed};
 
-/// A value of more letters is written in several lines.
-pub(crate) const LONG: usize = 24;
 /// More papers than this are folded away together.
 const PAPERS: usize = 4;
 
@@ -25,7 +23,7 @@ type Conditions = Vec<(String, String)>;
 
 /// Chart, tables, conditions and what programs wrote.
 pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
-    let Some(sheet) = Sheet::of(trials, part.trials) else { return html! {} };
+    let Some(sheet) = Sheet::of(part) else { return html! {} };
     let title = &part.step.title;
     let mut charts = panels(&sheet);
     charts.extend(courses(&sheet));
@@ -34,7 +32,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
         p { (trials.experiment.about()) }
         @if let Some(words) = verdict(part) { p { (words) } }
         @if !charts.is_empty() { (figure(title, &charts, &caption(&sheet))) }
-        (framed(&format!("{title}: figures"), &table(&sheet, &part.step.name, title)))
+        (figures(part))
         @if !common.is_empty() {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }
         }
@@ -42,25 +40,6 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
             details { summary { "Conditions that differ from point to point" } (framed("Conditions by point", &by_point(&sheet, &others))) }
         }
         (papers(&sheet))
-    }
-}
-
-fn table(sheet: &Sheet, step: &str, title: &str) -> Markup {
-    html! {
-        table {
-            caption { (title) ", " (count(repeats(sheet), "repeat")) " each" }
-            thead { tr {
-                @for axis in sheet.axes { th scope="col" { (axis.title) } }
-                @for column in &sheet.columns { th.number scope="col" { (head(column)) } }
-            } }
-            tbody { @for row in &sheet.rows { tr id=[cell_anchor(step, &row.outcome.point.key())] {
-                @for place in 0..sheet.axes.len() {
-                    @let value = shown(row.value(place));
-                    th.long[value.len() > LONG] scope="row" { (value) }
-                }
-                @for (column, found) in sheet.columns.iter().zip(&row.figures) { (cell(column, found.as_ref())) }
-            } } }
-        }
     }
 }
 
@@ -75,38 +54,17 @@ fn caption(sheet: &Sheet) -> String {
 }
 
 fn repeats(sheet: &Sheet) -> usize {
-    sheet.rows.iter().map(|row| row.outcome.repeats.len()).max().unwrap_or_default()
-}
-
-fn head(column: &Column) -> Markup {
-    html! { (column.name) @if !column.unit.is_empty() { ", " span.unit { (column.unit) } } }
-}
-
-fn cell(column: &Column, found: Option<&Interval>) -> Markup {
-    let Some(interval) = found else {
-        return html! { td.number { span.absent { "not measured" } } };
-    };
-    let half = interval.half_width.map_or_else(String::new, |half| format!(" ± {}", significant(half, 2)));
-    let exact =
-        format!("{}{half} {}, {}", significant(interval.mean, 6), column.unit, count(interval.repeats, "repeat"));
-    html! {
-        td.number.imprecise[interval.is_imprecise()] title=(exact) data-v=(kept(interval.mean))
-            data-h=[interval.half_width.map(kept)] {
-            (three(interval.mean))
-            @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
-            @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }
-        }
-    }
+    sheet.rows.iter().map(|row| row.point.repeats.len()).max().unwrap_or_default()
 }
 
 /// The conditions that are the same everywhere, and the names of those that are not.
 fn conditions(sheet: &Sheet) -> (Conditions, Vec<String>) {
-    let of = |row: &Row| row.outcome.repeats[0].conditions.clone();
+    let of = |row: &Reading| first(row).map_or_else(Vec::new, |go| go.conditions.clone());
     let mut common: Conditions = Vec::new();
     let mut others: Vec<String> = Vec::new();
-    for (name, text) in sheet.rows.iter().flat_map(of) {
-        let same = |row: &Row| of(row).iter().any(|(other, found)| *other == name && *found == text);
-        if sheet.rows.iter().all(same) {
+    for (name, text) in sheet.rows.iter().flat_map(|row| of(row)) {
+        let same = |row: &Reading| of(row).iter().any(|(other, found)| *other == name && *found == text);
+        if sheet.rows.iter().all(|row| same(row)) {
             if !common.iter().any(|(known, _)| *known == name) {
                 common.push((name, text));
             }
@@ -126,8 +84,8 @@ fn list(conditions: &Conditions) -> Markup {
 }
 
 fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
-    let found = |row: &Row, name: &str| {
-        let conditions = &row.outcome.repeats[0].conditions;
+    let found = |row: &Reading, name: &str| {
+        let conditions = first(row).map_or(&[][..], |go| &go.conditions);
         conditions.iter().find(|(other, _)| other == name).map_or_else(|| "–".to_owned(), |(_, text)| text.clone())
     };
     html! {
@@ -137,7 +95,7 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
                 @for name in names { th scope="col" { (name) } }
             } }
             tbody { @for row in &sheet.rows { tr {
-                th.long[row.name().len() > LONG] scope="row" { (row.name()) }
+                th.long[sheet.name(row).len() > LONG] scope="row" { (sheet.name(row)) }
                 @for name in names { @let text = found(row, name); td.long[text.len() > LONG] { (text) } }
             } } }
         }
@@ -146,16 +104,16 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
 
 /// What programs wrote in the first go at each point.
 fn papers(sheet: &Sheet) -> Markup {
-    let number = sheet.rows.iter().map(|row| row.outcome.repeats[0].papers.len()).sum();
+    let number = sheet.rows.iter().filter_map(|row| first(row)).map(|go| go.papers.len()).sum();
     let each = each_paper(sheet);
     html! { @if number > PAPERS { details { summary { "What programs wrote: " (count(number, "paper")) } (each) } } @else { (each) } }
 }
 
 fn each_paper(sheet: &Sheet) -> Markup {
     html! {
-        @for row in &sheet.rows { @for paper in &row.outcome.repeats[0].papers {
+        @for row in &sheet.rows { @for paper in first(row).map_or(&[][..], |go| &go.papers) {
             details {
-                summary { (paper.name) @if !row.name().is_empty() { " – " (row.name()) } }
+                summary { (paper.name) @if !sheet.name(row).is_empty() { " – " (sheet.name(row)) } }
                 (shown_paper(paper))
             }
         } }

@@ -2,10 +2,11 @@
 
 use comfy_table::{Cell, CellAlignment, Table};
 use lab::compare::{Standing, Standings, Verdict};
-use lab::plan::Action;
-use trial::Better;
+use lab::{Better, PointOutcome};
 
-use super::sheet::{Column, Row, Sheet, shown};
+use super::sheet::Sheet;
+use crate::column::Column;
+use crate::figure::Reading;
 use crate::number::{spread, three};
 use crate::part::Part;
 
@@ -17,8 +18,7 @@ const STANDING: usize = 8;
 /// How the leading figure comes out: by what the step is about, where it sweeps other things too; otherwise where it is
 /// best and where it is worst. None where nothing came of it.
 pub(crate) fn verdict(part: &Part) -> Option<String> {
-    let Action::Trial(trials) = &part.step.action else { return None };
-    let sheet = Sheet::of(trials, part.trials)?;
+    let sheet = Sheet::of(part)?;
     let place = *sheet.leading().first()?;
     let column = &sheet.columns[place];
     let by_subject = sheet.subject().filter(|_| sheet.axes.len() > 1).and_then(|axis| levels(&sheet, place, axis));
@@ -32,20 +32,20 @@ pub(crate) fn verdict(part: &Part) -> Option<String> {
 /// Where a figure is best and where it is worst.
 fn ends(sheet: &Sheet, place: usize) -> Option<String> {
     let column = &sheet.columns[place];
-    let mut rows: Vec<(&Row, f64)> =
-        sheet.rows.iter().filter_map(|row| Some((row, row.figures[place]?.mean))).collect();
+    let mut rows: Vec<(&Reading, f64)> =
+        sheet.rows.iter().filter_map(|row| Some((*row, column.interval(row)?.mean))).collect();
     rows.sort_by(|one, other| one.1.total_cmp(&other.1));
     if column.better == Better::More {
         rows.reverse();
     }
-    let told = |row: &Row| row.figures[place].map_or_else(String::new, |figure| column.told(&figure));
+    let told = |row: &Reading| column.interval(row).map_or_else(String::new, |figure| column.told(&figure));
     let (best, worst) = (rows.first()?, rows.last()?);
     if rows.len() < 2 {
         return Some(format!("{}: {}.", column.name, told(best.0)));
     }
     let (high, low) = (best.1.max(worst.1), best.1.min(worst.1));
     let times = if low > 0.0 { format!(", {} times apart", three(high / low)) } else { String::new() };
-    let (first, last) = (best.0.name(), worst.0.name());
+    let (first, last) = (sheet.name(best.0), sheet.name(worst.0));
     Some(format!("{}: best at {first} ({}), worst at {last} ({}){times}.", column.name, told(best.0), told(worst.0)))
 }
 
@@ -54,16 +54,17 @@ fn ends(sheet: &Sheet, place: usize) -> Option<String> {
 /// points.
 fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
     let column = &sheet.columns[place];
-    let others = sheet.distinct(|row| row.line(axis));
+    let others = sheet.distinct(|row| sheet.line(row, axis));
     let mean = |level: &String| {
         let of = |line: &String| {
-            let row = sheet.rows.iter().find(|row| row.line(axis) == *line && shown(row.value(axis)) == level)?;
-            row.figures[place].map(|figure| figure.mean).filter(|mean| *mean > 0.0)
+            let is_it = |row: &&&Reading| sheet.line(row, axis) == *line && sheet.value(row, axis) == *level;
+            let row = sheet.rows.iter().find(is_it)?;
+            column.interval(row).map(|figure| figure.mean).filter(|mean| *mean > 0.0)
         };
         let logs: Option<Vec<f64>> = others.iter().map(|line| of(line).map(f64::ln)).collect();
         logs.map(|logs| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     };
-    let levels = sheet.distinct(|row| shown(row.value(axis)).to_owned());
+    let levels = sheet.distinct(|row| sheet.value(row, axis));
     let means: Option<Vec<f64>> = levels.iter().map(mean).collect();
     let mut found: Vec<(String, f64)> = levels.into_iter().zip(means?).collect();
     found.sort_by(|one, other| one.1.total_cmp(&other.1));
@@ -72,7 +73,7 @@ fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
     }
     let (best, rest) = found.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let rest: Vec<String> = rest.iter().map(|(level, mean)| format!("{level} {} ×", three(mean / best.1))).collect();
-    let about = sheet.axes[axis].title.to_lowercase();
+    let about = sheet.axes[axis].title().to_lowercase();
     let rest = rest.join(", ");
     Some(format!("{} by {about}, in the mean over all else: {} leads; {rest}.", column.name, best.0))
 }
@@ -84,11 +85,9 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
     if !is_lone || sheet.rows.len() > STANDING || column.better == Better::Neither {
         return None;
     }
-    let found = Standings::of(part.trials, &column.name, column.better == Better::More)?;
-    let name = |point: usize| {
-        let key = part.trials[point].point.key();
-        sheet.rows.iter().find(|row| row.outcome.point.key() == key).map(Row::name).unwrap_or_default()
-    };
+    let points: Vec<&PointOutcome> = part.readings.iter().map(|reading| reading.point).collect();
+    let found = Standings::of(&points, &column.name, column.better == Better::More)?;
+    let name = |point: usize| sheet.name(&part.readings[point]);
     let is_vain = found.others.iter().all(|one| one.verdict == Verdict::CannotBeShown);
     let said = |one: &Standing| {
         let bounds = match (one.verdict, one.ratio.bounds) {
@@ -112,8 +111,7 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
 
 /// The rows of a table for a terminal: points with their first figures.
 pub(crate) fn lines(part: &Part, table: &mut Table) -> bool {
-    let Action::Trial(trials) = &part.step.action else { return false };
-    let Some(sheet) = Sheet::of(trials, part.trials) else { return false };
+    let Some(sheet) = Sheet::of(part) else { return false };
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let head = sheet.columns.iter().take(FIGURES).map(|column| match column.unit {
         "" => right(column.name.clone()),
@@ -121,13 +119,13 @@ pub(crate) fn lines(part: &Part, table: &mut Table) -> bool {
     });
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(head));
     for row in &sheet.rows {
-        let figures = row.figures.iter().take(FIGURES).map(|found| match found {
+        let figures = sheet.columns.iter().take(FIGURES).map(|column| match column.interval(row) {
             Some(found) => {
-                right(three(found.mean) + &spread(found).map_or_else(String::new, |text| format!(" {text}")))
+                right(three(found.mean) + &spread(&found).map_or_else(String::new, |text| format!(" {text}")))
             }
             None => right("not measured".to_owned()),
         });
-        table.add_row([Cell::new(row.name())].into_iter().chain(figures));
+        table.add_row([Cell::new(sheet.name(row))].into_iter().chain(figures));
     }
     true
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::support;
 use crate::support::browser::{chromium, telling};
 use assay_report as report;
-use lab::{CellOutcome, Metric, Outcome};
+use lab::{Metric, Outcome, PointOutcome};
 use serde::Deserialize;
 
 /// Keeps what is saved in place of saving it.
@@ -81,9 +81,9 @@ impl Told {
     }
 }
 
-fn cells<'o>(outcome: &'o Outcome, step: &str) -> &'o [CellOutcome] {
+fn cells<'o>(outcome: &'o Outcome, step: &str) -> &'o [PointOutcome] {
     let index = outcome.plan.steps.iter().position(|one| one.name == step).expect("the plan has the step");
-    &outcome.steps.iter().find(|one| one.index == index).expect("it was measured").cells
+    &outcome.steps.iter().find(|one| one.index == index).expect("it was measured").points
 }
 
 /// `text` is `wanted` to nine digits.
@@ -104,7 +104,7 @@ fn each_chart_and_table_gives_its_figures_with_all_digits_units_and_intervals() 
     for cell in cells(&outcome, "random") {
         let iops = cell.figure(Metric::Iops).unwrap();
         let half = iops.half_width.unwrap();
-        let size = cell.workload.block;
+        let size = cell.workload().unwrap().block;
         let of_cell = |row: &&Row| row["Block size (B)"] == size.get().to_string() && is_like(&row["Series"], cell);
         let own: Vec<&Row> = chart.iter().filter(of_cell).collect();
         let means: Vec<&&Row> = own.iter().filter(|row| row["Kind"] == "mean").collect();
@@ -116,7 +116,7 @@ fn each_chart_and_table_gives_its_figures_with_all_digits_units_and_intervals() 
                 && is(&mean["IOPS, 95 % high"], iops.mean + half),
             "{mean:?} should be {iops:?}"
         );
-        for repeat in &cell.repeats {
+        for repeat in cell.measurements() {
             let wanted = Metric::Iops.of(repeat).unwrap();
             assert!(
                 own.iter().any(|row| row["Kind"] == "single repeat" && is(&row["IOPS"], wanted)),
@@ -148,8 +148,8 @@ fn a_map_of_latencies_holds_every_request_of_each_stretch_of_time() {
 }
 
 /// Whether a line or a group is of what the cell does.
-fn is_like(name: &str, cell: &CellOutcome) -> bool {
-    name.to_lowercase().contains(if cell.workload.reads() == 0 { "write" } else { "read" })
+fn is_like(name: &str, cell: &PointOutcome) -> bool {
+    name.to_lowercase().contains(if cell.workload().unwrap().reads() == 0 { "write" } else { "read" })
 }
 
 #[test]

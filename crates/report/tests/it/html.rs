@@ -53,7 +53,7 @@ fn figures_in_tables_are_those_of_the_outcome() {
     let outcome = support::outcome();
     let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
     let section = section(&COMPLETE, "step-access");
-    for cell in &outcome.steps[index].cells {
+    for cell in &outcome.steps[index].points {
         let iops = cell.figure(Metric::Iops).unwrap().mean;
         let shown = format!("{},{:02}0", (iops / 1000.0).floor(), (iops % 1000.0 / 10.0).round());
         assert!(section.contains(&shown), "{iops} should be shown as {shown}");
@@ -66,7 +66,8 @@ fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_o
     let mut outcome = support::outcome();
     assert!(!section(&COMPLETE, "step-access").contains("Mean service"), "a closed loop has one latency");
     let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
-    for measurement in outcome.steps[index].cells.iter_mut().flat_map(|cell| &mut cell.repeats) {
+    for measurement in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+        let measurement = measurement.measurement_mut().expect("it was measured");
         let requests = measurement.read.requests.max(1);
         (0..requests).for_each(|_| measurement.record_service(block::Op::Read, block::Nanos::from_micros(77)));
     }
@@ -152,7 +153,7 @@ fn what_was_not_measured_is_said_and_never_a_zero() {
 fn a_run_with_nothing_measured_still_has_a_report() {
     let mut outcome = support::cut_off();
     outcome.run.state = State::Running;
-    outcome.steps.iter_mut().flat_map(|step| &mut step.cells).for_each(|cell| cell.repeats.clear());
+    outcome.steps.iter_mut().flat_map(|step| &mut step.points).for_each(|cell| cell.repeats.clear());
     let page = report::html(&outcome);
     assert!(section(&page, "summary").contains("0 of 86 cells were measured"), "{}", section(&page, "summary"));
     assert!(report::summary(&outcome, 80, false).contains("not measured"));
@@ -207,8 +208,11 @@ fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alo
     };
     assert!(without(&unfilled), "a drive that was not written first");
     let smaller = |outcome: &mut lab::Outcome| {
-        let cells = outcome.steps.iter_mut().flat_map(|step| &mut step.cells);
-        cells.for_each(|cell| cell.workload.size = Some(block::Bytes::from_gib(1)));
+        let cells = outcome.steps.iter_mut().flat_map(|step| &mut step.points);
+        cells.for_each(|cell| {
+            let lab::Asked::Workload(workload) = &mut cell.asked else { panic!("it was measured") };
+            workload.size = Some(block::Bytes::from_gib(1));
+        });
     };
     assert!(without(&smaller), "on a part of the drive");
 }

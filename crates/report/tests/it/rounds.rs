@@ -44,8 +44,8 @@ fn trace(chart: &Value, name: &str) -> Vec<f64> {
 /// IOPS of all rounds of the cell with this key.
 fn rates(step: &str, key: &[&str]) -> Vec<f64> {
     let step = OUTCOME.steps.iter().find(|one| OUTCOME.plan.steps[one.index].name == step).expect("it measured");
-    let is_it = |cell: &&lab::CellOutcome| cell.point.iter().map(|(_, value)| value.as_str()).eq(key.iter().copied());
-    let cell = step.cells.iter().find(is_it).expect("the cell is there");
+    let is_it = |cell: &&lab::PointOutcome| cell.point.iter().map(|(_, value)| value.as_str()).eq(key.iter().copied());
+    let cell = step.points.iter().find(is_it).expect("the cell is there");
     cell.rounds().map(|round| Metric::Iops.of(round).expect("it has a rate")).collect()
 }
 
@@ -149,13 +149,16 @@ fn a_run_that_was_cut_off_says_that_it_was_not_yet_steady() {
     let mut outcome = support::in_rounds();
     outcome.run.state = State::Running;
     for (step, rounds) in [(0, 5), (1, 3)] {
-        for cell in &mut outcome.steps[step].cells {
+        for cell in &mut outcome.steps[step].points {
             let mut all: Vec<_> = cell.before.drain(..).chain(cell.repeats.drain(..)).take(rounds).collect();
             cell.repeats = all.split_off(all.len().saturating_sub(5));
             cell.before = all;
         }
     }
-    outcome.steps[0].cells.iter_mut().for_each(|cell| cell.repeats[0].elapsed = cell.repeats[0].elapsed.times(3));
+    for point in &mut outcome.steps[0].points {
+        let first = point.repeats[0].measurement_mut().expect("it was measured");
+        first.elapsed = first.elapsed.times(3);
+    }
     let page = report::html(&outcome);
     assert!(section(&page, "step-iops").contains("The run ended before a steady state was reached, after 5 rounds"));
     assert!(
@@ -172,7 +175,7 @@ fn saturation_is_drawn_over_the_data_written_with_the_capacity() {
     let gib = 1.073_741_824;
     let lines: Vec<f64> =
         written["layout"]["shapes"].as_array().unwrap().iter().map(|line| line["x0"].as_f64().unwrap()).collect();
-    let total = 4096.0 * OUTCOME.steps[2].cells[0].repeats[0].write.requests as f64 / 1e9;
+    let total = 4096.0 * OUTCOME.steps[2].points[0].repeats[0].measurement().unwrap().write.requests as f64 / 1e9;
     assert_eq!(lines.len(), lines.iter().filter(|&&line| line <= total).count(), "{lines:?} within {total} GB");
     assert!(lines.len() > 1 && close(lines[1] / lines[0], 2.0), "{lines:?} are multiples");
     assert!((lines[0] / gib).fract() < 1e-9, "{lines:?} are multiples of the capacity");
@@ -198,15 +201,11 @@ fn steps_in_a_row_on_one_drive_are_drawn_as_one_course() {
 fn many_steps_in_a_row_are_numbered_and_what_all_titles_begin_with_is_left_out() {
     let mut outcome = support::in_rounds();
     let waits = outcome.plan.steps.iter().position(|step| step.name == "waits").expect("it is in the plan");
-    let cells = outcome.steps.iter().find(|step| step.index == waits).expect("it was measured").cells.clone();
+    let cells = outcome.steps.iter().find(|step| step.index == waits).expect("it was measured").points.clone();
     for number in 1..=5 {
         let (name, title) = (format!("more-{number}"), format!("Rest: {number} s"));
         outcome.plan.steps.push(lab::plan::Step { name, title, ..outcome.plan.steps[waits].clone() });
-        outcome.steps.push(lab::StepOutcome {
-            index: outcome.plan.steps.len() - 1,
-            cells: cells.clone(),
-            trials: Vec::new(),
-        });
+        outcome.steps.push(lab::StepOutcome { index: outcome.plan.steps.len() - 1, points: cells.clone() });
     }
     let page = report::html(&outcome);
     assert!(!section(&page, "step-more-4").contains("over the steps in a row"), "it is drawn after the last of them");
@@ -223,7 +222,7 @@ fn many_steps_in_a_row_are_numbered_and_what_all_titles_begin_with_is_left_out()
 fn a_cell_that_was_measured_once_has_its_response_times() {
     let mut outcome = support::in_rounds();
     let waits = outcome.steps.iter_mut().find(|step| outcome.plan.steps[step.index].name == "waits").unwrap();
-    waits.cells[0].repeats.truncate(1);
+    waits.points[0].repeats.truncate(1);
     let page = report::html(&outcome);
     let section = section(&page, "step-waits");
     assert!(charts(section)[0].0.starts_with("Response times: 1 worker, depth 32, "), "{section}");

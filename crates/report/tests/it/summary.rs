@@ -3,8 +3,8 @@
 use crate::support;
 use assay_report as report;
 use block::{Bytes, Nanos};
-use lab::Outcome;
 use lab::plan::{Action, Axis};
+use lab::{Outcome, Repeat};
 
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
@@ -59,7 +59,7 @@ fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
     let worn = report::summary(&outcome, 80, false);
     assert!(worn.contains("Once worn,") && worn.contains("Worn"), "{worn}");
     let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
-    let written = outcome.steps[wear].cells[0].repeats[0].write.bytes;
+    let written = outcome.steps[wear].points[0].repeats[0].measurement().unwrap().write.bytes;
     outcome.capacity = Some(written.times(250));
     let words = format!("{written} of random writes (0.4 % of the drive)");
     let brief = report::summary(&outcome, 80, false);
@@ -92,7 +92,7 @@ fn with_jobs() -> Outcome {
     let Action::Measure(measure) = &mut outcome.plan.steps[index].action else { panic!("it measures") };
     let measured = outcome.steps.iter_mut().find(|step| step.index == index).expect("it was measured");
     measure.axes = vec![Axis::Job];
-    for ((cell, outcome), name) in measure.cells.iter_mut().zip(&mut measured.cells).zip(["reader", "writer"]) {
+    for ((cell, outcome), name) in measure.cells.iter_mut().zip(&mut measured.points).zip(["reader", "writer"]) {
         cell.point = vec![(Axis::Job, name.to_owned())];
         outcome.point.clone_from(&cell.point);
     }
@@ -128,7 +128,7 @@ fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> Str
     let mut outcome = support::outcome();
     for step in &mut outcome.steps {
         let of = &outcome.plan.steps[step.index];
-        let repeats = step.cells.iter_mut().flat_map(|cell| &mut cell.repeats);
+        let repeats = step.points.iter_mut().flat_map(|point| &mut point.repeats).filter_map(Repeat::measurement_mut);
         repeats.for_each(|repeat| change(of, repeat));
     }
     report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")

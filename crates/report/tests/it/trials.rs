@@ -5,7 +5,7 @@ use assay_report as report;
 use block::{Bytes, Nanos};
 use lab::compare::{Comparison, Question, Verdict};
 use lab::plan::{Action, Point, Step, Trials};
-use lab::{Outcome, StepOutcome, TrialOutcome};
+use lab::{Asked, Outcome, PointOutcome, StepOutcome};
 use store::RunId;
 use trial::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
 
@@ -58,25 +58,25 @@ fn point(values: &[&str]) -> Point {
 }
 
 /// What came of six goes at a point, of about this many pages a second.
-fn tried(point: &Point, rate: f64) -> TrialOutcome {
+fn tried(point: &Point, rate: f64) -> PointOutcome {
     let trial = |rate: f64| Trial {
         figures: vec![Figure::more("Pages", "1/s", rate), Figure::less("Latency", "s", 0.5 / rate)],
         ..Trial::default()
     };
     let repeats = (0..6).map(|repeat| trial(rate * (1.0 + 0.004 * f64::from(repeat)))).collect();
-    TrialOutcome { point: point.clone(), repeats }
+    PointOutcome::tried(Pages.name(), point, repeats)
 }
 
 /// A run of one step that tried `points`, each with its rate.
 fn run_of(id: i64, target: &str, axes: usize, points: Vec<(Point, f64)>) -> Outcome {
     let mut outcome = support::outcome();
-    let trials = points.iter().map(|(point, rate)| tried(point, *rate)).collect();
+    let measured = points.iter().map(|(point, rate)| tried(point, *rate)).collect();
     let points = points.into_iter().map(|(point, _)| point).collect();
     let axes = CHOICES[..axes].iter().collect();
     let action = Action::Trial(Trials { experiment: &Pages, points, axes, repeats: 6 });
     let (name, title) = ("web-server".to_owned(), "Web server".to_owned());
     outcome.plan.steps = vec![Step { name, title, about: None, action }];
-    outcome.steps = vec![StepOutcome { index: 0, cells: Vec::new(), trials }];
+    outcome.steps = vec![StepOutcome { index: 0, points: measured }];
     outcome.findings.clear();
     (outcome.run.id, outcome.run.target) = (RunId(id), target.to_owned());
     outcome
@@ -106,8 +106,8 @@ fn by_clients(id: i64, target: &str, factor: f64) -> Outcome {
 fn runs_are_compared_by_what_they_tried_with_the_statistics_of_cells() {
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), run(2, "/dev/sdb", [310.0, 200.2])];
     let comparison = Comparison::of(runs, Question::default()).expect("they share a step");
-    assert_eq!((comparison.trials.len(), comparison.tests()), (4, 4), "two figures at two points");
-    let verdicts: Vec<Verdict> = comparison.trials.iter().map(lab::compare::Tried::verdict).collect();
+    assert_eq!((comparison.contrasts.len(), comparison.tests()), (4, 4), "two figures at two points");
+    let verdicts: Vec<Verdict> = comparison.contrasts.iter().map(lab::compare::Contrast::verdict).collect();
     assert_eq!(verdicts, [Verdict::Better, Verdict::Better, Verdict::NotShown, Verdict::NotShown]);
     let sentence = "/dev/sdb is 3.10 × /dev/sda (3.07–3.13) in pages on Web server (fs=ext4).";
     let page = report::comparison::html(&comparison, "0.1.0").replace('\u{a0}', " ");
@@ -147,11 +147,17 @@ fn a_guard_judges_trials_by_the_way_that_is_better_for_each_figure() {
     assert_eq!(document["guard"]["worse"], 2);
 }
 
+/// Tells what was tried at a point something else.
+fn tell(point: &mut PointOutcome, choice: &str, value: &str) {
+    let Asked::Trial { choices, .. } = &mut point.asked else { panic!("nothing was tried") };
+    choices.tell(choice, value).unwrap();
+}
+
 #[test]
 fn points_that_ask_for_something_else_under_the_same_name_are_not_compared() {
     let mut other = run(2, "/dev/sdb", [100.0, 200.0]);
-    other.steps[0].trials[0].point.choices.tell("kind", "large").unwrap();
-    other.steps[0].trials[1].repeats.clear();
+    tell(&mut other.steps[0].points[0], "kind", "large");
+    other.steps[0].points[1].repeats.clear();
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), other];
     let said = Comparison::of(runs.clone(), Question::default()).unwrap_err().to_string();
     assert!(said.contains("runs 1 and 2 share no cell") && said.contains("`web-server`"), "{said}");
@@ -160,10 +166,10 @@ fn points_that_ask_for_something_else_under_the_same_name_are_not_compared() {
     let said = Comparison::of(runs, Question::default()).unwrap_err().to_string();
     assert!(said.contains("runs 1 and 2 share no cell"), "{said}");
     let mut other = run(2, "/dev/sdb", [100.0, 200.0]);
-    other.steps[0].trials[0].point.choices.tell("kind", "large").unwrap();
+    tell(&mut other.steps[0].points[0], "kind", "large");
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), other];
     let comparison = Comparison::of(runs, Question::default()).expect("they share a point");
-    assert_eq!(comparison.trials.len(), 2, "those of xfs");
+    assert_eq!(comparison.contrasts.len(), 2, "those of xfs");
     let page = report::comparison::html(&comparison, "0.1.0");
     assert!(page.contains("Step web-server: 1 cell not held against run 2: the other run asks for something else"));
 }
@@ -223,7 +229,7 @@ fn too_few_repeats_leave_the_means_to_be_told_as_such() {
     let of = |id: i64, target: &str| {
         let mut outcome = support::outcome();
         (outcome.run.id, outcome.run.target) = (RunId(id), target.to_owned());
-        for cell in outcome.steps.iter_mut().flat_map(|step| &mut step.cells) {
+        for cell in outcome.steps.iter_mut().flat_map(|step| &mut step.points) {
             cell.repeats.truncate(2);
         }
         outcome
@@ -259,7 +265,7 @@ fn points_without_an_order_are_held_against_the_best_of_them() {
 fn a_run_of_trials_that_was_cut_off_says_how_far_it_came() {
     let mut outcome = run(1, "/dev/sda", [130.0, 100.0]);
     outcome.run.state = store::State::Running;
-    outcome.steps[0].trials[1].repeats.clear();
+    outcome.steps[0].points[1].repeats.clear();
     let page = report::html(&outcome);
     assert!(page.contains("The run is not complete: 1 of 2 cells were measured and are shown."));
 }

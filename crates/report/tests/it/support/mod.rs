@@ -9,7 +9,7 @@ use engine::{Clock, Measurement};
 use lab::plan::{
     Action, Axis, Cell, Condition, Field, Fill, Idle, Limit, Measure, Plan, Precondition, Purge, Repetition, Step,
 };
-use lab::{CellOutcome, DriveRecord, Finding, Outcome, StepOutcome};
+use lab::{DriveRecord, Finding, Outcome, PointOutcome, Repeat, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
 use workload::{Pattern, Stop, Workload};
@@ -235,19 +235,15 @@ pub fn outcome() -> Outcome {
     for (index, step) in plan.steps.iter().enumerate() {
         match &step.action {
             Action::Measure(measure) => {
-                let cell = |cell: &Cell| CellOutcome {
-                    point: cell.point.clone(),
-                    workload: cell.workload.clone(),
-                    before: Vec::new(),
-                    repeats: repeats(step, cell, worn),
+                let point = |cell: &Cell| {
+                    PointOutcome::measured(cell.point.clone(), cell.workload.clone(), repeats(step, cell, worn))
                 };
-                steps.push(StepOutcome { index, cells: measure.cells.iter().map(cell).collect(), trials: Vec::new() });
+                steps.push(StepOutcome { index, points: measure.cells.iter().map(point).collect() });
             }
             Action::Condition(condition) => {
                 worn = true;
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
-                let cell = CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats };
-                steps.push(StepOutcome { index, cells: vec![cell], trials: Vec::new() });
+                steps.push(StepOutcome { index, points: vec![PointOutcome::measured(Vec::new(), workload, repeats)] });
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
             Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_) => {}
@@ -290,8 +286,8 @@ pub fn cut_off() -> Outcome {
     let mut outcome = outcome();
     outcome.run.state = State::Failed;
     outcome.run.error = Some("the target is full: 0 B of 2 GiB are free".to_owned());
-    outcome.steps[1].cells[5..].iter_mut().for_each(|cell| cell.repeats.clear());
-    outcome.steps[2..].iter_mut().flat_map(|step| &mut step.cells).for_each(|cell| cell.repeats.clear());
+    outcome.steps[1].points[5..].iter_mut().for_each(|cell| cell.repeats.clear());
+    outcome.steps[2..].iter_mut().flat_map(|step| &mut step.points).for_each(|cell| cell.repeats.clear());
     outcome
 }
 
@@ -423,7 +419,7 @@ pub fn in_rounds() -> Outcome {
     let plan = lab::plan::parse(IN_ROUNDS, lab::plan::Length::Full).expect("the plan has no mistake");
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter().enumerate() {
-        let cells = match &step.action {
+        let points = match &step.action {
             Action::Rounds(rounds) => {
                 let done = match step.name.as_str() {
                     "iops" => 7,
@@ -435,18 +431,19 @@ pub fn in_rounds() -> Outcome {
                     let of = |rounds: std::ops::Range<u32>| {
                         rounds.map(|round| in_round(&step.name, &cell.workload, round)).collect::<Vec<_>>()
                     };
-                    let (before, repeats) = (of(0..window), of(window..done));
-                    CellOutcome { point: cell.point.clone(), workload: cell.workload.clone(), before, repeats }
+                    let before = of(0..window).into_iter().map(Repeat::from).collect();
+                    let (point, workload) = (cell.point.clone(), cell.workload.clone());
+                    PointOutcome { before, ..PointOutcome::measured(point, workload, of(window..done)) }
                 };
                 rounds.measure.cells.iter().map(cell).collect()
             }
             Action::Condition(condition) => {
                 let (workload, repeats) = (condition.workload.clone(), vec![conditioned(condition)]);
-                vec![CellOutcome { point: Vec::new(), workload, before: Vec::new(), repeats }]
+                vec![PointOutcome::measured(Vec::new(), workload, repeats)]
             }
             _ => continue,
         };
-        steps.push(StepOutcome { index, cells, trials: Vec::new() });
+        steps.push(StepOutcome { index, points });
     }
     Outcome {
         run: run(&plan),

@@ -1,16 +1,19 @@
 //! Charts of what trials gave in several runs: each figure of all runs side by side, and how many times the first run's
 //! the others are.
 
-use lab::compare::{Comparison, Difference, Side, Tried};
+use lab::compare::{Comparison, Contrast, Side};
 use maud::{Markup, html};
 
-use super::super::prose::times;
-use super::super::{name, p_value};
+use super::prose::times;
+use super::rows::Shared;
+use super::{name, p_value};
 use crate::chart::{self, COLORS, Change, Changes, Ground, Look, Panel, Spot, Spots};
+use crate::column::Column;
+use crate::figure::Reading;
 use crate::number::{count, spread};
 use crate::part::point_place;
 use crate::section::figure;
-use crate::trials::{Column, Row, Sheet, shown};
+use crate::trials::Sheet;
 
 /// As many names have room below one chart.
 const NAMES: usize = 12;
@@ -26,7 +29,7 @@ struct Facet<'s> {
     name: String,
     ground: Ground,
     /// Where each point lies.
-    rows: Vec<(f64, &'s Row<'s>)>,
+    rows: Vec<(f64, &'s Reading<'s>)>,
 }
 
 /// One figure of a step in all runs.
@@ -34,8 +37,8 @@ pub(super) struct Figures<'f> {
     pub(super) comparison: &'f Comparison,
     pub(super) sheet: &'f Sheet<'f>,
     pub(super) column: &'f Column,
-    /// What is compared of it.
-    pub(super) found: &'f [&'f Tried],
+    /// What is compared in the step.
+    pub(super) step: &'f Shared<'f>,
     /// What the runs are called.
     pub(super) names: &'f [String],
 }
@@ -81,14 +84,14 @@ impl Figures<'_> {
     /// The figures of one run.
     fn run(&self, facet: &Facet, rank: usize) -> Spots {
         let aside = facet.ground.aside(rank, self.names.len());
-        let spot = |&(x, row): &(f64, &Row)| {
+        let spot = |&(x, row): &(f64, &Reading)| {
             let side = self.side(row, rank)?;
             let figure = self.column.scaled(&side.interval);
             let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
             let told = format!("{}{spread}", self.column.told(&figure));
-            let said = vec![self.names[rank].clone(), row.name(), told, count(side.samples.len(), "repeat")];
+            let said = vec![self.names[rank].clone(), self.sheet.name(row), told, count(side.samples.len(), "repeat")];
             let samples = side.samples.iter().map(|sample| sample * self.column.scale).collect();
-            Some(Spot { x: x + aside, figure, samples, said, place: point_place(&row.outcome.point.key()) })
+            Some(Spot { x: x + aside, figure, samples, said, place: point_place(row.point) })
         };
         let look = Look::ranked(COLORS[rank % COLORS.len()], rank);
         Spots { name: self.names[rank].clone(), look, spots: facet.rows.iter().filter_map(spot).collect() }
@@ -97,26 +100,23 @@ impl Figures<'_> {
     /// How one of the other runs stands to the first.
     fn changes(&self, facet: &Facet, other: usize) -> Changes<'_> {
         let aside = facet.ground.aside(other - 1, self.names.len() - 1);
-        let point = |&(x, row): &(f64, &Row)| {
-            let one = self.tried(row, other)?;
+        let point = |&(x, row): &(f64, &Reading)| {
+            let one = self.step.find(row, &self.column.name, other)?;
             let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
             let ratio = format!("{}: {}", self.names[other], times(&one.ratio, &self.names[0]));
-            let said = vec![row.name(), ratio, format!("{}{p}", one.verdict().name())];
-            Some((x + aside, Change { difference: Difference::OfTrial(one), said }))
+            let said = vec![self.sheet.name(row), ratio, format!("{}{p}", one.verdict().name())];
+            Some((x + aside, Change { contrast: one, said }))
         };
         let points = facet.rows.iter().filter_map(point).collect();
         Changes { name: self.names[other].clone(), color: COLORS[other % COLORS.len()], points }
     }
 
-    fn tried(&self, row: &Row, other: usize) -> Option<&Tried> {
-        self.found.iter().copied().find(|one| one.other == other && one.point == row.place)
-    }
-
     /// What the run at `rank` gave; of the first what the others are held against.
-    fn side(&self, row: &Row, rank: usize) -> Option<&Side> {
+    fn side(&self, row: &Reading, rank: usize) -> Option<&Side> {
+        let found = |other: usize| self.step.find(row, &self.column.name, other);
         match rank {
-            0 => self.found.iter().find(|one| one.point == row.place).map(|one| &one.before),
-            other => self.tried(row, other).map(|one| &one.after),
+            0 => (1..self.names.len()).find_map(found).map(|one: &Contrast| &one.before),
+            other => found(other).map(|one| &one.after),
         }
     }
 
@@ -135,25 +135,27 @@ impl Figures<'_> {
 fn facets<'s>(sheet: &'s Sheet<'s>) -> Vec<Facet<'s>> {
     if let Some(along) = sheet.along() {
         let facet = |name: String| {
-            let rows = sheet.rows.iter().filter(|row| row.line(along) == name);
-            let mut rows: Vec<(f64, &Row)> = rows.filter_map(|row| Some((row.number(along)?, row))).collect();
+            let rows = sheet.rows.iter().copied().filter(|row| sheet.line(row, along) == name);
+            let mut rows: Vec<(f64, &Reading)> =
+                rows.filter_map(|row| Some((sheet.number(row, along)?, row))).collect();
             rows.sort_by(|one, other| one.0.total_cmp(&other.0));
             Facet { ground: sheet.ground(along), name, rows }
         };
-        return sheet.distinct(|row| row.line(along)).into_iter().map(facet).collect();
+        return sheet.distinct(|row| sheet.line(row, along)).into_iter().map(facet).collect();
     }
-    let lead = |row: &Row, parts: usize| (0..parts).map(|at| shown(row.value(at))).collect::<Vec<_>>().join(", ");
+    let values = |row: &Reading, places: std::ops::Range<usize>| {
+        places.map(|at| sheet.value(row, at)).collect::<Vec<_>>().join(", ")
+    };
     let has_room = |parts: &usize| {
-        let most = |name: &String| sheet.rows.iter().filter(|row| lead(row, *parts) == *name).count() <= NAMES;
-        sheet.distinct(|row| lead(row, *parts)).iter().all(most)
+        let most = |name: &String| sheet.rows.iter().filter(|row| values(row, 0..*parts) == *name).count() <= NAMES;
+        sheet.distinct(|row| values(row, 0..*parts)).iter().all(most)
     };
     let parts = (0..sheet.axes.len()).find(has_room).unwrap_or(sheet.axes.len().saturating_sub(1));
     let facet = |name: String| {
-        let rows: Vec<&Row> = sheet.rows.iter().filter(|row| lead(row, parts) == name).collect();
-        let left = |row: &&Row| (parts..sheet.axes.len()).map(|at| shown(row.value(at))).collect::<Vec<_>>().join(", ");
-        let names: Vec<String> = rows.iter().map(left).collect();
+        let rows: Vec<&Reading> = sheet.rows.iter().copied().filter(|row| values(row, 0..parts) == name).collect();
+        let names: Vec<String> = rows.iter().map(|row| values(row, parts..sheet.axes.len())).collect();
         let ground = Ground::names("Point", &names);
         Facet { name, ground, rows: rows.into_iter().enumerate().map(|(at, row)| (at as f64, row)).collect() }
     };
-    sheet.distinct(|row| lead(row, parts)).into_iter().map(facet).collect()
+    sheet.distinct(|row| values(row, 0..parts)).into_iter().map(facet).collect()
 }

@@ -1,0 +1,110 @@
+//! The figures of a step as columns: what each is, and in which unit it is shown.
+
+use lab::{Better, Metric};
+use stats::Interval;
+
+use crate::figure::{Figure, Reading, scaled};
+use crate::number::{latency, three};
+use crate::part::Part;
+
+/// One figure of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) better: Better,
+    /// The unit in which it is shown, and how much of it one of the figure's own unit is.
+    pub(crate) unit: &'static str,
+    pub(crate) scale: f64,
+    /// The figure of requests that it is.
+    pub(crate) metric: Option<Metric>,
+}
+
+/// The figures that any point of a step gives, in the order of tables.
+pub(crate) fn columns(part: &Part) -> Vec<Column> {
+    let mut given: Vec<(&lab::Figure, f64)> = Vec::new();
+    for (figure, most) in part.readings.iter().flat_map(Reading::given) {
+        match given.iter_mut().find(|(known, _)| known.name == figure.name) {
+            Some((_, known)) => *known = most.max(*known),
+            None => given.push((figure, most)),
+        }
+    }
+    if part.trials().is_some() {
+        return given.into_iter().map(|(figure, most)| Column::tried(figure, most)).collect();
+    }
+    let is_told = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
+    Metric::tabled().filter(is_told).map(Column::of).collect()
+}
+
+impl Column {
+    /// The column of a figure of requests.
+    pub(crate) fn of(metric: Metric) -> Self {
+        let better = if metric.more_is_better() { Better::More } else { Better::Less };
+        Self { name: metric.title().to_owned(), better, unit: metric.unit(), scale: 1.0, metric: Some(metric) }
+    }
+
+    /// The column of a figure of trials, which is at most `most`: in the unit that suits.
+    fn tried(figure: &lab::Figure, most: f64) -> Self {
+        let (unit, scale) = match figure.unit.as_str() {
+            "s" if most < 1e-3 => ("µs", 1e6),
+            "s" if most < 1.0 => ("ms", 1e3),
+            "s" => ("s", 1.0),
+            "B/s" => ("MB/s", 1e-6),
+            "B" if most < 1e6 => ("kB", 1e-3),
+            "B" => ("MB", 1e-6),
+            // What the word says already.
+            "1/s" if figure.name == "IOPS" => ("", 1.0),
+            "1/s" => ("1/s", 1.0),
+            "%" => ("%", 1.0),
+            _ => ("", 1.0),
+        };
+        Self { name: figure.name.clone(), better: figure.better, unit, scale, metric: None }
+    }
+
+    /// The figure at a point, in the unit of the column.
+    pub(crate) fn figure(&self, reading: &Reading) -> Figure {
+        reading.named(&self.name).scaled(self.scale)
+    }
+
+    /// The same where there is one.
+    pub(crate) fn interval(&self, reading: &Reading) -> Option<Interval> {
+        self.figure(reading).interval().copied()
+    }
+
+    /// What single repeats gave, in the unit of the column.
+    pub(crate) fn samples(&self, reading: &Reading) -> Vec<f64> {
+        reading.samples(&self.name).iter().map(|sample| sample * self.scale).collect()
+    }
+
+    /// A figure in the unit in which the column is shown.
+    pub(crate) fn scaled(&self, found: &Interval) -> Interval {
+        scaled(found, self.scale)
+    }
+
+    /// What is measured, with its unit: `Transactions (1/s)`.
+    pub(crate) fn head(&self) -> String {
+        if self.unit.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.unit) }
+    }
+
+    /// The heading of a panel: `Transactions (1/s), more is better`.
+    pub(crate) fn title(&self) -> String {
+        self.head() + self.way()
+    }
+
+    /// Which way is better, to be put behind a heading: `, more is better`.
+    pub(crate) const fn way(&self) -> &'static str {
+        match self.better {
+            Better::More => ", more is better",
+            Better::Less => ", less is better",
+            Better::Neither => "",
+        }
+    }
+
+    /// A mean of the column as a sentence has it: `12,300 a second`, `252 MB/s`.
+    pub(crate) fn told(&self, interval: &Interval) -> String {
+        match self.unit {
+            "µs" if self.metric.is_some() => latency(interval.mean),
+            "1/s" => format!("{} a second", three(interval.mean)),
+            unit => format!("{} {unit}", three(interval.mean)).trim_end().to_owned(),
+        }
+    }
+}
