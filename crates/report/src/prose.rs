@@ -5,7 +5,7 @@ use lab::plan::{Phrases, Repetition, Step, profile};
 use lab::{Group, Metric, Outcome};
 use stats::{Steadiness, SteadyRule};
 use store::State as RunState;
-use workload::{Pattern, Stop, Workload};
+use workload::{Field, Pattern, Stop, Workload};
 
 use crate::axis;
 use crate::change::Change;
@@ -193,13 +193,11 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
         shared(&|w| profile::followed(w).map_or_else(String::new, |profile| format!("profile {}", profile.name))),
         shared(&|w| w.replay.as_ref().map_or_else(|| w.pattern.words().to_owned(), replay::words))
             .or_else(|| shared(&|w| w.replay.as_ref().map_or_else(String::new, replay::of))),
-        (first.pattern.is_mixed() && first.replay.is_none())
-            .then(|| shared(&|w| format!("{} % reads", w.reads())))
-            .flatten(),
+        (first.pattern.is_mixed() && first.replay.is_none()).then(|| shared(&|w| Field::Rwmixread.words(w))).flatten(),
         shared(&|w| if w.replay.is_some() { String::new() } else { w.sizes_shown() }),
         shared(&|w| w.details().join(", ")),
-        shared(&|w| format!("depth {}", w.queue_depth)),
-        shared(&|w| count(w.workers as usize, "worker")),
+        shared(&|w| Field::Iodepth.words(w)),
+        shared(&|w| Field::Numjobs.words(w)),
         shared(&|w| stop(&w.stop)),
         shared(&|w| if w.ramp > Nanos::ZERO { format!("after {} uncounted", w.ramp) } else { String::new() }),
         shared(&|w| span(w)),

@@ -12,9 +12,10 @@ impl Workload {
         let given = |field: Field| {
             let value = field.get(self)?;
             let is_said = field.is(Mark::Always) || field.get(&plain).as_ref() != Some(&value);
-            (is_said && field.applies(self) && !field.is(Mark::Summary)).then_some((field, value))
+            is_said.then_some((field, value))
         };
-        Field::ALL.into_iter().filter_map(given).collect()
+        let with_a_say = Field::ALL.into_iter().filter(|field| !field.is(Mark::Summary) && field.applies(self));
+        with_a_say.filter_map(given).collect()
     }
 
     /// What the workload asks for beyond pattern, size, depth, span and stop, as fio's options with their values.

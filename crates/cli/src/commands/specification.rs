@@ -93,3 +93,40 @@ impl Fields {
         workload
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Command {
+        let command = crate::command_line::command();
+        command.find_subcommand("run").expect("there is a command `run`").clone()
+    }
+
+    #[test]
+    fn every_field_is_an_option_by_all_of_its_names() {
+        for field in Field::ALL {
+            let run = run();
+            let option = run.get_arguments().find(|option| option.get_long() == Some(field.name()));
+            let option = option.unwrap_or_else(|| panic!("`run` has no --{}", field.name()));
+            let aliases = option.get_all_aliases().unwrap_or_default();
+            let is_known = |name: &str| option.get_long() == Some(name) || aliases.contains(&name);
+            if !field.is(Mark::OfTarget) {
+                assert!(field.names().all(is_known) && is_known(&field.name().replace('_', "-")), "{field:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_typed_is_what_is_asked_for() {
+        let words = ["run", "--rw=randrw", "--ba", "4k", "--ramp-time", "1s", "--zero_buffers", "--iodepth", "8"];
+        let matches = run().try_get_matches_from(words).unwrap();
+        let fields = <Fields as clap::FromArgMatches>::from_arg_matches(&matches).unwrap();
+        let given: Vec<String> = fields.given().map(|(field, text)| format!("{}={text}", field.name())).collect();
+        assert_eq!(given, ["rw=randrw", "iodepth=8", "blockalign=4k", "zero_buffers=1", "ramp_time=1s"]);
+        let workload = fields.workload();
+        assert_eq!((workload.queue_depth, workload.compressible), (8, 100));
+        let said = run().try_get_matches_from(["run", "--rw=randreed"]).unwrap_err().to_string();
+        assert!(said.contains("did you mean `randread`?"), "{said}");
+    }
+}

@@ -206,7 +206,7 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
         (&["run", "--bs=4q"], &["unknown unit `q`"]),
         (&["run", "--bs=1000", "--number_ios=1"], &["512 B sectors"]),
         (&["run", "--iodepth=0", "--number_ios=1"], &["at least 1"]),
-        (&["run", "--iodepth=-1", "--number_ios=1"], &["at least 1"]),
+        (&["run", "--iodepth=-1", "--number_ios=1"], &["`-1` is negative"]),
         (&["run", "./precious.txt", "--rw=read"], &["less than one block"]),
         (&["run", "./sound.bin", "--rw=read", "--bs=2m", "--direct=0"], &["a smaller --bs"]),
         (&["run", "./sound.bin", "--rw=read", "--offset=1m", "--direct=0"], &["beyond the target's"]),

@@ -148,7 +148,7 @@ fn requests_are_what_they_are_in_fio() {
         ("rw=read:60k", "rw=read:60k bs=4k"),
         ("rw=write\nbs=4k,8k,16k", "rw=write bs=8k"),
         ("rw=randtrim\nbs=4k,8k,16k", "rw=randtrim bs=16k"),
-        ("rw=rw\nbs=4k,8k", "rw=readwrite iodepth=1 rwmixread=50"),
+        ("rw=rw\nbs=4k,8k", "rw=readwrite bssplit=4k/100,8k/100 iodepth=1 rwmixread=50"),
         ("bs=4kib\nkb_base=1000", "rw=read bs=4k"),
         ("bsrange=4k-4k", "rw=read bs=4k"),
         ("bsrange=1k-4k", "bssplit=1k/25:2k/25:3k/25:4k/25"),
