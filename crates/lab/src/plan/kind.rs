@@ -9,7 +9,7 @@ use super::build::Frame;
 use super::diagnostic::Mistakes;
 use super::draft::Draft;
 use super::work::{Passes, Phase, Site};
-use super::{Repetition, condition, fill, idle, measure, precondition, purge, rounds, trials};
+use super::{Repetition, measure, trials};
 use crate::PurgeMethod;
 
 /// What a kind of step has to say of itself.
@@ -79,7 +79,7 @@ macro_rules! kinds {
         #[derive(Clone, Debug, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "a plan has few steps, and they are not moved about")]
         pub enum Action {
-            $($(#[$about])* $kind($module::$step),)+
+            $($(#[$about])* $kind(super::$module::$step),)+
         }
 
         impl Action {
@@ -95,7 +95,7 @@ macro_rules! kinds {
         }
 
         /// How they are written, in the order of the documentation.
-        static FORMS: &[Form] = &[$($module::FORM,)+];
+        static FORMS: &[Form] = &[$(super::$module::FORM,)+];
     };
 }
 
