@@ -56,6 +56,7 @@ pub struct PointOutcome {
 
 /// What was asked at a point.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all points are of workloads, and points are not moved about")]
 pub enum Asked {
     /// Requests to the drive.
     Workload(Workload),
