@@ -12,7 +12,7 @@ use attach::loop_device::LoopDevice;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::preset::Preset;
 use testkit::process::{again, done_apart};
-use testkit::until;
+use testkit::{soak, until};
 use workload::TraceReader;
 
 fn boot() -> &'static dyn Experiment {
@@ -67,7 +67,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
         return;
     }
     let folder = folder();
-    for bus in ["ahci", "virtio", "nvme"] {
+    for bus in soak::some(vec!["ahci", "virtio", "nvme"], 1) {
         let size = Bytes::from_mib(64);
         let stage = Stage::file(over(&folder.path().join("disk"), size), size, Arc::default());
         let trial = run(&micro(&[("bus", bus)]), &stage).unwrap();
