@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use block::Nanos;
 use engine::Progress as Live;
-use lab::Watch;
+use lab::{Watch, now_ms};
 use report::site::Now;
 use serde::{Deserialize, Serialize};
 use store::Teller;
 
 use crate::progress::{Speed, time_left};
-use crate::undertaking::now_ms;
 
 /// How often it is told at most, unless a step begins.
 const PAUSE: Duration = Duration::from_millis(250);
