@@ -5,12 +5,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use block::Nanos;
-use lab::{News, Show, Snapshot};
+use lab::{News, Show, Snapshot, now_ms};
 use report::site::Now;
 use serde::{Deserialize, Serialize};
 use store::Teller;
-
-use crate::undertaking::now_ms;
 
 /// How often it is told at most, unless a step begins.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -10,7 +10,7 @@ use drive::preset::Preset;
 use engine::{Access, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
-use lab::{Environment, Real, Simulated, Subject};
+use lab::{Checked, Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use trial::Aftermath;
@@ -194,9 +194,11 @@ impl Opened {
     }
 
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
-    pub fn fits(&mut self, plan: &Plan) -> Result<(), Failure> {
-        let plan = plan.on(self.subject.capacity());
-        let Err(error) = lab::fits(&plan, self.subject.as_ref()) else { return Ok(()) };
+    pub fn check(&mut self, plan: &Plan) -> Result<Checked, Failure> {
+        let error = match Checked::new(plan, self.subject.as_ref()) {
+            Ok(checked) => return Ok(checked),
+            Err(error) => error,
+        };
         match self.subject.withdraw() {
             Ok(()) => Err(error.into()),
             Err(left) => Err(Failure::failed(format!("{error}\n{left}"))),

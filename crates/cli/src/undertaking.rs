@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Seed;
 use host::scratch::PLACE;
 use host::{Fence, Scratch};
-use lab::health::HealthRecord;
 use lab::plan::{Plan, Site};
-use lab::{LabError, Outcome, Progress, Session, Show, Tracker};
-use store::{Moment, NewRun, Run, RunId, State, Store, StoreError};
+use lab::{Broken, Checked, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
+use store::{NewRun, RunId, Store};
 use trial::{Aftermath, TrialError};
 
 use crate::bulletin::Crier;
@@ -23,9 +21,9 @@ use crate::target::Opened;
 use crate::terminal::{is_quiet, notice};
 
 /// What is to be run.
-pub struct Undertaking<'a> {
-    /// The plan, as it will be carried out.
-    pub plan: &'a Plan,
+pub struct Undertaking {
+    /// The plan, of which it is known that it fits the target.
+    pub checked: Checked,
     /// The origin of all random choices.
     pub seed: Seed,
     /// Repeats a cell where the command line gave them.
@@ -40,35 +38,9 @@ pub struct Undertaking<'a> {
     pub live: bool,
 }
 
-/// Why a run did not come to its end, and whether the store knows.
-pub struct Broken {
-    /// What went wrong.
-    pub reason: LabError,
-    /// Why the store could not be told how the run ended, if it could not: then the run is listed as unfinished.
-    pub untold: Option<StoreError>,
-}
-
-impl Broken {
-    /// What went wrong, and what became of the run.
-    pub fn words(&self, run: RunId) -> String {
-        let reason = &self.reason;
-        match &self.untold {
-            None => format!("{reason}\nRun {run} is marked failed"),
-            Some(error) => {
-                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be entered: {error}")
-            }
-        }
-    }
-
-    /// How the program ends for it, saying `words`: as an interruption where someone asked for the end.
-    pub fn failure(&self, words: String) -> Failure {
-        if self.reason.is_interruption() { Failure::interrupted(words) } else { Failure::failed(words) }
-    }
-}
-
-/// Milliseconds since 1970-01-01 UTC.
-pub fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+/// How the program ends for a run that broke off, saying `words`: as an interruption where someone asked for the end.
+pub fn failure(broken: &Broken, words: String) -> Failure {
+    if broken.reason.is_interruption() { Failure::interrupted(words) } else { Failure::failed(words) }
 }
 
 /// The name of a target by which it is found from any directory.
@@ -79,16 +51,22 @@ pub fn absolute(target: &str) -> String {
     }
 }
 
-impl Undertaking<'_> {
+impl Undertaking {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        self.checked.plan()
+    }
+
     /// Enters the run in the store.
-    pub fn begin(&self, store: &mut Store, opened: &Opened) -> Result<RunId, Failure> {
+    pub fn begin<'s>(&self, store: &'s Mutex<Store>, opened: &Opened) -> Result<RunRecord<'s>, Failure> {
+        let plan = self.plan();
         let target = absolute(&opened.name);
         let fingerprint = opened.real.then(|| fingerprint::of(Path::new(&target)).ok()).flatten();
-        let run = store.begin(&NewRun {
-            plan: self.plan.name.clone(),
-            plan_text: self.plan.text.clone(),
-            quick: self.plan.quick,
-            simulated: self.plan.simulated,
+        let run = NewRun {
+            plan: plan.name.clone(),
+            plan_text: plan.text.clone(),
+            quick: plan.quick,
+            simulated: plan.simulated,
             target,
             target_identity: opened.identity.clone(),
             target_fingerprint: fingerprint,
@@ -102,68 +80,37 @@ impl Undertaking<'_> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("ASSAY_COMMIT").to_owned(),
             environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
-        })?;
-        note(store, run, &opened.findings)?;
-        Ok(run)
-    }
-
-    /// Enters that a run of this store goes on, with the doubts that have come up since it began.
-    pub fn go_on(store: &mut Store, run: &Run, opened: &Opened) -> Result<(), Failure> {
-        note(store, run.id, &opened.findings)?;
-        if opened.real
-            && let Some(other) = store.runs()?.iter().rfind(|other| other.id > run.id && other.target == run.target)
-        {
-            let words = format!(
-                "Run {} used the target between the parts of this run, so the state that the earlier steps left is \
-                 not the one that the later steps found.",
-                other.id
-            );
-            note(store, run.id, &[words])?;
-        }
-        Ok(store.reopen(run.id)?)
+        };
+        Ok(RunRecord::begin(store, &run, &opened.findings)?)
     }
 
     /// From now on a process of its own undoes what this one has changed on the machine, and enters why it was killed, should
     /// it be.
-    pub fn guard(&self, store: &Store, run: RunId) -> Result<(), Failure> {
-        if !self.plan.has_trials() {
+    pub fn guard(&self, record: &RunRecord) -> Result<(), Failure> {
+        if !self.plan().has_trials() {
             return Ok(());
         }
         let program = std::env::current_exe().map_err(Failure::failed)?;
-        let store = std::path::absolute(store.path()).map_err(Failure::failed)?;
+        let store = std::path::absolute(record.store().path()).map_err(Failure::failed)?;
         let store =
             store.to_str().ok_or_else(|| Failure::usage("the store's path is no text; name another by --store"))?;
-        Aftermath::guarded_by(&program, &["--store", store, "aftermath", &run.to_string()]);
+        Aftermath::guarded_by(&program, &["--store", store, "aftermath", &record.id().to_string()]);
         Ok(())
     }
 
-    /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the drive.
-    pub fn keep_health(store: &mut Store, run: RunId, opened: &Opened, moment: Moment) -> Result<(), Failure> {
-        let reading = opened.subject.health();
-        let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
-        store.keep_health(run, moment, &text)?;
-        if moment == Moment::After {
-            let before = store.health(run, Moment::Before)?.and_then(|text| serde_json::from_str(&text).ok());
-            note(store, run, &HealthRecord { before, after: Some(reading) }.findings())?;
-        }
-        Ok(())
-    }
-
-    /// Carries the plan out, from wherever the store says it got to, and enters how it ended. Gives the
-    /// store back either way.
-    pub fn carry_out(&self, store: Store, run: RunId, opened: &mut Opened) -> (Store, Result<(), Broken>) {
-        let teller = store.teller(run);
-        // Both are for the time left alone: what cannot be read is as good as not there.
-        let like = store.course_like(run).ok().flatten();
-        let like = like.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        let is_whole = store.keys(run).is_ok_and(|keys| keys.is_empty());
-        let store = Mutex::new(store);
+    /// Carries the plan out, from wherever the store says it got to, and enters how it ended.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub fn carry_out(&self, record: RunRecord, opened: &mut Opened) -> Result<(), Box<Broken>> {
+        let (run, plan) = (record.id(), self.plan());
+        let teller = record.store().teller(run);
+        let is_whole = record.kept().is_ok_and(|kept| kept.is_empty());
         let labels = || {
-            let named = [("run", run.to_string()), ("plan", self.plan.name.clone()), ("target", opened.name.clone())];
+            let named = [("run", run.to_string()), ("plan", plan.name.clone()), ("target", opened.name.clone())];
             named.into_iter().chain([("version", env!("CARGO_PKG_VERSION").to_owned())]).collect()
         };
-        let plan = self.plan.on(opened.subject.capacity());
-        let progress = Progress::of(&plan, like);
+        let progress = Progress::of(plan, record.course_like());
         let metrics = self.metrics.as_ref().and_then(|outlet| Metrics::new(outlet, labels(), &progress));
         if let Some(time) = opened.rest {
             notice(format_args!("Metering the power at rest for {time}"));
@@ -175,38 +122,28 @@ impl Undertaking<'_> {
         let metrics = metrics.iter().map(|one| one as &dyn Show);
         let shows = metrics.chain(bar.iter().map(|one| one as &dyn Show));
         let tracker = Tracker::new(&progress, shows.chain(crier.iter().map(|one| one as &dyn Show)).collect());
-        let fenced = fence(opened, &plan);
+        let fenced = fence(opened, plan);
         let (subject, is_real) = (opened.subject.as_mut(), opened.real);
-        let session = || Session::new(&store, run, &plan, self.seed, &tracker)?.carry_out(subject, is_real);
+        let session = || Session::of(record, &self.checked, self.seed, &tracker)?.carry_out(subject, is_real);
         let done = match fenced {
             Ok((fence, _gathered)) => fence.around(session),
             Err(error) => Err(error.into()),
         };
         // Before the store says that it is complete: nobody goes on with a run that is.
         opened.subject.settle();
-        let course = is_whole.then(|| serde_json::to_string(&progress.course()).expect("numbers always serialise"));
+        let course = is_whole.then(|| progress.course());
         tracker.finish();
         drop(view);
-        let mut store = store.into_inner().expect("nothing panics while it holds the store");
-        let kept = |store: &mut Store| course.map_or(Ok(()), |course| store.keep_course(run, &course));
-        let ended = match done {
-            Ok(()) => match kept(&mut store).and_then(|()| store.finish(run, State::Complete, None, now_ms())) {
-                Ok(()) => Ok(()),
-                // All was measured; that it could not be entered is what went wrong, and is told as the reason.
-                Err(error) => Err(broken(&mut store, run, error.into())),
-            },
-            Err(reason) => Err(broken(&mut store, run, reason)),
-        };
-        (store, ended)
+        record.end(done, course.as_ref())
     }
 
     /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
     fn view(&self, run: RunId, opened: &Opened, progress: &Progress) -> Option<View> {
         let scene = Scene {
-            title: format!("Run {run}: {} on {}", self.plan.title, opened.identity),
+            title: format!("Run {run}: {} on {}", self.plan().title, opened.identity),
             target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
             progress: progress.clone(),
-            ends_in_order: opened.real || self.plan.has_trials(),
+            ends_in_order: opened.real || self.plan().has_trials(),
         };
         let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
@@ -247,18 +184,4 @@ pub fn judge(outcome: &Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::failed(format!("{} in run {run}; its figures are kept, and marked by a finding", all.join(", and "))))
-}
-
-/// Enters that the run failed, as far as that can be done.
-fn broken(store: &mut Store, run: RunId, reason: LabError) -> Broken {
-    let untold = store.finish(run, State::Failed, Some(&reason.to_string()), now_ms()).err();
-    Broken { reason, untold }
-}
-
-/// Keeps doubts about a run as a whole.
-fn note(store: &mut Store, run: RunId, findings: &[String]) -> Result<(), Failure> {
-    for finding in findings {
-        store.note(run, None, None, finding)?;
-    }
-    Ok(())
 }

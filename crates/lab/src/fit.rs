@@ -9,6 +9,27 @@ use crate::plan::{Cell, Passes, Plan, Point, Step, Trials, Work};
 use crate::subject::Subject;
 use crate::variants::swept;
 
+/// A plan of which it is known that all of it can be carried out on a target, with its shares of that as sizes.
+#[derive(Debug)]
+pub struct Checked(Plan);
+
+impl Checked {
+    /// `plan`, checked on `subject`.
+    ///
+    /// # Errors
+    /// As those of [`fits`].
+    pub fn new(plan: &Plan, subject: &dyn Subject) -> Result<Self, LabError> {
+        let plan = plan.on(subject.capacity());
+        fits(&plan, subject)?;
+        Ok(Self(plan))
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.0
+    }
+}
+
 /// Whether every request of `plan` has its place on `subject`: none begins or ends beyond it, none takes more memory
 /// than there is. Cells whose blocks are no whole blocks of the target are left out when their turn comes.
 ///

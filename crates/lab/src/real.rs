@@ -25,12 +25,14 @@ pub struct Real {
     target: Target,
     /// Where measurements note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
+    /// What the host has of memory, if that is known.
+    memory: Option<Bytes>,
 }
 
 impl Real {
     /// The plan's steps will change this target.
     pub fn new(target: Target) -> Self {
-        Self { target, record: None }
+        Self { target, record: None, memory: Environment::of_host().memory }
     }
 
     /// The host, and what lies beneath the very target that is open, whatever its name leads to by now.
@@ -117,7 +119,7 @@ impl Subject for Real {
         // What is free now may not be so later; what the host does not have it never will.
         let carries_data = workload.ops().iter().any(|op| *op != Op::Trim);
         let needed = workload.block_max().times(u64::from(workload.queue_depth) * u64::from(workload.workers));
-        match Environment::of_host().memory {
+        match self.memory {
             Some(available) if carries_data && needed > available => {
                 Err(RealError::Memory { needed, available }.into())
             }

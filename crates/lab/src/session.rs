@@ -16,8 +16,9 @@ use trial::Trial;
 use workload::Workload;
 
 use crate::LabError;
-use crate::fit::fits;
+use crate::fit::{Checked, fits};
 use crate::plan::{Cell, Passes, Phase, Plan, Step, Work};
+use crate::run_record::RunRecord;
 use crate::subject::Subject;
 use crate::variants::{Lineage, Variants, swept};
 use crate::wear::{Wear, wears};
@@ -56,9 +57,10 @@ const INTERRUPTED: &str = "The run was interrupted, so the last of these measure
 
 /// A plan being carried out for a run of the store.
 pub struct Session<'a> {
-    store: &'a Mutex<Store>,
-    run: RunId,
+    record: RunRecord<'a>,
     plan: &'a Plan,
+    /// Whether it is known that the plan fits its target.
+    is_checked: bool,
     seed: Seed,
     watch: &'a dyn Watch,
     /// What the store has already: step, cell, repeat.
@@ -81,20 +83,25 @@ impl<'a> Session<'a> {
         seed: Seed,
         watch: &'a dyn Watch,
     ) -> Result<Self, LabError> {
+        Self::over(RunRecord::of(store, run), plan, seed, watch)
+    }
+
+    /// The same of a plan that is known to fit the target: it is not checked again.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn of(record: RunRecord<'a>, checked: &'a Checked, seed: Seed, watch: &'a dyn Watch) -> Result<Self, LabError> {
+        Ok(Self { is_checked: true, ..Self::over(record, checked.plan(), seed, watch)? })
+    }
+
+    fn over(record: RunRecord<'a>, plan: &'a Plan, seed: Seed, watch: &'a dyn Watch) -> Result<Self, LabError> {
         // What was cut short is measured again, whole.
-        let cut_short = lock(store).notes(run)?.into_iter().filter(|note| note.text == INTERRUPTED);
-        for note in cut_short {
-            lock(store).retract(run, &note.step.unwrap_or_default(), &note.cell.unwrap_or_default(), INTERRUPTED)?;
-        }
-        let have = lock(store).keys(run)?;
+        record.retract(INTERRUPTED)?;
+        let have = record.kept()?;
         let until = |step: &Step| step.action.measure().is_some_and(|measure| measure.repeats.until.is_some());
-        let mut known: HashMap<(String, String), Vec<f64>> = HashMap::new();
-        if !have.is_empty() && plan.steps.iter().any(until) {
-            for stored in lock(store).measured(run)? {
-                known.entry((stored.step, stored.key)).or_default().push(stored.measurement.iops());
-            }
-        }
-        Ok(Self { store, run, plan, seed, watch, have, known, has_cloned: AtomicBool::new(false) })
+        let is_known = !have.is_empty() && plan.steps.iter().any(until);
+        let known = if is_known { record.iops()? } else { HashMap::new() };
+        Ok(Self { record, plan, is_checked: false, seed, watch, have, known, has_cloned: AtomicBool::new(false) })
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.
@@ -105,7 +112,9 @@ impl<'a> Session<'a> {
     /// # Errors
     /// At the first failure. Every cell finished before it is in the store.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
-        fits(self.plan, subject)?;
+        if !self.is_checked {
+            fits(self.plan, subject)?;
+        }
         let mut whole = Lineage::of(subject, "", state_survives);
         self.watch.begin(self.whole_weight(&whole));
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
@@ -238,7 +247,7 @@ impl<'a> Session<'a> {
     }
 
     fn note(&self, step: Option<&str>, cell: Option<&str>, text: &str) -> Result<(), LabError> {
-        lock(self.store).note(self.run, step, cell, text)?;
+        self.record.note(step, cell, text)?;
         self.watch.found(step, cell, text);
         Ok(())
     }
@@ -254,11 +263,6 @@ impl<'a> Session<'a> {
         let cloning = if cloned { place.copying().times(FIRST_CLONE) } else { Nanos::ZERO };
         target + cloning + again.map(|weight| Nanos::from_nanos(weight.as_nanos() / place.side_by_side())).sum()
     }
-}
-
-/// The store, whichever thread asks.
-fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
-    store.lock().expect("nothing panics while it holds the store")
 }
 
 /// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated

@@ -1,12 +1,13 @@
 //! `assay aftermath`: undoes what a run that was killed has left, and says why it was killed where that is known.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
-use store::{RunId, State, Store};
+use lab::RunRecord;
+use store::{RunId, Store};
 use trial::Aftermath;
 
 use crate::failure::Failure;
-use crate::undertaking::now_ms;
 
 /// What the run that starts this says of itself.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,19 +25,11 @@ pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>)
     let (cause, settled) = Aftermath::guard(&arguments.promises).map_err(Failure::failed)?;
     let Some(cause) = cause else { return settled.map_err(Failure::failed) };
     let run = RunId(arguments.run);
-    let words = match open().and_then(|mut store| enter(&mut store, run, &cause)) {
+    let entered = open().and_then(|store| Ok(RunRecord::of(&Mutex::new(store), run).killed(&cause)?));
+    let words = match entered {
         Ok(()) => format!("{cause}\nRun {run} is marked failed; what was measured before is kept"),
         Err(error) => format!("{cause}\nRun {run} stays marked unfinished: {}", error.words(false)),
     };
     let left = settled.err().map(|error| format!("\n{error}")).unwrap_or_default();
     Err(Failure::failed(format!("{words}{left}")))
-}
-
-/// Enters why a run ended, unless somebody goes on with it already.
-fn enter(store: &mut Store, run: RunId, cause: &str) -> Result<(), Failure> {
-    store.own(run)?;
-    if store.run(run)?.state == State::Running {
-        store.finish(run, State::Failed, Some(cause), now_ms())?;
-    }
-    Ok(())
 }

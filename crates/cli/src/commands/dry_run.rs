@@ -1,5 +1,6 @@
 //! `assay review --dry-run`: what a review would do and cost, without doing any of it.
 
+use lab::Checked;
 use lab::forecast::forecast;
 
 use super::review::Arguments;
@@ -13,7 +14,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = arguments.plan()?;
     let surveyed = target::survey(arguments.target(), &arguments.real, arguments.rated_endurance)?;
     if let Some(subject) = &surveyed.subject {
-        lab::fits(&plan.on(surveyed.place.capacity), subject.as_ref())?;
+        Checked::new(&plan, subject.as_ref())?;
     }
     let forecast = forecast(&plan, &surveyed.place);
     say(&match arguments.format {

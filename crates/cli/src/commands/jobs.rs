@@ -2,14 +2,15 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use block::{Bytes, Seed};
 use host::open::TextError;
 use host::{Output, WithinError};
+use lab::Outcome;
 use lab::import::Import;
 use lab::import::fio::plan_text;
 use lab::plan::{self, Length};
-use lab::{Outcome, recall};
 use report::Report;
 use store::Store;
 use workload::Workload;
@@ -21,7 +22,7 @@ use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::terminal::notice;
-use crate::undertaking::Undertaking;
+use crate::undertaking::{Undertaking, failure};
 
 /// A job file, what to run it on, and how.
 pub struct Asked<'a> {
@@ -56,7 +57,7 @@ pub struct Done {
 /// Runs the job file; `suits` refuses what cannot be shown as is wanted, before anything is touched.
 pub fn measure(
     asked: &Asked,
-    mut store: Store,
+    store: Store,
     suits: impl FnOnce(&Import) -> Result<(), Failure>,
 ) -> Result<Done, Failure> {
     let capacity = asked.real.size.map_or_else(|| capacity(asked.target), |size| Ok(Some(size)))?;
@@ -80,16 +81,18 @@ pub fn measure(
     let mut opened = metering.of(target::open(name, &access, writes, access.size.is_some())?);
     let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
     traces.give(&mut plan)?;
-    opened.fits(&plan)?;
+    let checked = opened.check(&plan)?;
     let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
     let undertaking =
-        Undertaking { plan: &plan, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
-    let run = undertaking.begin(&mut store, &opened)?;
+        Undertaking { checked, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
+    let store = Mutex::new(store);
+    let record = undertaking.begin(&store, &opened)?;
+    let run = record.id();
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
-    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    let done = undertaking.carry_out(record, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
-    done.map_err(|broken| broken.failure(broken.words(run)))?;
-    Ok(Done { import, outcome: recall(&store, run)?, direct })
+    done.map_err(|broken| failure(&broken, broken.words(run)))?;
+    Ok(Done { import, outcome: record.recall()?, direct })
 }
 
 /// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job

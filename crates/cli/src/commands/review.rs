@@ -2,12 +2,13 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use block::{Endurance, Seed, parse_endurance};
 use host::{Mark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
-use lab::{DriveRecord, PurgeMethod, plan_of, recall};
+use lab::{DriveRecord, PurgeMethod, RunRecord, plan_of};
 use report::Report;
 use store::{Moment, Run, RunId, State, Store};
 
@@ -19,7 +20,7 @@ use crate::outputs::Pages;
 use crate::power::PowerOptions;
 use crate::target::{self, Opened, RealOptions};
 use crate::terminal::{notice, say};
-use crate::undertaking::{Undertaking, absolute, judge};
+use crate::undertaking::{Undertaking, absolute, failure, judge};
 use crate::{failure::Failure, fingerprint};
 
 /// The name of the plan of a single workload, which `assay run` makes.
@@ -137,19 +138,28 @@ impl Arguments {
 pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
     let pages = Pages::checked(&arguments.out)?;
-    let (run, plan, mut opened, undertaking) = match arguments.resume {
-        Some(which) => resume(arguments, which, &mut store)?,
-        None => begin(arguments, &mut store)?,
+    let (begun, mut opened, undertaking) = match arguments.resume {
+        Some(which) => {
+            let (run, opened, undertaking) = resume(arguments, which, &mut store)?;
+            (Some(run), opened, undertaking)
+        }
+        None => begin(arguments).map(|(opened, undertaking)| (None, opened, undertaking))?,
     };
-    let undertaking = Undertaking { metrics, live: arguments.live, ..undertaking.of(&plan) };
-    notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
-    undertaking.guard(&store, run)?;
-    Undertaking::keep_health(&mut store, run, &opened, Moment::Before)?;
-    let (mut store, done) = undertaking.carry_out(store, run, &mut opened);
+    let undertaking = Undertaking { metrics, live: arguments.live, ..undertaking };
+    let store = Mutex::new(store);
+    let record = match &begun {
+        Some(run) => RunRecord::go_on(&store, run, opened.real, &opened.findings)?,
+        None => undertaking.begin(&store, &opened)?,
+    };
+    let run = record.id();
+    notice(format_args!("Run {run}: {} on {}", undertaking.plan().title, opened.identity));
+    undertaking.guard(&record)?;
+    record.keep_health(Moment::Before, opened.subject.health())?;
+    let done = undertaking.carry_out(record, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.
-    let looked = Undertaking::keep_health(&mut store, run, &opened, Moment::After);
+    let looked = record.keep_health(Moment::After, opened.subject.health());
     done.map_err(|broken| {
-        let (words, kept) = (broken.words(run), store.keys(run).map_or(0, |keys| keys.len()));
+        let (words, kept) = (broken.words(run), record.kept().map_or(0, |kept| kept.len()));
         let resume = match broken.reason.would_recur() {
             true => String::new(),
             false => format!("`{}` goes on with it, ", again(run, &opened.name)),
@@ -157,10 +167,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         let words = format!(
             "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
         );
-        broken.failure(words)
+        failure(&broken, words)
     })?;
     looked?;
-    finish(&store, run, &pages)
+    finish(record, &pages)
 }
 
 /// What is typed to go on with a run.
@@ -171,29 +181,8 @@ fn again(run: RunId, target: &str) -> String {
     }
 }
 
-/// What a run is done with, apart from its plan.
-struct Terms {
-    seed: Seed,
-    repeats: Option<u32>,
-    size: Option<block::Bytes>,
-    direct: bool,
-}
-
-impl Terms {
-    fn of<'p>(&self, plan: &'p Plan) -> Undertaking<'p> {
-        Undertaking {
-            plan,
-            seed: self.seed,
-            repeats: self.repeats,
-            size: self.size,
-            direct: self.direct,
-            metrics: None,
-            live: false,
-        }
-    }
-}
-
-fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
+/// What is to be run, on what.
+fn begin(arguments: &Arguments) -> Result<(Opened, Undertaking), Failure> {
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
@@ -201,13 +190,14 @@ fn begin(arguments: &Arguments, store: &mut Store) -> Result<(RunId, Plan, Opene
     }
     let metering = arguments.power.open(name)?;
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
-    opened.fits(&plan)?;
+    let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
     tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
-    let terms = Terms { seed: Seed::new(arguments.seed), repeats: arguments.repeats, size, direct };
-    let run = terms.of(&plan).begin(store, &opened)?;
-    Ok((run, plan, opened, terms))
+    let seed = Seed::new(arguments.seed);
+    let undertaking =
+        Undertaking { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false };
+    Ok((opened, undertaking))
 }
 
 /// Says what a review of something real that is written to will cost, before it is begun.
@@ -220,7 +210,8 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
     }
 }
 
-fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(RunId, Plan, Opened, Terms), Failure> {
+/// What goes on, from which run.
+fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run, Opened, Undertaking), Failure> {
     let id = cut_off(which, store)?;
     store.own(id)?;
     let run = store.run(id)?;
@@ -250,11 +241,11 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
     check_drive(store, &run, &opened)?;
-    opened.fits(&plan)?;
+    let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
-    Undertaking::go_on(store, &run, &opened)?;
-    let terms = Terms { seed: run.seed, repeats: run.repeats, size: run.size, direct: run.direct };
-    Ok((run.id, plan, opened, terms))
+    let (seed, repeats, size, direct) = (run.seed, run.repeats, run.size, run.direct);
+    let undertaking = Undertaking { checked, seed, repeats, size, direct, metrics: None, live: false };
+    Ok((run, opened, undertaking))
 }
 
 /// The run to go on with: without a number the latest review that has not come to its end.
@@ -357,8 +348,8 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(store: &Store, run: RunId, pages: &Pages) -> Result<(), Failure> {
-    let outcome = recall(store, run)?;
+fn finish(record: RunRecord, pages: &Pages) -> Result<(), Failure> {
+    let outcome = record.recall()?;
     // First the report: nobody may be there to read the summary.
     let report = Report::of(&outcome);
     let path = write_report_to(&report, &outcome.run, pages)?;

@@ -3,11 +3,12 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use block::{Bytes, Seed};
 use clap::ValueEnum;
+use lab::Outcome;
 use lab::plan::{self, Field, Length, PlanText};
-use lab::{Outcome, recall};
 use report::export::{self, Single};
 use store::Store;
 use workload::{Workload, amount};
@@ -23,7 +24,7 @@ use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::target::{self, RealOptions};
 use crate::terminal::say;
-use crate::undertaking::{Undertaking, judge};
+use crate::undertaking::{Undertaking, failure, judge};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -116,7 +117,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
 type Printed = (String, Result<(), Failure>);
 
 /// Runs the workload.
-fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> {
+fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
     let mut traces = lab::Traces::anywhere();
@@ -132,11 +133,11 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     let span = holding(&asked, arguments.span(opened.subject.capacity())?)?;
     let mut plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     traces.give(&mut plan)?;
-    opened.fits(&plan)?;
+    let checked = opened.check(&plan)?;
     let record = arguments.record.record.as_deref();
     let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
     let undertaking = Undertaking {
-        plan: &plan,
+        checked,
         seed: Seed::new(arguments.seed),
         repeats: None,
         size: access.size,
@@ -144,11 +145,12 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
         metrics: None,
         live: false,
     };
-    let run = undertaking.begin(&mut store, &opened)?;
-    let (store, done) = undertaking.carry_out(store, run, &mut opened);
+    let store = Mutex::new(store);
+    let record = undertaking.begin(&store, &opened)?;
+    let done = undertaking.carry_out(record, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
-    let outcome = recall(&store, run);
+    let outcome = record.recall();
     let document =
         |outcome: &Outcome| document(arguments.format, name, Some(arguments.target()), access.is_direct(), outcome);
     let Err(broken) = done else {
@@ -160,7 +162,7 @@ fn measure(arguments: &Arguments, mut store: Store) -> Result<Printed, Failure> 
     {
         say(&document)?;
     }
-    Err(broken.failure(broken.words(run)))
+    Err(failure(&broken, broken.words(record.id())))
 }
 
 /// Runs the job file of this name; for several jobs the document is the summary of a plan.

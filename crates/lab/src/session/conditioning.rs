@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos};
 use engine::Measurement;
 
-use super::{Session, lock};
+use super::Session;
 use crate::plan::{Condition, Limit};
 use crate::variants::Lineage;
 use crate::{LabError, level};
@@ -74,7 +74,7 @@ impl Session<'_> {
     pub(super) fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
         if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
             self.watch.kept(name, "", &whole);
-            lock(self.store).record_cell(self.run, name, "", &[(0, whole)])?;
+            self.record.keep(name, "", 0, whole)?;
         }
         Ok(())
     }

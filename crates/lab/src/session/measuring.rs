@@ -9,7 +9,7 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{FIRST_CLONE, INTERRUPTED, Session, lock, unaligned};
+use super::{FIRST_CLONE, INTERRUPTED, Session, unaligned};
 use crate::plan::{Cell, Measure, Passes, Step};
 use crate::subject::{Repeats, Subject, Task};
 use crate::variants::{Lineage, Variant, Variants};
@@ -180,7 +180,7 @@ impl Session<'_> {
                 repeats.push((repeat, one));
             }
         }
-        lock(self.store).record_point(self.run, task.name, &cells)?;
+        self.record.keep_point(task.name, &cells)?;
         for (cell, repeats) in &cells {
             repeats.iter().for_each(|(_, one)| self.watch.kept(task.name, cell, one));
         }

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos};
 use engine::Measurement;
 
-use super::{Session, lock, unaligned};
+use super::{Session, unaligned};
 use crate::LabError;
 use crate::plan::{Cell, Rounds};
 use crate::variants::Lineage;
@@ -94,7 +94,7 @@ impl Session<'_> {
         self.note_all(name, key, one.target_findings())?;
         self.note_disturbances(since, one.clock, name, key)?;
         if !self.have.contains(&(name.to_owned(), key.clone(), round)) {
-            lock(self.store).record_cell(self.run, name, key, &[(round, one.clone())])?;
+            self.record.keep(name, key, round, one.clone())?;
             self.watch.kept(name, key, &one);
         }
         Ok(one)
@@ -119,7 +119,7 @@ impl Stored {
         if !lineage.survives || !session.have.iter().any(|(name, ..)| name == step) {
             return Ok(Self(Vec::new()));
         }
-        let all = lock(session.store).measured(session.run)?;
+        let all = session.record.measured()?;
         Ok(Self(all.into_iter().filter(|stored| stored.step == step).collect()))
     }
 

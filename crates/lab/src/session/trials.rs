@@ -4,7 +4,7 @@ use attach::Live;
 use engine::Clock;
 use trial::{Go, Trial, TrialError};
 
-use super::{Session, lock};
+use super::Session;
 use crate::LabError;
 use crate::plan::{Point, Step, Trials};
 use crate::subject::Subject;
@@ -53,7 +53,7 @@ impl Session<'_> {
 
     fn keep_trial(&self, step: &Step, key: &str, repeat: u32, tried: Trial) -> Result<(), LabError> {
         let text = serde_json::to_string(&tried).expect("figures and texts always serialise");
-        lock(self.store).record_trial(self.run, &step.name, key, repeat, &text)?;
+        self.record.keep_trial(&step.name, key, repeat, &text)?;
         self.watch.tried(&step.name, key, &tried);
         self.note_all(&step.name, key, tried.findings)
     }
