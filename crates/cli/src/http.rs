@@ -52,7 +52,9 @@ impl Request {
             };
             match got {
                 Ok(0) if head.is_empty() => return Ok(None),
-                Ok(0) => return Err(Trouble::new(400, "Half a request", "The request ended before it was whole.")),
+                Ok(0) => {
+                    return Err(Trouble::new(400, "Incomplete request", "The request ended before it was complete."));
+                }
                 Ok(count) => head.extend_from_slice(&part[..count]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(_) if head.is_empty() => return Ok(None),
@@ -75,7 +77,7 @@ impl Request {
     /// # Errors
     /// If it is none that is understood.
     pub fn read(head: &[u8]) -> Result<Option<Self>, Trouble> {
-        let unlike = || Trouble::new(400, "Not understood", "This is no request of HTTP/1.1.");
+        let unlike = || Trouble::new(400, "Not understood", "This is not an HTTP/1.1 request.");
         let mut lines = [httparse::EMPTY_HEADER; LINES_MOST];
         let mut parsed = httparse::Request::new(&mut lines);
         match parsed.parse(head) {
@@ -90,8 +92,8 @@ impl Request {
             Some("GET") => false,
             Some("HEAD") => true,
             _ => {
-                let words = "Nothing can be changed from here: what is here can be read (GET) alone.";
-                return Err(Trouble::new(405, "Only for reading", words));
+                let words = "This server is read-only: only GET and HEAD are supported.";
+                return Err(Trouble::new(405, "Read-only", words));
             }
         };
         // Browsers take two strokes, and backslashes for them, for the beginning of another host.

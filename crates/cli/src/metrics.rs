@@ -92,7 +92,7 @@ impl Metrics {
             if let Err(error) = written
                 && !std::mem::replace(&mut state.is_told, true)
             {
-                notice(format_args!("metrics are not written any more: {error}; the run goes on"));
+                notice(format_args!("metrics are no longer written: {error}; the run continues"));
             }
         }
     }
@@ -115,37 +115,35 @@ impl Shared {
         let own: Vec<(&str, &str)> = self.labels.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let share = state.done.as_secs_f64() / state.whole.as_secs_f64().max(1e-9);
         let elapsed = self.began.elapsed();
-        gauge("assay_run_info", "Which run this is.", &own, 1.0);
-        gauge("assay_running", "Whether the run goes on.", &[], f64::from(u8::from(!state.is_over)));
+        gauge("assay_run_info", "The run.", &own, 1.0);
+        gauge("assay_running", "1 while the run is in progress.", &[], f64::from(u8::from(!state.is_over)));
         gauge(
             "assay_progress_ratio",
-            "How much of the plan is done.",
+            "Share of the plan that is done.",
             &[],
             if state.is_over { 1.0 } else { share.min(1.0) },
         );
-        gauge("assay_elapsed_seconds", "How long the run has gone on.", &[], elapsed.as_secs_f64());
+        gauge("assay_elapsed_seconds", "Elapsed time of the run.", &[], elapsed.as_secs_f64());
         let left = time_left(elapsed, state.done.as_nanos(), state.whole.as_nanos());
         if let Some(left) = left.filter(|_| !state.is_over) {
-            gauge("assay_left_seconds", "How long the run is expected to go on.", &[], left.as_secs_f64());
+            gauge("assay_left_seconds", "Estimated time left.", &[], left.as_secs_f64());
         }
-        gauge("assay_measurements", "Measurements that are kept.", &[], state.measurements as f64);
-        gauge("assay_findings", "Doubts about what was measured.", &[], state.findings as f64);
+        gauge("assay_measurements", "Stored measurements.", &[], state.measurements as f64);
+        gauge("assay_findings", "Findings so far.", &[], state.findings as f64);
         if let Some(live) = state.live {
-            gauge("assay_live_iops", "Requests a second in the measurement under way.", &[], live);
+            gauge("assay_live_iops", "IOPS of the current measurement.", &[], live);
         }
         if let Some(Last { step, cell, figures }) = &state.last {
             let place = [("step", step.as_str()), ("cell", cell.as_str())];
             for (metric, value) in figures {
                 match metric {
-                    Metric::Iops => {
-                        gauge("assay_last_iops", "Requests a second in the last measurement.", &place, *value)
-                    }
+                    Metric::Iops => gauge("assay_last_iops", "IOPS of the last measurement.", &place, *value),
                     Metric::Bandwidth => {
-                        let help = "Data a second in the last measurement.";
+                        let help = "Throughput of the last measurement.";
                         gauge("assay_last_bytes_per_second", help, &place, value * 1e6);
                     }
                     _ => {
-                        let help = "The 99th percentile of latency in the last measurement.";
+                        let help = "99th percentile latency of the last measurement.";
                         gauge("assay_last_latency_p99_seconds", help, &place, value / 1e6);
                     }
                 }

@@ -25,7 +25,7 @@ use crate::terminal::{is_quiet, notice};
 pub struct Undertaking<'a> {
     /// The plan, as it will be carried out.
     pub plan: &'a Plan,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// Repeats a cell where the command line gave them.
     pub repeats: Option<u32>,
@@ -54,7 +54,7 @@ impl Broken {
         match &self.untold {
             None => format!("{reason}\nRun {run} is marked failed"),
             Some(error) => {
-                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be entered: {error}")
+                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be stored: {error}")
             }
         }
     }
@@ -111,8 +111,8 @@ impl Undertaking<'_> {
             && let Some(other) = store.runs()?.iter().rfind(|other| other.id > run.id && other.target == run.target)
         {
             let words = format!(
-                "Run {} used the target between the parts of this run, so the state that the earlier steps left is \
-                 not the one that the later steps found.",
+                "Run {} used the target between the parts of this run, so the drive's state changed between earlier \
+                 and later steps.",
                 other.id
             );
             note(store, run.id, &[words])?;
@@ -120,7 +120,8 @@ impl Undertaking<'_> {
         Ok(store.reopen(run.id)?)
     }
 
-    /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the drive.
+    /// Looks at the drive's health and keeps what is seen; after the run, with doubts about what it has done to the
+    /// drive.
     pub fn keep_health(store: &mut Store, run: RunId, opened: &Opened, moment: Moment) -> Result<(), Failure> {
         let reading = opened.subject.health();
         let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
@@ -147,7 +148,7 @@ impl Undertaking<'_> {
         let metrics = self.metrics.as_ref().map(|outlet| Metrics::new(outlet, labels()));
         let plan = self.plan.on(opened.subject.capacity());
         if let Some(time) = opened.rest {
-            notice(format_args!("Metering the power at rest for {time}"));
+            notice(format_args!("Measuring idle power for {time}"));
             opened.subject.meter_rest(time);
         }
         let view = self.live.then(|| self.view(run, opened)).flatten();
@@ -189,7 +190,8 @@ impl Undertaking<'_> {
         (store, ended)
     }
 
-    /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
+    /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would
+    /// have.
     fn view(&self, run: RunId, opened: &Opened) -> Option<View> {
         let scene = Scene {
             title: format!("Run {run}: {} on {}", self.plan.title, opened.identity),
@@ -197,12 +199,13 @@ impl Undertaking<'_> {
             cells: self.plan.steps.iter().map(|step| (step.name.clone(), cells(step))).collect(),
             ends_in_order: opened.real || self.plan.has_trials(),
         };
-        let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
+        let told = |why: &String| notice(format_args!("--live is not available: {why}; the run continues without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
     }
 }
 
-/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that gathers
+/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that
+/// gathers
 /// what is else made for them. The store is open by now, and outputs are written from outside.
 fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
     let target = opened.subject.handle();
@@ -240,12 +243,12 @@ pub fn judge(store: &Store, run: RunId) -> Result<(), Failure> {
         damaged += stored.measurement.verified.map_or(0, |verified| verified.damaged);
     }
     let told = |count: u64, noun: &str, verb: &str| (count > 0).then(|| format!("{count} {noun} {verb}"));
-    let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "did not hold what was written to them")];
+    let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "failed verification")];
     let all: Vec<String> = all.into_iter().flatten().collect();
     if all.is_empty() {
         return Ok(());
     }
-    Err(Failure::failed(format!("{} in run {run}; its figures are kept, and marked by a finding", all.join(", and "))))
+    Err(Failure::failed(format!("{} in run {run}; its figures are stored with a finding", all.join(", and "))))
 }
 
 /// Enters that the run failed, as far as that can be done.

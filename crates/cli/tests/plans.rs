@@ -16,7 +16,7 @@ const ARRAY: &str = "sim:toms-x25e-16?drive.capacity.user=64MiB";
 
 /// What the report of a plan must have that is its own.
 const TELLS: [(&str, &str); 6] = [
-    ("snia-enterprise", "Determination of the steady state"),
+    ("snia-enterprise", "Steady-state determination"),
     ("snia-enterprise", "The measurement window"),
     ("snia-enterprise", "No conformance is claimed"),
     ("arrays", "× at 1"),
@@ -106,7 +106,8 @@ fn every_plan_gives_its_figures_on_a_simulated_drive() {
     });
 }
 
-/// Does the same with each plan that tries things and can be carried out here, one after another: they share the kernel.
+/// Does the same with each plan that tries things and can be carried out here, one after another: they share the
+/// kernel.
 fn each_with_trials(work: impl Fn(&'static str)) {
     for (name, plan) in plans(true) {
         match lacks(&plan) {

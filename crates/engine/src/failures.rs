@@ -43,7 +43,7 @@ impl Failure {
     /// The reason in words.
     pub fn reason(&self) -> String {
         let reason = |errno: i32| std::io::Error::from_raw_os_error(errno).to_string();
-        self.errno.map_or_else(|| "less was moved than was asked".to_owned(), reason)
+        self.errno.map_or_else(|| "short transfer".to_owned(), reason)
     }
 }
 
@@ -93,13 +93,8 @@ impl Failures {
 
     /// What is to be said of them; none if none failed.
     pub(crate) fn finding(&self) -> Option<String> {
-        (!self.is_empty()).then(|| {
-            format!(
-                "{} requests failed and are in no other figure ({}). What remains describes only those that did not.",
-                self.total(),
-                self.words()
-            )
-        })
+        (!self.is_empty())
+            .then(|| format!("{} requests failed ({}). All figures exclude them.", self.total(), self.words()))
     }
 }
 

@@ -45,16 +45,15 @@ impl Verified {
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let damaged = (self.damaged > 0).then(|| {
             format!(
-                "Data was damaged: of {} blocks that were read and checked, {} did not hold what was written to them: \
-                 {}{more}. The figures are of a target that does not keep its data.",
+                "Verification failed: of {} blocks read and checked, {} do not hold the data written to them: \
+                 {}{more}. The target corrupts data.",
                 self.checked,
                 self.damaged,
                 named.join("; ")
             )
         });
-        let unread = (self.unread > 0).then(|| {
-            format!("The run was interrupted before {} blocks that it had written were read back.", self.unread)
-        });
+        let unread = (self.unread > 0)
+            .then(|| format!("The run was interrupted before read-back verification of {} blocks.", self.unread));
         damaged.into_iter().chain(unread)
     }
 }

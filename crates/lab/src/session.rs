@@ -52,7 +52,7 @@ impl Watch for Silent {
 }
 
 /// What is said of a cell whose last repeat ended before its time.
-const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
+const INTERRUPTED: &str = "The run was interrupted: the last of these measurements is shorter than requested.";
 
 /// A plan being carried out for a run of the store.
 pub struct Session<'a> {
@@ -294,7 +294,8 @@ fn lock(store: &Mutex<Store>) -> std::sync::MutexGuard<'_, Store> {
     store.lock().expect("nothing panics while it holds the store")
 }
 
-/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated
+/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on
+/// simulated
 /// drives of 80 and 500 GB; the memory is touched for the first time.
 const FIRST_CLONE: u64 = 18;
 
@@ -322,13 +323,10 @@ fn percent_of(whole: Bytes, percent: u32) -> Bytes {
 
 fn assumed(spare: Spare) -> String {
     format!(
-        "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least that is \
-         usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state by so little."
+        "The target's over-provisioning is unknown; {spare} was assumed, the usual minimum. If it has more, give the step `spare`: otherwise the drive does not reach its steady state."
     )
 }
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {
-    format!(
-        "Not measured: {found} requests are not whole blocks of the target, which takes multiples of {needed} here."
-    )
+    format!("Not measured: requests of {found} are not multiples of the target's {needed} blocks.")
 }

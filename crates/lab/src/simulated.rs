@@ -19,7 +19,7 @@ use crate::health::{Reading, of_simulated};
 use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
 
 /// Who meters a simulated drive.
-const METER: &str = "the simulated drive's own supply";
+const METER: &str = "the simulated drive's power model";
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {
@@ -228,7 +228,8 @@ fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
 /// About how long a workload takes of the host's time on a drive that is taken to be so fast and to have so much flash
 /// beyond its capacity, from the requests that it serves and what each costs to simulate; rough on purpose.
 ///
-/// Source of its times: measured on flash drives of 64 to 500 GB. What is written in order finds its place sooner and moves
+/// Source of its times: measured on flash drives of 64 to 500 GB. What is written in order finds its place sooner and
+/// moves
 /// nothing. What is written at random moves other data once the flash beyond the capacity is used up: half its share's
 /// inverse, which is what uniform writes make a greedy collector move.
 pub(crate) fn cost(workload: &Workload, pace: &Pace, spare: Option<Spare>) -> Nanos {

@@ -99,7 +99,7 @@ fn label_of(field: Field, workload: &Workload) -> String {
     let all = || "all".to_owned();
     match field {
         Field::Rw if workload.skip > block::Bytes::ZERO => {
-            format!("{}, passing over {}", pattern(workload.pattern), workload.skip)
+            format!("{}, skipping {}", pattern(workload.pattern), workload.skip)
         }
         Field::Rw => pattern(workload.pattern).to_owned(),
         Field::Profile => {
@@ -110,16 +110,16 @@ fn label_of(field: Field, workload: &Workload) -> String {
             workload.replay.as_ref().map_or_else(String::new, |replay| replay::pace(replay.pace))
         }
         Field::ReplayTimeScale => value_of(field, workload)
-            .map_or_else(|| "its own".to_owned(), |percent| format!("{} %", crate::number::whole(percent as u64))),
+            .map_or_else(|| "recorded".to_owned(), |percent| format!("{} %", crate::number::whole(percent as u64))),
         Field::ReplayScale => {
             workload.replay.as_ref().map_or_else(String::new, |replay| crate::number::whole(u64::from(replay.scale)))
         }
         Field::Bs => workload.block.to_string(),
         Field::Bssplit => sizes(workload),
         Field::PercentageRandom => workload.random_percent.to_string(),
-        Field::Norandommap => (if workload.no_repeat { "once each" } else { "repeating" }).to_owned(),
+        Field::Norandommap => (if workload.no_repeat { "random map" } else { "no random map" }).to_owned(),
         Field::SprOp => workload.sprandom.map_or_else(|| "none".to_owned(), |spare| spare.to_string()),
-        Field::Sprandom => (if workload.sprandom.is_some() { "to the steady state" } else { "without end" }).to_owned(),
+        Field::Sprandom => (if workload.sprandom.is_some() { "SPRandom" } else { "default" }).to_owned(),
         Field::Blockalign => workload.align.map_or_else(|| "size".to_owned(), |align| align.to_string()),
         Field::RandomDistribution => workload.distribution.to_string(),
         Field::BufferCompressPercentage => workload.compressible.to_string(),
@@ -156,31 +156,31 @@ fn words_of(field: Field, workload: &Workload) -> String {
         Field::Profile | Field::Rw | Field::Bs | Field::Bssplit | Field::ZeroBuffers => label,
         Field::ReadIolog | Field::ReplayNoStall | Field::ReplayThink => label,
         Field::ReplayTimeScale => format!("{label} of the recorded speed"),
-        Field::ReplayScale => format!("places divided by {label}"),
-        Field::Norandommap => format!("blocks {label}"),
-        Field::SprOp => format!("in the order that leaves a steady state with {label} of flash to spare"),
-        Field::Sprandom => format!("in the order of a row {label}"),
+        Field::ReplayScale => format!("offsets divided by {label}"),
+        Field::Norandommap => label,
+        Field::SprOp => format!("SPRandom order for over-provisioning of {label}"),
+        Field::Sprandom => format!("order {label}"),
         Field::PercentageRandom => format!("{label} % random"),
         Field::Blockalign => format!("aligned to {label}"),
-        Field::RandomDistribution => format!("places {label}"),
+        Field::RandomDistribution => format!("offsets {label}"),
         Field::BufferCompressPercentage => format!("{label} % compressible"),
-        Field::DedupePercentage => format!("{label} % repeated blocks"),
+        Field::DedupePercentage => format!("{label} % duplicate blocks"),
         Field::Verify | Field::DoVerify | Field::VerifyOnly => format!("data {label}"),
-        Field::VerifyFatal => format!("damage {label}"),
+        Field::VerifyFatal => format!("verify errors {label}"),
         Field::Sync => format!("{label} writes"),
         Field::Fsync | Field::Fdatasync => format!("flush every {label} writes"),
-        Field::Thinktime => format!("pauses of {label}"),
+        Field::Thinktime => format!("think time of {label}"),
         Field::ThinktimeBlocks => format!("bursts of {label}"),
-        Field::RateIops => format!("{label} arrivals a second"),
+        Field::RateIops => format!("{label} requests per second"),
         Field::RateProcess => format!("{label} arrivals"),
-        Field::Iodepth => format!("depth {label}"),
+        Field::Iodepth => format!("queue depth {label}"),
         Field::Numjobs => crate::number::count(workload.workers as usize, "worker"),
         Field::Rwmixread => format!("{label} % reads"),
-        Field::Size => format!("span {label}"),
-        Field::Offset => format!("from {label}"),
+        Field::Size => format!("active range {label}"),
+        Field::Offset => format!("offset {label}"),
         Field::Runtime => format!("for {label}"),
         Field::NumberIos => format!("{label} requests"),
-        Field::IoSize => format!("{label} moved"),
+        Field::IoSize => format!("{label} transferred"),
         Field::RampTime => format!("after {label}"),
     }
 }
@@ -205,13 +205,14 @@ pub(crate) fn sizes(workload: &Workload) -> String {
     }
 }
 
-/// What a workload asks for beyond pattern, size, depth and workers, a phrase each; of a replay what is not the trace's.
+/// What a workload asks for beyond pattern, size, depth and workers, a phrase each; of a replay what is not the
+/// trace's.
 pub(crate) fn details(workload: &Workload) -> Vec<String> {
     let arrival = &workload.arrival;
     let each = |field| words_of(field, workload);
     let is = |name| workload.options().iter().any(|(option, _)| *option == name);
     let phrases = [
-        (workload.skip > block::Bytes::ZERO).then(|| format!("passing over {} after each", workload.skip)),
+        (workload.skip > block::Bytes::ZERO).then(|| format!("skipping {} after each", workload.skip)),
         is("norandommap").then(|| each(Field::Norandommap)),
         is("spr_op").then(|| each(Field::SprOp)),
         is("percentage_random").then(|| each(Field::PercentageRandom)),
@@ -228,8 +229,8 @@ pub(crate) fn details(workload: &Workload) -> Vec<String> {
             format!("{} after every {burst}", each(Field::Thinktime))
         }),
         is("rate_iops").then(|| {
-            let process = if arrival.process == Process::Poisson { " at random" } else { "" };
-            format!("{}{process} to each worker, latency from arrival", each(Field::RateIops))
+            let process = if arrival.process == Process::Poisson { " (Poisson)" } else { "" };
+            format!("{}{process} per worker, latency from arrival", each(Field::RateIops))
         }),
         is("verify").then(|| each(Field::Verify)),
         is("do_verify").then(|| each(Field::DoVerify)),
@@ -253,8 +254,8 @@ pub(crate) const fn pattern(pattern: Pattern) -> &'static str {
         Pattern::RandRead => "random read",
         Pattern::RandWrite => "random write",
         Pattern::RandTrim => "random trim",
-        Pattern::ReadWrite => "sequential mix",
-        Pattern::RandRw => "random mix",
+        Pattern::ReadWrite => "mixed sequential",
+        Pattern::RandRw => "mixed random",
     }
 }
 
@@ -340,8 +341,8 @@ mod tests {
         assert_eq!(sizes(&workload), "reads of 4 KiB, writes of 512 B 10 %, 64 KiB 90 %");
         assert_eq!(
             details(&workload).join(", "),
-            "80 % random, 46 % compressible, data flush every 8 writes, \
-             1,500 arrivals a second at random to each worker, latency from arrival"
+            "80 % random, 46 % compressible, data flush every 8 writes, 1,500 requests per second (Poisson) per \
+             worker, latency from arrival"
         );
         assert!(details(&Workload::default()).is_empty());
     }

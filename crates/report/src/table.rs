@@ -46,7 +46,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: 
                 @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
                     @match entry {
                         Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric)),
-                        None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
+                        None => td.number.unplanned title="Not part of the plan" { span.dash { "–" } },
                     }
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
@@ -80,8 +80,8 @@ fn figure_in(state: Option<&str>, figure: &Figure, metric: Metric) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
         Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
-        Figure::TooFew => dash("Too few requests in a repeat to tell this percentile from the longest latency"),
-        Figure::NotGiven => dash("Such a measurement does not give this figure"),
+        Figure::TooFew => dash("Too few requests per repeat to tell this percentile from the maximum"),
+        Figure::NotGiven => dash("Not defined for this measurement"),
         Figure::Measured(interval) => html! {
             td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, metric))
                 data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
@@ -125,8 +125,8 @@ fn all_figures(part: &Part, rows: Rows) -> Markup {
                 (axis_head(part))
                 @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
                 @if let Some(scale) = &scale { th.number scope="col" { "IOPS, " span.unit { "× at " (scale.first) } } }
-                @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
-                @if with_limit { th scope="col" { "Held up by" } }
+                @if with_max { th.number scope="col" { "Maximum, " span.unit { "µs" } } }
+                @if with_limit { th scope="col" { "Bottleneck" } }
             } }
             (grouped(part, rows, metrics.len() + 1 + more, |reading| html! {
                 @for metric in &metrics { (figure(&reading.figure(*metric), *metric)) }
@@ -250,7 +250,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
                     }
                 } }
                 tr {
-                    th scope="row" { "Longest latency" } td.unit { "µs" }
+                    th scope="row" { "Maximum latency" } td.unit { "µs" }
                     @match other { Some(other) => (longest(other)), None => (figure(&Figure::NotMeasured, Metric::LatencyMean)) }
                     (longest(reading)) td.change {}
                 }
@@ -314,9 +314,9 @@ pub(crate) fn head(metric: Metric) -> Markup {
     html! {
         @match metric {
             Metric::Iops | Metric::Bandwidth => (metric.unit()),
-            Metric::WriteAmplification => abbr title="Data programmed into flash for each byte written" { "Write ampl." },
+            Metric::WriteAmplification => abbr title="Write amplification: bytes programmed to flash per byte written by the host" { "Write ampl." },
             Metric::ServiceMean | Metric::Service99 => {
-                abbr title="From submission; the others count from when a request came" {
+                abbr title="From submission; the others count from arrival" {
                     (metric.title().trim_end_matches(" latency"))
                 }
                 ", " span.unit { (metric.unit()) }
@@ -342,7 +342,7 @@ fn longest(reading: &Reading) -> Markup {
 /// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
 fn about_figures(part: &Part) -> String {
     let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
-    let tail = if is_told { "" } else { "; the 99.99 % latency takes 10,000 requests in each repeat to tell" };
+    let tail = if is_told { "" } else { "; the 99.99 % latency needs 10,000 requests per repeat" };
     about_repeats(part) + tail
 }
 
@@ -383,9 +383,9 @@ pub(crate) fn imprecise(parts: &[Part]) -> Markup {
     }
     let table = html! {
         table {
-            caption { "Widest first" }
+            caption { "Widest intervals first" }
             thead { tr {
-                th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
+                th scope="col" { "Step" } th scope="col" { "Point" } th scope="col" { "Figure" }
                 th.number scope="col" { "Mean" } th.number scope="col" { "Interval" }
             } }
             tbody { @for (_, part, cell, title, told, interval) in &rows { tr {

@@ -160,8 +160,10 @@ impl Aftermath {
     /// If some could not be kept, or it is no file that promises are written to.
     pub fn guard(path: &Path) -> Result<(), TrialError> {
         if path.parent() != Some(Path::new(FOLDER)) || owner(path).is_none() {
-            let words =
-                format!("{}: promises stand in {FOLDER} alone, and assay starts this by itself", path.display());
+            let words = format!(
+                "{}: cleanup records are only in {FOLDER}, and assay starts this command itself",
+                path.display()
+            );
             return Err(TrialError::Lacks(words));
         }
         let owner = owner(path);
@@ -348,10 +350,11 @@ impl Undo {
     }
 }
 
-/// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left alone.
+/// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left
+/// alone.
 fn remove(path: &Path) -> Result<(), TrialError> {
     if is_mounted_within(&Mount::all().map_err(TrialError::at("/proc/self/mountinfo"))?, path) {
-        let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is mounted there still; unmount it");
+        let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is still mounted there; unmount it");
         return Err(TrialError::at(path)(cause));
     }
     let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());

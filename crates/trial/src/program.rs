@@ -42,7 +42,7 @@ pub enum ProgramError {
         reason: String,
     },
     /// The system does not say whether it has ended.
-    #[error("`{program}` was started, and is out of sight: {reason}")]
+    #[error("`{program}` was started, but its status is unknown: {reason}")]
     Lost {
         /// Its name.
         program: String,
@@ -118,7 +118,8 @@ impl Tools {
         Ok(Ended::of(status, running.said()))
     }
 
-    /// The same of a program that works on the stage, in limited memory if that is given: it is ended where the trial is
+    /// The same of a program that works on the stage, in limited memory if that is given: it is ended where the trial
+    /// is
     /// stopped, also by force.
     ///
     /// # Errors

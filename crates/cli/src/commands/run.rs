@@ -32,7 +32,7 @@ pub struct Arguments {
     /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]; or a job file, JOB.fio
     target: Option<String>,
 
-    /// What to run a job file on [default: the file that it names]
+    /// Target of a job file [default: the file that it names]
     #[arg(value_name = "TARGET")]
     on: Option<String>,
 
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// Write what a job file asks to be kept (write_iolog) to this folder, by its name without folders
+    /// Write the logs that a job file asks for (write_iolog) to this folder, by their file names
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
 
@@ -51,7 +51,8 @@ pub struct Arguments {
     #[arg(long)]
     name: Option<String>,
 
-    /// read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k passes over 60 KiB after each request [default: read]
+    /// read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k skips 60 KiB after each request
+    /// [default: read]
     #[arg(long, visible_alias = "readwrite", value_name = "PATTERN", value_parser = of(Field::Rw))]
     rw: Option<String>,
 
@@ -59,7 +60,7 @@ pub struct Arguments {
     #[arg(long, visible_alias = "blocksize", value_name = "BYTES", value_parser = parse_bytes)]
     bs: Option<Bytes>,
 
-    /// Requests that each worker keeps in flight [default: 1]
+    /// Queue depth of each worker [default: 1]
     #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
     iodepth: Option<u32>,
 
@@ -67,31 +68,31 @@ pub struct Arguments {
     #[arg(long, value_parser = number::within::<u32>(1..=u64::from(u32::MAX)))]
     numjobs: Option<u32>,
 
-    /// Share of reads where reads and writes are mixed [default: 50]
+    /// Share of reads in a mix of reads and writes [default: 50]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     rwmixread: Option<u8>,
 
-    /// Stop after so much time; without --time_based also when the size has been moved
+    /// Stop after this time; without --time_based also when the size has been transferred
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     runtime: Option<Nanos>,
 
-    /// Go on for the whole runtime, however much is moved
+    /// Run for the whole runtime, however much data is transferred
     #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = number::switch)]
     time_based: Option<u8>,
 
-    /// Time at the start that is not counted
+    /// Ramp time at the start, excluded from the figures
     #[arg(long = "ramp_time", visible_alias = "ramp-time", value_name = "TIME", value_parser = parse_duration)]
     ramp_time: Option<Nanos>,
 
-    /// Stop after so many requests of each worker
+    /// Stop after this many requests of each worker
     #[arg(long = "number_ios", visible_alias = "number-ios", value_name = "COUNT", value_parser = parse_count)]
     number_ios: Option<u64>,
 
-    /// Stop after each worker has moved so much
+    /// Stop after each worker has transferred this much
     #[arg(long = "io_size", visible_alias = "io-size", value_name = "BYTES", value_parser = parse_bytes)]
     io_size: Option<Bytes>,
 
-    /// Where the span that is used begins
+    /// Start of the active range
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     offset: Option<Bytes>,
 
@@ -107,11 +108,11 @@ pub struct Arguments {
     #[command(flatten)]
     traces: Traces,
 
-    /// The origin of all random choices
+    /// Seed of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
-    /// What to print: for people, for programs, or fio's own schema
+    /// Output format: text, JSON, CSV, or fio's JSON
     #[arg(long, visible_alias = "output-format", value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -213,7 +214,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
     let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
         (1, _) | (_, Format::Text) => Ok(()),
         (count, _) => Err(Failure::usage(format!(
-            "{file} has {count} jobs, and --format shows one; pick it with --section NAME, or leave --format out"
+            "{file} has {count} jobs, and --format prints one; pick it with --section NAME, or leave --format out"
         ))),
     })?;
     let mut jobs = done.import.jobs();
@@ -234,7 +235,7 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
         return Ok(span);
     }
     Err(Failure::usage(format!(
-        "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
+        "a block of {block} is larger than the active range of {span}; give a smaller --bs, or a larger --size"
     )))
 }
 
@@ -286,7 +287,7 @@ impl Arguments {
             return Ok(());
         }
         Err(Failure::usage(format!(
-            "{file} decides what it runs, so that --{} cannot be given beside it; change it there, or in the plan that \
+            "{file} defines the workload, so --{} cannot be given with it; change it there, or in the plan that \
              `assay import {file} -o plan.toml` writes",
             given.join(" and --")
         )))
@@ -312,7 +313,8 @@ impl Arguments {
         self.offset.unwrap_or(Bytes::ZERO)
     }
 
-    /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much further.
+    /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much
+    /// further.
     fn access(&self) -> RealOptions {
         let end = |size: Bytes| match size {
             Bytes::ZERO => size,
@@ -351,7 +353,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     let reads = !asked.verify.only && (!asked.pattern.changes_data() || asked.pattern.is_mixed());
     let mut text = String::from("name = \"run\"\ntitle = \"One workload\"\nrepeats = 1\n");
     if reads && layout {
-        text += "\n[[step]]\nname = \"layout\"\ntitle = \"Writing what will be read\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
+        text += "\n[[step]]\nname = \"layout\"\ntitle = \"Fill\"\ndo = \"fill\"\nbs = \"1m\"\niodepth = 4\n";
     }
     text += "\n[[step]]\nname = \"run\"\ntitle = \"Running\"\n";
     for (field, value) in arguments.given() {
@@ -393,7 +395,7 @@ fn document(
         .iter()
         .flat_map(|step| &step.cells)
         .find_map(|cell| cell.repeats.first())
-        .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` tells why")))?;
+        .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` says why")))?;
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {
         name,

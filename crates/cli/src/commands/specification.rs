@@ -9,40 +9,40 @@ use workload::Workload;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Access specification")]
 pub struct Specification {
-    /// A named access profile, which the other options change: `assay profiles` lists them
+    /// A named access profile that the other options modify: `assay profiles` lists them
     #[arg(long, value_name = "NAME", value_parser = of(Field::Profile))]
     profile: Option<String>,
 
-    /// Several sizes in place of --bs with the share of each: 4k/60:64k/40, for reads and writes apart with a comma
+    /// Block size split in place of --bs: 4k/60:64k/40, reads and writes separated by a comma
     #[arg(long, value_name = "SIZE/PERCENT:…", value_parser = of(Field::Bssplit))]
     bssplit: Option<String>,
 
-    /// Share of a random pattern's requests that are random; the rest go on where the one before ended
+    /// Share of random requests in a random pattern; the rest continue where the previous request ended
     #[arg(long = "percentage_random", visible_alias = "percentage-random", value_name = "PERCENT", value_parser = of(Field::PercentageRandom))]
     percentage_random: Option<String>,
 
-    /// Random requests begin at multiples of this [default: the least size]
+    /// Offset alignment of random requests [default: the smallest block size]
     #[arg(long, visible_alias = "ba", value_name = "BYTES", value_parser = of(Field::Blockalign))]
     blockalign: Option<String>,
 
-    /// Where random requests fall: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90
+    /// Distribution of random offsets: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90
     #[arg(long = "random_distribution", visible_alias = "random-distribution", value_name = "LAW", value_parser = of(Field::RandomDistribution))]
     random_distribution: Option<String>,
 
-    /// Whether random addresses may repeat (1, as without this) or every block comes once before any comes again (0)
+    /// 1: random offsets may repeat (default); 0: a random map covers every block once before any repeats
     #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Norandommap))]
     norandommap: Option<String>,
 
-    /// Write in the order that leaves a drive in the steady state of random writing once as much is written as it has
-    /// flash (--io_size); random writes follow
+    /// SPRandom: write in the order that leaves the drive in the steady state of random writes once all its flash is
+    /// written (--io_size); random writes follow
     #[arg(long, num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::Sprandom))]
     sprandom: Option<String>,
 
-    /// With --sprandom: flash beyond the capacity, as a share of it: 0.07 or 7% [default: 0.15]
+    /// With --sprandom: over-provisioning as a share of the capacity: 0.07 or 7% [default: 0.15]
     #[arg(long = "spr_op", visible_alias = "spr-op", value_name = "SHARE", value_parser = of(Field::SprOp))]
     spr_op: Option<String>,
 
-    /// How much of written data compression can take away
+    /// Compressibility of written data in percent
     #[arg(long = "buffer_compress_percentage", visible_alias = "buffer-compress-percentage", value_name = "PERCENT", value_parser = of(Field::BufferCompressPercentage))]
     buffer_compress_percentage: Option<String>,
 
@@ -50,23 +50,23 @@ pub struct Specification {
     #[arg(long = "zero_buffers", visible_alias = "zero-buffers", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ZeroBuffers))]
     zero_buffers: Option<String>,
 
-    /// Share of written blocks that repeat an earlier one, for targets that find such blocks
+    /// Share of duplicate blocks in written data, for targets that deduplicate
     #[arg(long = "dedupe_percentage", visible_alias = "dedupe-percentage", value_name = "PERCENT", value_parser = of(Field::DedupePercentage))]
     dedupe_percentage: Option<String>,
 
-    /// Whether a write completes only once it would survive a loss of power: 0, 1 or dsync
+    /// Write with O_SYNC (1) or O_DSYNC/FUA (dsync), so that completed writes survive a power loss: 0, 1 or dsync
     #[arg(long, value_name = "0|1", value_parser = of(Field::Sync))]
     sync: Option<String>,
 
-    /// Flush data and metadata after so many writes of a worker
+    /// fsync after this many writes of a worker
     #[arg(long, value_name = "WRITES", value_parser = of(Field::Fsync))]
     fsync: Option<String>,
 
-    /// Flush data after so many writes of a worker
+    /// fdatasync after this many writes of a worker
     #[arg(long, value_name = "WRITES", value_parser = of(Field::Fdatasync))]
     fdatasync: Option<String>,
 
-    /// Pause once a burst is completed; a bare number is in microseconds
+    /// Think time after each burst; a bare number is in microseconds
     #[arg(long, value_name = "TIME", value_parser = of(Field::Thinktime))]
     thinktime: Option<String>,
 
@@ -74,27 +74,27 @@ pub struct Specification {
     #[arg(long = "thinktime_blocks", visible_alias = "thinktime-blocks", value_name = "COUNT", value_parser = of(Field::ThinktimeBlocks))]
     thinktime_blocks: Option<String>,
 
-    /// Requests that come to each worker in a second, done or not; latency counts from when they come
+    /// Arrival rate per worker in IOPS (open loop); latency counts from arrival
     #[arg(long = "rate_iops", visible_alias = "rate-iops", value_name = "COUNT", value_parser = of(Field::RateIops))]
     rate_iops: Option<String>,
 
-    /// How they are spread: linear or poisson [default: linear]
+    /// Arrival process of --rate_iops: linear or poisson [default: linear]
     #[arg(long = "rate_process", visible_alias = "rate-process", value_name = "PROCESS", value_parser = of(Field::RateProcess))]
     rate_process: Option<String>,
 
-    /// Check that every block that is read holds what was last written to it: crc32c, or none; for files and devices
+    /// Verify that every block read holds the data last written to it: crc32c, or none; for files and devices
     #[arg(long, value_name = "HOW", value_parser = of(Field::Verify))]
     verify: Option<String>,
 
-    /// Whether --verify also reads back all that was written, once the figures are taken [default: 1]
+    /// Whether --verify also reads back all written data after the measurement [default: 1]
     #[arg(long = "do_verify", visible_alias = "do-verify", value_name = "0|1", value_parser = of(Field::DoVerify))]
     do_verify: Option<String>,
 
-    /// Write nothing, and read and check what an earlier run with these options and this --seed wrote
+    /// Write nothing; verify what an earlier run with these options and this --seed wrote
     #[arg(long = "verify_only", visible_alias = "verify-only", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyOnly))]
     verify_only: Option<String>,
 
-    /// End with the first block that --verify finds damaged
+    /// Stop at the first verify error
     #[arg(long = "verify_fatal", visible_alias = "verify-fatal", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::VerifyFatal))]
     verify_fatal: Option<String>,
 }
@@ -107,23 +107,23 @@ pub struct Traces {
     #[arg(long = "read_iolog", visible_alias = "read-iolog", value_name = "FILE", value_parser = of(Field::ReadIolog))]
     read_iolog: Option<String>,
 
-    /// Replay as fast as --iodepth allows [default depth: 32], whatever times were recorded
+    /// Replay as fast as --iodepth allows [default: 32], ignoring recorded timing
     #[arg(long = "replay_no_stall", visible_alias = "replay-no-stall", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayNoStall))]
     replay_no_stall: Option<String>,
 
-    /// Replay each request as long after those that it waited for as was recorded, however long they take
+    /// Replay with recorded think time: each request follows its predecessors' completion after the recorded delay
     #[arg(long = "replay_think", visible_alias = "replay-think", num_args = 0..=1, default_missing_value = "1", value_name = "0|1", value_parser = of(Field::ReplayThink))]
     replay_think: Option<String>,
 
-    /// Replay at so much of the recorded speed: 200 for twice as fast [default: 100]
+    /// Replay speed in percent of the recorded speed: 200 for twice as fast [default: 100]
     #[arg(long = "replay_time_scale", visible_alias = "replay-time-scale", value_name = "PERCENT", value_parser = of(Field::ReplayTimeScale))]
     replay_time_scale: Option<String>,
 
-    /// Divide the places of the trace by this, so that it fits a smaller target
+    /// Divide the trace's offsets by this, so that it fits a smaller target
     #[arg(long = "replay_scale", visible_alias = "replay-scale", value_name = "NUMBER", value_parser = of(Field::ReplayScale))]
     replay_scale: Option<String>,
 
-    /// Write what is submitted to this file, as fio's iolog of version 3, once the run is over
+    /// Write the submitted requests to this file as a version 3 fio iolog when the run ends
     #[arg(long, visible_aliases = ["write_iolog", "write-iolog"], value_name = "FILE")]
     pub record: Option<PathBuf>,
 }

@@ -44,7 +44,7 @@ impl Device {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = match (self.before, self.read()) {
             (Some(before), Some(now)) => now.since(before),
-            _ => vec!["the kernel counts nothing here".to_owned()],
+            _ => vec!["no kernel counters".to_owned()],
         };
         if let Some(degrees) = self.thermometer.as_ref().and_then(Thermometer::read) {
             lines.push(format!("{degrees} °C"));
@@ -100,6 +100,6 @@ mod tests {
 
     #[test]
     fn where_the_kernel_counts_nothing_that_is_said() {
-        assert_eq!(Device::of(Path::new("/proc/self/stat"), None).lines(), ["the kernel counts nothing here"]);
+        assert_eq!(Device::of(Path::new("/proc/self/stat"), None).lines(), ["no kernel counters"]);
     }
 }

@@ -133,7 +133,7 @@ fn two_servers_never_share_a_file() {
     let drive = Attached { place: &place, device: first.clone() };
     place.succeeds(&["attach", DRIVE, "--nbd", &first, "--backing", &backing, "--daemon"]);
     let said = place.assay(&["attach", DRIVE, "--nbd", &second, "--backing", &backing, "--state", "other", "--daemon"]);
-    assert!(said.stderr.contains("is in use: somebody has it open for writing"), "{}", said.stderr);
+    assert!(said.stderr.contains("is in use: another process has it open for writing"), "{}", said.stderr);
     drive.detach();
 }
 

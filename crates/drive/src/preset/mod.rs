@@ -117,7 +117,7 @@ pub enum PresetError {
     #[error("the drive's file cannot be read: {0}")]
     Text(#[from] toml::de::Error),
     /// The numbers do not make a drive.
-    #[error("the drive's numbers do not fit together: {found}; {right}")]
+    #[error("the drive's parameters are inconsistent: {found}; {right}")]
     Numbers {
         /// What was found.
         found: String,
@@ -125,7 +125,7 @@ pub enum PresetError {
         right: &'static str,
     },
     /// A change to a drive is not one.
-    #[error("`{change}` changes nothing in the drive: {why}")]
+    #[error("`{change}` is not a valid change of the drive: {why}")]
     Change {
         /// The change as it was asked for.
         change: String,
@@ -303,8 +303,8 @@ impl Rated {
         let random = [(self.random_read_iops, "reads"), (self.random_write_iops, "writes")];
         let sequential = sequential.map(|(rate, op)| rate.map(|rate| format!("{rate} sequential {op}")));
         let latency = self.read_latency.map(|latency| format!("{latency} read latency"));
-        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} random {op} of 4 KiB a second")));
-        let endurance = self.endurance.map(|endurance| format!("{endurance} written in its life"));
+        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} IOPS, 4 KiB random {op}")));
+        let endurance = self.endurance.map(|endurance| format!("{endurance} rated endurance"));
         sequential.into_iter().chain([latency]).chain(random).chain([endurance]).flatten()
     }
 }

@@ -54,7 +54,8 @@ pub struct Comparison {
     pub question: Question,
     /// Every figure of every shared cell, in the order of the first run's plan, a run after the other within a figure.
     pub contrasts: Vec<Contrast>,
-    /// Every figure of trials at every shared point, in the same order; where certain figures of cells were asked for, none.
+    /// Every figure of trials at every shared point, in the same order; where certain figures of cells were asked for,
+    /// none.
     pub trials: Vec<Tried>,
     /// The first run's cells, and points of trials, that another does not share.
     pub unshared: Vec<Unshared>,
@@ -65,12 +66,14 @@ pub struct Comparison {
 impl Comparison {
     /// Holds `outcomes` against the first of them.
     ///
-    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned over
-    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 % even
+    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned
+    /// over
+    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 %
+    /// even
     /// by itself is no test and does not count among them.
     ///
     /// # Errors
-    /// If there are not two different, finished runs, if two share no cell, or a step asked for is not there.
+    /// If there are not two different, finished runs, if two share no point, or a step asked for is not there.
     pub fn of(outcomes: Vec<Outcome>, question: Question) -> Result<Self, CompareError> {
         check(&outcomes)?;
         let (base, others) = outcomes.split_first().ok_or(CompareError::Alone)?;
@@ -175,7 +178,7 @@ impl Found {
         let first = main.and_then(|why| self.unshared.iter().find(|one| one.other == other && one.why == why));
         match first {
             Some(Unshared { step, why, .. }) => format!("of step `{step}`, {why}"),
-            None => "the first has no figure that was asked for and measured by repeats".to_owned(),
+            None => "the first run has no requested figure with repeats".to_owned(),
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn comment(lines: &[String]) -> String {
 /// The step that writes what those behind it use.
 pub(super) fn layout(names: &mut Names) -> String {
     let name = quoted(&names.unique("layout"));
-    format!("\n[[step]]\nname = {name}\ntitle = \"Writing what will be used\"\ndo = \"fill\"\n")
+    format!("\n[[step]]\nname = {name}\ntitle = \"Fill\"\ndo = \"fill\"\n")
 }
 
 /// A step of this name that leaves the drive alone.
@@ -65,12 +65,13 @@ pub(super) fn idle(name: &str, time: Nanos) -> String {
     format!("\n[[step]]\nname = {}\ndo = \"idle\"\ntime = \"{}\"\n", quoted(name), duration(time))
 }
 
-/// A step of this name whose jobs run at the same time, with a table for each; one without a name is called `otherwise`.
+/// A step of this name whose jobs run at the same time, with a table for each; one without a name is called
+/// `otherwise`.
 /// What all of them have stands on the step.
 pub(super) fn side_by_side(name: &str, jobs: &[Together], otherwise: &'static str) -> String {
     let is_shared = |field: &&(&'static str, String)| jobs.iter().all(|job| job.fields.contains(field));
     let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
-    let mut text = format!("\n[[step]]\nname = {}\ntitle = \"{} jobs side by side\"\n", quoted(name), jobs.len());
+    let mut text = format!("\n[[step]]\nname = {}\ntitle = \"{} concurrent jobs\"\n", quoted(name), jobs.len());
     text += &lines(shared);
     let mut names = Names::new(otherwise);
     for job in jobs {

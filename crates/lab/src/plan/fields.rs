@@ -33,7 +33,7 @@ pub enum FieldError {
         found: String,
     },
     /// The field takes one of a few words.
-    #[error("`{found}` is none of its values; use one of {}", known.join(", "))]
+    #[error("`{found}` is not one of its values; use one of {}", known.join(", "))]
     UnknownWord {
         /// The text as given.
         found: String,
@@ -187,7 +187,7 @@ fn spare(text: &str) -> Result<Spare, ParseError> {
     if text.trim_end().ends_with('%') {
         return text.parse();
     }
-    let (found, example) = (text.to_owned(), "spare flash looks like `0.07` or `7%` of the capacity");
+    let (found, example) = (text.to_owned(), "over-provisioning looks like `0.07` or `7%` of the capacity");
     match text.trim().parse::<f64>() {
         Ok(share) if share > 10.0 => Err(ParseError::TooLarge { found, max: "10" }),
         Ok(share) if share < 0.0 => Err(ParseError::Negative { found, example }),
@@ -345,14 +345,15 @@ impl Settings {
         }
     }
 
-    /// That nothing is given beside a trace that the trace itself decides, and one pace at most: who thinks may do so at another speed.
+    /// That nothing is given beside a trace that the trace itself decides, and one pace at most: who thinks may do so
+    /// at another speed.
     fn check_replay(&self) -> Result<(), Diagnostic> {
         let Some(trace) = self.get(Field::ReadIolog) else { return Ok(()) };
         let given = |field: &Field| Some((*field, self.get(*field)?));
         // How many workers there are is a number that may be right.
         let decided = Field::TRACED.iter().filter(|field| **field != Field::Numjobs).find_map(given);
         if let Some((field, setting)) = decided {
-            let message = format!("the trace decides what `{}` would", field.name());
+            let message = format!("the trace determines what `{}` would", field.name());
             return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                 .also(trace.span.clone(), "the trace")
                 .help("leave one of them out"));
@@ -361,7 +362,7 @@ impl Settings {
         let is_off = |field, setting: &Setting| field != Field::ReplayTimeScale && setting.text == "0";
         let mut paces = paces.iter().filter_map(given).filter(|(field, setting)| !is_off(*field, setting));
         if let (Some((first @ Field::ReplayNoStall, other)), Some((second, setting))) = (paces.next(), paces.next()) {
-            let message = format!("`{}` and `{}` are two paces of one replay", first.name(), second.name());
+            let message = format!("`{}` and `{}` are two timings of one replay", first.name(), second.name());
             return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                 .also(other.span.clone(), "the other")
                 .help("leave one of them out"));

@@ -51,7 +51,7 @@ pub(super) fn read(list: &Value, mistakes: &mut Mistakes) -> Vec<JobDraft> {
                 Diagnostic::new("plan::duplicate-job", job.place, format!("there are two jobs `{}`", first.name))
                     .label("again")
                     .also(first.place.clone(), "first here")
-                    .help("figures are kept by the name of the job: give each its own"),
+                    .help("figures are stored by job name: give each its own"),
             );
         } else {
             jobs.push(job);

@@ -41,15 +41,16 @@ impl Balances {
         let transactions = if transaction == Transaction::SelectOnly { 0 } else { done as i64 };
         if changes != transactions {
             let lost = transactions - changes;
-            let what = if lost > 0 { "were lost" } else { "came from nowhere" };
+            let what = if lost > 0 { "were lost" } else { "were never committed" };
             return Some(format!(
-                "{} of {transactions} transactions {what}: the history holds {changes}",
+                "{} of {transactions} transactions {what}: the history table has {changes}",
                 lost.unsigned_abs()
             ));
         }
         ([accounts, tellers, branches] != expected).then(|| {
             format!(
-                "the books do not agree: accounts {accounts}, tellers {tellers}, branches {branches}, history {history}"
+                "the balances do not match: accounts {accounts}, tellers {tellers}, branches {branches}, history \
+                 {history}"
             )
         })
     }

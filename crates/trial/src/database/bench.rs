@@ -75,7 +75,7 @@ fn explained(refused: Refused, text: &str) -> Refused {
     } else if is("hpUd", &["--host", "--port", "--username", "--dbname"]) {
         "the server is a private one that assay starts"
     } else if is("bcijlNsStTD", OWN) {
-        "assay gives that itself; tell it by another key of the step"
+        "assay sets it; use the step's own key"
     } else {
         return refused;
     };
@@ -126,7 +126,7 @@ mod tests {
             ("--log-prefix=/x", "another key"),
             ("-D x=1", "another key"),
             ("--prot prepared", "permitted are"),
-            ("postgres", "names no other"),
+            ("postgres", "the only device"),
             ("-M /x", "one of simple"),
             ("-R 1;x", "give a number"),
         ];

@@ -44,9 +44,9 @@ impl Quickest {
         (room < speed).then(|| {
             let slow = rounded_down(room);
             format!(
-                "The drive is faster than that at depth 1, with {} a read and {} a write at --speed={speed}, and so is seen \
-                 slower than it is. --speed={slow} leaves it room: times that are measured on it are to be multiplied by that, and rates \
-                 divided.",
+                "The drive is faster than the attachment at queue depth 1, with {} per read and {} per write at \
+                 --speed={speed}, so it appears slower than it is. Use --speed={slow}, multiply measured times by that \
+                 and divide rates by it.",
                 scaled(self.read, speed),
                 scaled(self.write, speed)
             )

@@ -63,13 +63,13 @@ pub fn serve(listener: &TcpListener, site: Site) -> io::Result<()> {
 
 fn busy() -> Response {
     let words = "64 connections are open already; try again in a moment.";
-    Response::trouble(503, "Too many at once", words).with("Retry-After", "1".to_owned())
+    Response::trouble(503, "Too many connections", words).with("Retry-After", "1".to_owned())
 }
 
 /// The answer to a request. A mistake of ours in one page must not take the others with it.
 fn answered(site: &Site, request: &Request) -> Response {
     catch_unwind(AssertUnwindSafe(|| answer(site, request))).unwrap_or_else(|_| {
-        let words = "This page could not be made, which is a mistake in assay. What the server printed says where.";
-        Response::trouble(500, "A mistake in assay", words)
+        let words = "This page could not be made because of a bug in assay. The server's output says where.";
+        Response::trouble(500, "A bug in assay", words)
     })
 }

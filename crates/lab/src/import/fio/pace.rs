@@ -53,8 +53,7 @@ fn together(reading: &Reading, given: &Given, each: Each<f64>, towards: Directio
         return 0.0;
     }
     if (each.reads - sum * share).abs() > 0.005 * sum {
-        reading
-            .tell(given.lost(format!("together {sum:.0} requests come in a second, reads in their share of the mix")));
+        reading.tell(given.lost(format!("the job runs at {sum:.0} IOPS in total, reads in their share of the mix")));
     }
     sum
 }
@@ -87,7 +86,7 @@ fn bytes(reading: &Reading, given: &Given, towards: Direction, workload: &Worklo
     }
     let rate = exact.round();
     if (rate - exact).abs() > 1e-9 * exact {
-        reading.tell(given.lost(format!("that is {exact:.3} requests a second, of which {rate:.0} come")));
+        reading.tell(given.lost(format!("that is {exact:.3} IOPS, rounded to {rate:.0}")));
     }
     within(reading, given, rate)
 }

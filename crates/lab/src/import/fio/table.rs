@@ -45,14 +45,14 @@ const NEVER: &[&str] = &[];
 
 const SERIES: &str = "no log is written; rates and latencies over time are in the store";
 const LATENCIES: &str = "latencies are always measured, at a few nanoseconds a request";
-const PERCENTILES: &str = "the whole histogram is kept, from which every percentile is had";
+const PERCENTILES: &str = "the whole histogram is stored, which gives every percentile";
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
 const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
 const RING: &str = "assay sets its own ring up, with what the kernel has";
 const BATCH: &str = "requests are submitted and reaped in batches as they come, with `iodepth` in flight";
-const PRIORITY: &str = "no request goes before another";
+const PRIORITY: &str = "requests have no priority";
 const PIN: &str = "workers run wherever the kernel puts them";
-const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so";
+const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
 const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
@@ -168,8 +168,8 @@ const NATURAL: &[Known] = &[
     known("per_job_logs", &[], Natural(SERIES)),
     known("bwavgtime", &[], Natural(SERIES)),
     known("iopsavgtime", &[], Natural(SERIES)),
-    known("create_serialize", &[], Natural("there is one target, made before anything runs")),
-    known("create_on_open", &[], Natural("there is one target, made before anything runs")),
+    known("create_serialize", &[], Natural("there is one target, created before anything runs")),
+    known("create_on_open", &[], Natural("there is one target, created before anything runs")),
     known("create_fsync", &[], Natural("what is laid out is written around the page cache")),
     known("fallocate", &[], Natural("a file is written before it is measured, so that all of it is allocated")),
     known("allow_file_create", &[], Natural("a file is made only with `--size`")),
@@ -180,7 +180,7 @@ const NATURAL: &[Known] = &[
     known("refill_buffers", &[], Natural("what is written is random data from the run's seed")),
     known("scramble_buffers", &[], Natural("what is written is random data from the run's seed")),
     known("fadvise_hint", &[], Natural("assay gives the page cache no hint")),
-    known("error_dump", &[], Natural("an error is always told")),
+    known("error_dump", &[], Natural("an error is always reported")),
     known("exitall_on_error", &[], Natural("an error always ends the run")),
     known("exit_what", &[], With("exitall")),
     known("userspace_reap", &[], Natural(RING)),
@@ -212,7 +212,7 @@ const LOST: &[Known] = &[
              assay do so in its own way",
         ),
     ),
-    known("verify_only", &[], Lost(OFF, "the workload itself is run, and nothing is verified")),
+    known("verify_only", &[], Lost(OFF, "the workload runs without verification")),
     known("do_verify", &[], With("verify")),
     known("verify_interval", &[], With("verify")),
     known("verify_offset", &[], With("verify")),
@@ -267,7 +267,7 @@ const LOST: &[Known] = &[
     known("latency_window", &[], With("latency_target")),
     known("latency_percentile", &[], With("latency_target")),
     known("latency_run", &[], With("latency_target")),
-    known("write_hint", &[], Lost(&["none"], "the drive is told nothing of how long data will live")),
+    known("write_hint", &[], Lost(&["none"], "no write-lifetime hints are sent to the drive")),
     known("create_only", &[], Lost(OFF, "the workload itself is run too")),
     known("pre_read", &[], Lost(OFF, "nothing is read into the page cache before")),
     known("cpumask", &[], Lost(NEVER, PIN)),

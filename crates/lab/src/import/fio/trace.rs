@@ -53,7 +53,7 @@ pub(super) fn set(reading: &Reading, job: &mut Job) {
     };
     job.increment = Bytes::ZERO;
     for given in DECIDED.iter().filter_map(|name| reading.option(name)) {
-        job.natural.push(Natural::of(given, "the trace decides it, as in fio"));
+        job.natural.push(Natural::of(given, "the trace determines it, as in fio"));
     }
     for name in ["offset", "offset_increment", "loops"] {
         if let Some(given) = reading.option(name) {

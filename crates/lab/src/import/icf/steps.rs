@@ -87,7 +87,7 @@ fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
     let count: usize = steps.iter().map(cells).sum();
     if count > CELLS_MAX {
         let found = format!("{count} tests");
-        let right = format!("a plan has at most {CELLS_MAX}: take some of the workers' specifications away");
+        let right = format!("a plan has at most {CELLS_MAX}: remove some of the workers' specifications");
         notices.refuse("icf::too-many", "Assigned access specs", file.specs[0].place.clone(), found, &right);
     }
 }
@@ -343,7 +343,7 @@ fn tell_content(spec: &Access, workload: &Workload, data: Data, notices: &mut No
 /// Tells of several workers in sequence, which begin at different places in a plan.
 fn tell_sequences(spec: &Access, workload: &Workload, notices: &mut Notices) {
     if workload.workers > 1 && !workload.pattern.is_random() {
-        let found = format!("{} workers go through the target from the same place", workload.workers);
+        let found = format!("{} workers run through the target from the same offset", workload.workers);
         let follows = "in a plan they begin evenly spaced over it, so that none reads what another has just read";
         notices.warn("icf::sequences", &spec.name, spec.place.clone(), found, follows);
     }

@@ -68,7 +68,7 @@ fn table(
     let mean = |side: Option<&Side>| mean(side, &column.name, column.scale);
     let table = html! {
         table {
-            caption { (column.title()) ": means ± 95 % confidence, and how many times the first run's each is" }
+            caption { (column.title()) ": means ± 95 % confidence, and the ratio of each to the first run" }
             thead { tr {
                 @for axis in sheet.axes { th scope="col" { (axis.title) } }
                 th.number scope="col" data-head=(unit(&names[0])) { (names[0]) }
@@ -100,7 +100,7 @@ fn ratio(one: &Tried) -> Markup {
         td.unit {
             @match bounds {
                 None => "measured once",
-                Some((low, high)) if low == high => "no scatter",
+                Some((low, high)) if low == high => "no variance",
                 Some((low, high)) => { (three(low)) "–" (three(high)) },
             }
         }
@@ -143,7 +143,7 @@ pub(super) fn by_figure(comparison: &Comparison) -> Markup {
     }
     let table = html! {
         table {
-            caption { "By figure of trials: geometric means over the points, and how many really differ" }
+            caption { "By trial figure: geometric mean over the points, and how many differ significantly" }
             thead { tr {
                 th scope="col" { "Step" } th scope="col" { "Figure" } @if several { th scope="col" { "Run" } }
                 th.number scope="col" { "× " (name(comparison, 0)) }
@@ -165,7 +165,7 @@ pub(super) fn by_figure(comparison: &Comparison) -> Markup {
             } }
         }
     };
-    framed("By figure of trials", &table)
+    framed("By trial figure", &table)
 }
 
 /// The same for a terminal `width` columns wide, a line for each figure of each point.
