@@ -329,7 +329,7 @@ mod tests {
         folder.backing("data", false).unwrap();
         let (from, to) = (folder.path("data"), folder.path("copy"));
         assert!(Command::new("cp").arg("-a").args([&from, &to]).status().unwrap().success());
-        assert!(folder.backing("copy", false).unwrap_err().contains("assay did not make it"));
+        assert!(folder.backing("copy", false).unwrap_err().contains("assay did not create it"));
         fs::write(folder.path("letter"), "somebody's").unwrap();
         assert!(folder.backing("letter", false).unwrap_err().contains("--overwrite"));
         assert_eq!(fs::read_to_string(folder.path("letter")).unwrap(), "somebody's");
@@ -400,8 +400,8 @@ mod tests {
         symlink(folder.path("nowhere"), folder.path("dangling")).unwrap();
         let writer = File::options().write(true).open(folder.path("file")).unwrap();
         for (name, word) in [
-            ("link", "is a link"),
-            ("dangling", "is a link"),
+            ("link", "is a symbolic link"),
+            ("dangling", "is a symbolic link"),
             (".", "not a regular file"),
             ("/dev/null", "not a regular file"),
             ("file", "another process has it open for writing"),

@@ -293,7 +293,7 @@ mod tests {
         assert!(mine.is_ok() && path.metadata().unwrap().mode() & 0o022 == 0);
         let other = Uid::from_raw(geteuid().as_raw() + 1);
         let said = Registry::of(other, &path).unwrap_err().to_string();
-        assert!(said.contains("somebody else's") && said.contains("XDG_RUNTIME_DIR"), "{said}");
+        assert!(said.contains("belongs to another user") && said.contains("XDG_RUNTIME_DIR"), "{said}");
         let link = folder.path().join("assay-2");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(Registry::of(geteuid(), &link).is_err(), "it may lead anywhere");

@@ -106,7 +106,7 @@ fn a_damaged_file_is_refused() {
         saved.damage(place);
     }
     saved.damage(MAGIC.len());
-    assert!(saved.refused(DRIVE).contains("is in format 5, and this version of assay reads format 1"));
+    assert!(saved.refused(DRIVE).contains("has format 5, and this version of assay reads format 1"));
     saved.damage(MAGIC.len());
     assert!(saved.file.resume(&Preset::find(DRIVE).unwrap(), None).is_ok(), "as it was");
     let whole = fs::read(saved.file.path()).unwrap();
@@ -180,7 +180,7 @@ fn only_a_state_is_replaced() {
     assert_eq!(fs::read_to_string(&letter).unwrap(), "somebody's");
     std::os::unix::fs::symlink(&letter, folder.path().join("link")).unwrap();
     let said = StateFile::at(&folder.path().join("link")).prepare().unwrap_err().to_string();
-    assert!(said.contains("is a link"), "{said}");
+    assert!(said.contains("is a symbolic link"), "{said}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
 }
 

@@ -90,9 +90,9 @@ impl Watch for Progress {
 }
 
 /// What is shown of a run.
-const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} elapsed, {left} left";
+const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {left} left";
 /// The same with a line for what a measurement does now.
-const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} elapsed, {left} left\n  {prefix}";
+const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} gone, {left} left\n  {prefix}";
 
 fn style(template: &str) -> ProgressStyle {
     let left = |state: &ProgressState, text: &mut dyn std::fmt::Write| {

@@ -70,7 +70,7 @@ fn a_log_that_does_not_cover_the_time_is_a_finding() {
     let document = run(&place, "200ms", &["--power=csv:log.csv?time=when&power=watts&wait=1ms"]);
     assert_eq!(document["energy"]["joules"], Value::Null);
     let findings = document["findings"].to_string();
-    assert!(findings.contains("log log.csv goes from 2023-11-14T22:13:20Z to 2023-11-14T22:13:21Z"), "{findings}");
+    assert!(findings.contains("log log.csv covers 2023-11-14T22:13:20Z to 2023-11-14T22:13:21Z"), "{findings}");
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
         (&["run", "--norandommap=0", "--number_ios=1"], &["needs a random pattern"]),
         (&["run", "--rw=randread:60k", "--number_ios=1"], &["sequential pattern"]),
         (&["run", "--rw=write", "--fsync=1", "--fdatasync=1", "--number_ios=1"], &["give one of them"]),
-        (&["run", "--rate_iops=10", "--thinktime=5", "--number_ios=1"], &["not both"]),
+        (&["run", "--rate_iops=10", "--thinktime=5", "--number_ios=1"], &["exclude each other"]),
         (&["run", "./new.bin", "--rw=randwrite", "--size=1m", "--bs=1000"], &["512 B sectors"]),
         (&["run", "./new.bin", "--rw=randwrite", "--size=1m", "--iodepth=0"], &["at least 1"]),
         (&["run", "./new.bin", "--rw=write", "--size=1m", "--fsync=1", "--fdatasync=1"], &["give one of them"]),

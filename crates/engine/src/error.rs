@@ -110,7 +110,8 @@ pub enum RealError {
     #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
     Threads { workers: u32, errno: Errno },
     #[error(
-        "{workers} workers are more than the {max} that this process has room for; lower numjobs, or raise vm.max_map_count"
+        "{workers} workers exceed the {max} threads that this process can have; lower numjobs, or raise \
+         vm.max_map_count"
     )]
     TooManyWorkers { workers: u32, max: u64 },
     #[error(

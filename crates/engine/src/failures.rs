@@ -115,6 +115,6 @@ mod tests {
         assert_eq!((all.total(), all.iter().count()), (8, 2));
         let said = all.finding().unwrap();
         assert!(said.contains("8 requests failed") && said.contains("6 writes: No space left"), "{said}");
-        assert!(said.contains("2 reads: less was moved"), "{said}");
+        assert!(said.contains("2 reads: short transfer"), "{said}");
     }
 }

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!((one.checked, one.damaged, one.first.len()), (15, 14, 10));
         let said: Vec<String> = one.findings().collect();
         assert_eq!(said.len(), 1);
-        assert!(said[0].contains("14 did not hold") && said[0].contains("; and 4 more."), "{said:?}");
+        assert!(said[0].contains("14 do not hold") && said[0].contains("; and 4 more."), "{said:?}");
         assert!(said[0].contains("block at 12288: write 1 is lost"), "{said:?}");
         assert_eq!(Verified { checked: 3, ..Verified::default() }.findings().count(), 0);
         let unread = Verified { unread: 5, ..Verified::default() };

@@ -425,7 +425,7 @@ mod tests {
             Workload { pattern: Pattern::RandWrite, verify, stop: Stop::after_requests(1), ..Workload::default() };
         let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
         assert_eq!(error, VirtualError::HoldsNoData);
-        assert!(error.to_string().contains("a simulated drive holds no data"), "{error}");
+        assert!(error.to_string().contains("a simulated drive stores no data"), "{error}");
     }
 
     /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).

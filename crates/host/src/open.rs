@@ -545,7 +545,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "kept").unwrap();
-        assert!(set(&path, "lost").unwrap_err().to_string().contains("no setting"));
+        assert!(set(&path, "lost").unwrap_err().to_string().contains("not a kernel setting"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
         set(Path::new("/proc/self/comm"), "assay-test").unwrap();
     }

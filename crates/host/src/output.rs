@@ -407,7 +407,8 @@ mod tests {
         fs::write(path("target"), "kept").unwrap();
         open::protect(&File::open(path("target")).unwrap());
         symlink(path("elsewhere"), path("link")).unwrap();
-        for (named, word) in [("target", "measured"), ("link", "link"), (".", "folder"), ("none/file", "No such file")]
+        for (named, word) in
+            [("target", "the target or the store"), ("link", "link"), (".", "folder"), ("none/file", "No such file")]
         {
             let said = written(&path(named), true, "lost").unwrap_err();
             assert!(said.contains(word), "{named}: {said}");

@@ -164,7 +164,7 @@ mod tests {
         let said = finding(&[&stepped(1_000, 1_001), &fall], Warmth::default()).unwrap();
         assert!(said.ends_with("end of a cache. 1 of 2 repeats show such a change."), "{said}");
         let rise = finding(&[&stepped(600, 900)], Warmth::default()).unwrap();
-        assert!(rise.contains("50 % more requests") && rise.contains("a warm cache"), "{rise}");
+        assert!(rise.contains("50 % more IOPS") && rise.contains("a warm cache"), "{rise}");
     }
 
     #[test]

@@ -256,7 +256,7 @@ mod tests {
         let fitting = Workload { block: unit.times(8), stop: Stop::after_requests(1), ..Workload::default() };
         assert!(real.check(&fitting).is_ok());
         let cases = [
-            (Workload { offset: Bytes::new(1 << 40), ..fitting.clone() }, "is beyond the end of the target 1 TiB"),
+            (Workload { offset: Bytes::new(1 << 40), ..fitting.clone() }, "is beyond the end of the target, 1 TiB"),
             (Workload { block: Bytes::from_gib(1), queue_depth: 65_536, ..fitting }, "need 64 TiB of memory"),
         ];
         for (workload, words) in cases {

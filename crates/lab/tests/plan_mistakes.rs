@@ -192,7 +192,7 @@ fn each_mistake_is_named_underlined_and_answered() {
         (in_step("random_distribution = \"zipf\""), "plan::bad-value", "\"zipf\"", "try zipf:1.2"),
         (in_step("sync = \"always\""), "plan::bad-value", "\"always\"", "use one of none, 0, sync"),
         (in_step("fsync = 1\nfdatasync = 2"), "plan::workload", "2", "give one of them"),
-        (in_step("thinktime = 5\nrate_iops = 9"), "plan::workload", "5", "not both"),
+        (in_step("thinktime = 5\nrate_iops = 9"), "plan::workload", "5", "exclude each other"),
         (in_step("thinktime_blocks = 0"), "plan::workload", "0", "of at least 1"),
         (in_step("rate_process = \"uniform\""), "plan::bad-value", "\"uniform\"", "use one of linear, poisson"),
         (in_step("profile = \"databse\""), "plan::bad-value", "\"databse\"", "did you mean `database`?"),

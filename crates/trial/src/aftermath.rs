@@ -465,7 +465,7 @@ mod tests {
         fs::write(path("kept/file"), "kept").unwrap();
         std::os::unix::fs::symlink(path("kept"), path("link")).unwrap();
         let restore = Undo::Restore { path: path("kept/file"), text: "lost".into() };
-        assert!(restore.carry_out().unwrap_err().to_string().contains("no setting"));
+        assert!(restore.carry_out().unwrap_err().to_string().contains("not a kernel setting"));
         Undo::Remove(path("link")).carry_out().unwrap();
         assert!(!path("link").is_symlink());
         assert_eq!(fs::read_to_string(path("kept/file")).unwrap(), "kept");
@@ -500,7 +500,7 @@ mod tests {
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
         fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("others can change"));
+        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("other users can modify"));
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
         Aftermath::within(&folder.path().join("link")).unwrap_err();
         let (book, kept) = (folder.path().join("1-2-0.json"), folder.path().join("kept"));

@@ -245,9 +245,9 @@ mod tests {
             (Workload { block: Bytes::new(1000), ..ten_seconds() }, "512 B sectors"),
             (Workload { queue_depth: 0, ..ten_seconds() }, "at least 1"),
             (Workload { workers: 100_000, ..ten_seconds() }, "in flight"),
-            (Workload { size: Some(Bytes::from_gib(2)), ..ten_seconds() }, "more than the target's 1 GiB"),
+            (Workload { size: Some(Bytes::from_gib(2)), ..ten_seconds() }, "exceeds the target's 1 GiB"),
             (Workload { offset: Bytes::from_gib(1), ..ten_seconds() }, "beyond the end of the target"),
-            (Workload { stop: Stop::default(), ..ten_seconds() }, "when to stop"),
+            (Workload { stop: Stop::default(), ..ten_seconds() }, "there is no end"),
             (Workload { stop: Stop::after_requests(0), ..ten_seconds() }, "before its first request"),
             (Workload { block: Bytes::from_gib(1), workers: 2, ..ten_seconds() }, "fewer blocks"),
             (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
@@ -263,7 +263,7 @@ mod tests {
                     arrival: Arrival { rate: 1, think: Nanos::from_secs(1), ..Arrival::default() },
                     ..ten_seconds()
                 },
-                "not both",
+                "exclude each other",
             ),
         ];
         let verified = |workload: Workload| {

@@ -276,6 +276,6 @@ mod tests {
             damage(&torn).to_string(),
             "block at 65536: write 9 is torn: 1 of its sectors are present, 7 from 66048 on are not"
         );
-        assert!(damage(&sealed(AT, 3)).to_string().contains("the data of write 3 is still there"));
+        assert!(damage(&sealed(AT, 3)).to_string().contains("still holds the data of write 3"));
     }
 }

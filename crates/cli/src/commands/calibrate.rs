@@ -90,8 +90,8 @@ fn told(done: &Calibration) -> String {
         "─".repeat(80)
     );
     text += &done.parameters.iter().map(row).collect::<String>();
-    text += "\n±10 % is how much the median error of the fitted figures grows, at most, with a\n\
-             tenth more or less. Where that is little, the figures do not tell the parameter.\n";
+    text += "\n±10 %: the largest growth of the median error of the fitted figures when the\n\
+             parameter changes by 10 %. Where it is small, the figures do not determine it.\n";
     if done.parameters.iter().any(Fitted::is_at_bound) {
         text += "▲ at a bound: the best value may lie beyond.\n";
     }

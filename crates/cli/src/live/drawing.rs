@@ -88,7 +88,7 @@ impl Drawing<'_> {
         };
         let share = self.course.share();
         let gone = HumanDuration(self.moment.elapsed);
-        let words = format!(" {:>3.0} %  {gone} elapsed, {left}", (share * 100.0).floor());
+        let words = format!(" {:>3.0} %  {gone} gone, {left}", (share * 100.0).floor());
         let room = usize::from(area.width).saturating_sub(words.chars().count()).min(40);
         let full = (share * room as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(room - full);

@@ -194,10 +194,10 @@ mod tests {
             ("nand.read", "no `=`"),
             ("nand.read=20us", "no `..`"),
             ("read=20us..80us", "name its table"),
-            ("nand.read=20us..80", "two kinds"),
+            ("nand.read=20us..80", "different units"),
             ("nand.read=80us..20us", "not below"),
             ("nand.read=2m..4m", "`2m` is not a quantity"),
-            ("nand.read=20 parsec..30 parsec", "no quantity"),
+            ("nand.read=20 parsec..30 parsec", "not a quantity"),
         ] {
             let said = Parameter::parse(text).expect_err(words).to_string();
             assert!(said.contains(words) && said.contains("nand.read=20us..80us"), "{said}");

@@ -95,8 +95,8 @@ impl Verdict {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
-            Self::NotShown => "not significant",
-            Self::CannotBeShown => "too few repeats",
+            Self::NotShown => "not shown",
+            Self::CannotBeShown => "cannot be shown",
         }
     }
 

@@ -233,7 +233,7 @@ mod tests {
         let ready = |may_lock_all, limit| matches!(judge(may_lock_all, limit), Status::Ready { .. });
         let low = Bytes::from_mib(8);
         assert!(ready(false, None) && ready(false, Some(LOCKED_MEMORY_ENOUGH)) && ready(true, Some(low)));
-        assert_eq!(judge(false, Some(low)), Status::missing("only 8 MiB, better 64 MiB or more", "raise it"));
+        assert_eq!(judge(false, Some(low)), Status::missing("only 8 MiB; 64 MiB or more is recommended", "raise it"));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn a_drive_that_somebody_uses_by_now_is_only_looked_at() {
 
 #[test]
 fn an_erasure_that_fails_takes_its_password_away_or_names_it() {
-    for (disable, words) in [("0", "is removed again"), ("5", "--security-disable assay /dev/sda` takes it away")] {
+    for (disable, words) in [("0", "is removed again"), ("5", "--security-disable assay /dev/sda` removes it")] {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("state"), security("", NOT, NOT, NOT)).unwrap();
         let script = format!(

@@ -81,7 +81,7 @@ fn read_fields(entries: &DeTable, others: &[&str], place: &str, mistakes: &mut M
     for key in entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
         let mistake = unknown_key(key.get_ref(), key.span(), &known, place);
         mistakes.push(match key.get_ref().as_ref() {
-            "repeats" | "sweep" => mistake.help("jobs run together: the step says how often, and what is swept"),
+            "repeats" | "sweep" => mistake.help("jobs run together: repeats and sweep belong to the step"),
             _ => mistake,
         });
     }

@@ -369,7 +369,7 @@ mod tests {
                 target,
                 "[[part.step]]\nname = \"i\"\ndo = \"idle\"\ntime = \"1s\"\nyields.iops = \"r/i\"",
                 "method::figure",
-                "nothing of the kind",
+                "does not measure that",
             ),
             (
                 target,

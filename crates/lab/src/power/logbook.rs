@@ -150,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = ago(6_000, 1_000);
         let said = logbook(&folder, 10.0, 20.0).energy(from, to).unwrap_err();
-        assert!(said.contains("log.csv goes from 20") && said.contains("and the measurement ran from 20"), "{said}");
+        assert!(said.contains("log.csv covers 20") && said.contains("and the measurement ran from 20"), "{said}");
         let said = logbook(&folder, 5.0, 1.0).energy(from, to).unwrap_err();
         assert!(said.contains("has no entries"), "{said}");
         let said = logbook(&folder, -30.0, 30.0).energy(to, to + Duration::from_millis(250)).unwrap_err();

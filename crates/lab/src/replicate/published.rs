@@ -428,7 +428,7 @@ mod tests {
     fn mistakes_are_told_with_their_place_and_what_would_be_right() {
         for (figures, code, words) in [
             ("{ id = \"r/a\", use = \"fit\", valeu = 1 },", "published::syntax", "unknown field `valeu`"),
-            ("{ id = \"r/a\", use = \"fti\", value = 1 },", "published::use", "not `fti`"),
+            ("{ id = \"r/a\", use = \"fti\", value = 1 },", "published::use", "`fti` is not a use"),
             ("{ id = \"A b\", use = \"fit\", value = 1 },", "published::id", "`A b` does not name a figure"),
             ("{ id = \"r/a\", use = \"fit\", value = 1, below = 2 },", "published::expect", "more than one value"),
             ("{ id = \"r/a\", use = \"fit\", value = 0 },", "published::range", "above 0"),

@@ -49,7 +49,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
                 @let plan = one.plan(comparison);
                 li { a href={ "#" (anchor(&plan.name)) } { (plan.title) } }
             }
-            @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
+            @for (anchor, title) in [("limits", "Not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
                 li { a href={ "#" (anchor) } { (title) } }
             }
         } }
@@ -429,7 +429,7 @@ fn back_matter(comparison: &Comparison) -> Markup {
     let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
     html! {
         section #limits {
-            h2 { "What is not compared" }
+            h2 { "Not compared" }
             @if unshared.is_empty() {
                 p { "Every point that " (name(comparison, 0)) " measured with repeats, and every point of its trials, is in the other runs too. Conditioning is not compared: it runs once." }
             } @else { ul.all-findings { @for line in &unshared { li { (line) } } } }

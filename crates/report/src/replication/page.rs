@@ -17,7 +17,7 @@ pub fn html(replications: &[Replication], version: &str) -> String {
     let seed = replications.first().map_or(0, |replication| replication.seed.get());
     let heading = html! {
         p.kicker { "Published reviews, repeated in simulated time" }
-        h1 { "Published beside measured" }
+        h1 { "Published and measured figures" }
         p.facts { span { (count(replications.len(), "review")) } span { "seed " (seed) } }
     };
     let main = html! {
@@ -38,7 +38,8 @@ pub fn html(replications: &[Replication], version: &str) -> String {
             pre.command { code { (command(replications, seed)) } }
         }
     };
-    let (title, version, name) = ("Published beside measured".to_owned(), version.to_owned(), "replicate".to_owned());
+    let (title, version, name) =
+        ("Published and measured figures".to_owned(), version.to_owned(), "replicate".to_owned());
     Page { title, version, name, heading, main }.contained()
 }
 

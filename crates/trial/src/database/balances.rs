@@ -65,7 +65,7 @@ mod tests {
         let right = Balances::of([-5, -5, -5, -5, 7]);
         assert_eq!(right.wrong(Transaction::TpcbLike, 7), None);
         assert!(right.wrong(Transaction::TpcbLike, 9).unwrap().starts_with("2 of 9 transactions were lost"));
-        assert!(right.wrong(Transaction::SimpleUpdate, 7).unwrap().contains("do not agree"));
+        assert!(right.wrong(Transaction::SimpleUpdate, 7).unwrap().contains("do not match"));
         assert_eq!(Balances::of([3, 0, 0, 3, 7]).wrong(Transaction::SimpleUpdate, 7), None);
         assert_eq!(Balances::of([0; 5]).wrong(Transaction::SelectOnly, 100), None);
         assert!(Balances { tellers: 1, ..right }.wrong(Transaction::TpcbLike, 7).unwrap().contains("tellers 1"));

@@ -129,7 +129,7 @@ mod tests {
         type Change = fn(&mut Measured);
         let changes: [(Change, &str); 4] = [
             (|measured| measured.failed = 3, "3 transactions failed"),
-            (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
+            (|measured| measured.usage.user = 85.0, "busy 95 % of the time; the drive was busy 80 %"),
             (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
             (|measured| measured.balances = Some(Balances::of([7, 7, 7, 7, 9])), "1 of 10 transactions were lost"),
         ];

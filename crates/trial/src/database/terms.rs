@@ -232,8 +232,8 @@ fn nonsense(choices: &Choices) -> Option<String> {
         Engine::Sqlite => &["threads", "options", "shared-buffers", "memory", "checksums"],
     };
     let (engine, other) = match terms.engine {
-        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` does for it what it can"),
-        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and its like tell it what it can be told"),
+        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` has the same effect"),
+        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and other PRAGMAs take its place"),
     };
     if let Some(name) = foreign.iter().find(|name| choices.is_told(name)) {
         return Some(format!("{engine} has no `{name}`; leave it out: {other}"));

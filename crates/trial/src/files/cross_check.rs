@@ -360,7 +360,7 @@ mod tests {
         let trial = compare(&witnesses, 0.2, None);
         assert_eq!(trial.figure("Write, dd"), Some(115.0));
         assert_eq!(trial.findings.len(), 1, "{:?}", trial.findings);
-        assert!(trial.findings[0].starts_with("Read: dd says 79 %"), "{:?}", trial.findings);
+        assert!(trial.findings[0].starts_with("Read: dd reports 79 %"), "{:?}", trial.findings);
         let bonnie = Witness { is_too_quick: true, ..said("bonnie++", None, Some(1.0)) };
         let quick = [said("assay", Some(1.0), Some(1.0)), bonnie];
         assert!(compare(&quick, 0.2, None).findings[0].contains("choose a larger size"));

@@ -51,9 +51,10 @@ const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in
 const RING: &str = "assay sets its own ring up, with what the kernel has";
 const BATCH: &str = "requests are submitted and reaped in batches as they come, with `iodepth` in flight";
 const PRIORITY: &str = "requests have no priority";
-const PIN: &str = "workers run wherever the kernel puts them";
+const PIN: &str = "workers are not pinned to CPUs";
 const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
-const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
+const ZONES: &str = "requests cover the whole active range; a zoned drive refuses writes that are not sequential in a \
+    zone";
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
 /// What decides what is asked of the drive, and is taken over.
@@ -170,15 +171,15 @@ const NATURAL: &[Known] = &[
     known("iopsavgtime", &[], Natural(SERIES)),
     known("create_serialize", &[], Natural("there is one target, created before anything runs")),
     known("create_on_open", &[], Natural("there is one target, created before anything runs")),
-    known("create_fsync", &[], Natural("what is laid out is written around the page cache")),
+    known("create_fsync", &[], Natural("files are laid out with O_DIRECT")),
     known("fallocate", &[], Natural("a file is written before it is measured, so that all of it is allocated")),
     known("allow_file_create", &[], Natural("a file is made only with `--size`")),
     known("allow_mounted_write", &[], Natural("assay asks for `--destroy-data` before it writes to what is in use")),
     known("unlink", &[], Natural("a target is never deleted")),
     known("unlink_each_loop", &[], Natural("a target is never deleted")),
     known("unique_filename", &[], Natural("the file is the target's")),
-    known("refill_buffers", &[], Natural("what is written is random data from the run's seed")),
-    known("scramble_buffers", &[], Natural("what is written is random data from the run's seed")),
+    known("refill_buffers", &[], Natural("written data is random, from the run's seed")),
+    known("scramble_buffers", &[], Natural("written data is random, from the run's seed")),
     known("fadvise_hint", &[], Natural("assay gives the page cache no hint")),
     known("error_dump", &[], Natural("an error is always reported")),
     known("exitall_on_error", &[], Natural("an error always ends the run")),
@@ -196,7 +197,7 @@ const LOST: &[Known] = &[
     known("continue_on_error", &[], Lost(&["0", "none"], "the first request that fails ends the run")),
     known("rw_sequencer", &[], Lost(&["sequential"], "addresses go forward without it")),
     known("serialize_overlap", &[], Lost(OFF, "requests for the same blocks may be in flight together")),
-    known("file_append", &[], Lost(OFF, "writes begin at the span's start, over what is there")),
+    known("file_append", &[], Lost(OFF, "writes begin at the start of the active range and overwrite it")),
     known("offset_align", &[], Lost(OFF, "the offset is used as it is written")),
     known("file_service_type", &[], With("nrfiles")),
     known("openfiles", &[], With("nrfiles")),
@@ -208,8 +209,8 @@ const LOST: &[Known] = &[
         &[],
         Lost(
             &["0", "null"],
-            "what was written is not read back and compared; on a file or a device, `verify = \"crc32c\"` in the plan has \
-             assay do so in its own way",
+            "written data is not verified; on a file or a device, `verify = \"crc32c\"` in the plan verifies it in \
+             assay's own format",
         ),
     ),
     known("verify_only", &[], Lost(OFF, "the workload runs without verification")),
@@ -254,7 +255,7 @@ const LOST: &[Known] = &[
     known("prioclass", &[], Lost(NEVER, PRIORITY)),
     known("thinktime_spin", &[], Lost(OFF, "a worker sleeps through its pauses")),
     known("thinktime_blocks_type", &[], Lost(&["complete"], "a pause begins when the burst is completed")),
-    known("thinktime_iotime", &[], Lost(OFF, "pauses come after bursts of requests alone, not after a time")),
+    known("thinktime_iotime", &[], Lost(OFF, "pauses come only after bursts of requests, not after a time")),
     known("rate_min", &["ratemin"], Lost(OFF, UNWATCHED)),
     known("rate_iops_min", &[], Lost(OFF, UNWATCHED)),
     known("rate_ignore_thinktime", &[], Lost(OFF, "a job has a rate or pauses, not both")),
@@ -274,7 +275,7 @@ const LOST: &[Known] = &[
     known("cpus_allowed", &[], Lost(NEVER, PIN)),
     known("cpus_allowed_policy", &[], With("cpus_allowed")),
     known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
-    known("numa_mem_policy", &[], Lost(NEVER, "buffers lie wherever the kernel puts them")),
+    known("numa_mem_policy", &[], Lost(NEVER, "buffers are placed by the kernel")),
     known(
         "end_fsync",
         &[],
@@ -300,7 +301,7 @@ const LOST: &[Known] = &[
 const LOST_SELDOM: &[Known] = &[
     known("steadystate_duration", &["ss_dur"], With("steadystate")),
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
-    known("buffer_pattern", &[], Lost(NEVER, "what is written is random data from the run's seed")),
+    known("buffer_pattern", &[], Lost(NEVER, "written data is random, from the run's seed")),
     known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
     known("dedupe_percentage", &[], Honoured),
     known("dedupe_mode", &[], With("dedupe_percentage")),
@@ -311,7 +312,7 @@ const LOST_SELDOM: &[Known] = &[
     known("cgroup_weight", &[], Lost(NEVER, "workers stay in the group that assay is in")),
     known("uid", &[], Lost(NEVER, "workers run as the user who runs assay")),
     known("gid", &[], Lost(NEVER, "workers run as the user who runs assay")),
-    known("flow", &[], Lost(OFF, "jobs run at whatever pace each reaches, not in this proportion")),
+    known("flow", &[], Lost(OFF, "jobs run at their own rates, not in this proportion")),
     known("flow_id", &[], With("flow")),
     known("flow_sleep", &[], With("flow")),
     known("cmdprio_percentage", &[], Lost(OFF, PRIORITY)),

@@ -208,11 +208,11 @@ fn shares_of_a_target_need_one_whose_length_is_known() {
 #[test]
 fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
     for (options, words) in [
-        ("verify=crc32c", "3: `verify=crc32c` is not honoured: what was written is not read back"),
+        ("verify=crc32c", "3: `verify=crc32c` is not honoured: written data is not verified"),
         ("verify=md5\nverify_fatal", "4: `verify_fatal` is not honoured: it is a detail of `verify`"),
         ("rw=read:-8k", "addresses go forward without gaps, not backward"),
         ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may repeat before all others"),
-        ("rate=1250", "less than one request a second"),
+        ("rate=1250", "less than 1 IOPS"),
         ("rate=5000", "that is 1.221 IOPS, rounded to 1"),
         ("rate=1m\nthinktime=5", "4: `thinktime=5` is not honoured"),
         ("ioengine=libaio\niodepth=4", "without `direct=1` libaio mostly waits"),
@@ -220,10 +220,10 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("nrfiles=4", "one span as long as the 4 files together"),
         ("filename=x:y", "in place of 2 files"),
         ("invalidate=0", "run with `--invalidate=0`"),
-        ("cpus_allowed=1", "workers run wherever"),
+        ("cpus_allowed=1", "workers are not pinned"),
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
-        ("flow=2", "at whatever pace"),
+        ("flow=2", "at their own rates"),
         ("write_bw_log", "no log is written"),
         ("numjobs=4\nfilename=x", "3: `numjobs=4` is not honoured: the clones begin evenly spaced"),
     ] {

@@ -55,7 +55,7 @@ pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
     }
     let time = file.setup.run.unwrap_or_else(|| {
         let place = file.version.map_or(file.specs[0].place.clone(), |line| line.place());
-        let found = "no run time is said, so that Iometer goes on until it is stopped".to_owned();
+        let found = "there is no run time, so Iometer runs until it is stopped".to_owned();
         notices.warn(
             "icf::endless",
             "Run Time",
@@ -113,7 +113,7 @@ fn on_one_target<'w, 'a>(all: &'w [Worker<'a>], file: &File, notices: &mut Notic
         "Target",
         other.place(),
         found,
-        "a plan runs on one target: it has what the workers do at the first",
+        "a plan runs on one target: it takes what the workers do at the first",
     );
     disk.into_iter().filter(|worker| worker.targets.iter().any(|target| target.text == first.text)).collect()
 }
