@@ -84,6 +84,6 @@ mod tests {
         assert!(said[0].contains("block at 12288: write 1 is lost"), "{said:?}");
         assert_eq!(Verified { checked: 3, ..Verified::default() }.findings().count(), 0);
         let unread = Verified { unread: 5, ..Verified::default() };
-        assert!(unread.findings().all(|said| said.contains("before 5 blocks")));
+        assert!(unread.findings().all(|said| said.contains("verification of 5 blocks")));
     }
 }

@@ -507,7 +507,7 @@ mod tests {
         fs::write(&kept, "kept").unwrap();
         fs::write(&book, serde_json::to_string(&[Undo::Remove(kept.clone())]).unwrap()).unwrap();
         // Wherever else it lies, it is nobody's promise to keep.
-        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("in /run/assay/aftermath alone"));
+        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("only in /run/assay/aftermath"));
         fs::set_permissions(&book, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
         settle(&book).unwrap();
         assert!(kept.exists());

@@ -82,7 +82,7 @@ mod tests {
     fn a_drive_that_is_faster_than_the_way_is_told_with_the_speed_that_would_do() {
         let quick = Quickest { read: Nanos::from_micros(80), write: Nanos::from_micros(12) };
         let said = quick.warning(WAY, 1.0).unwrap();
-        assert!(said.contains("12 µs per write") && said.contains("--speed=0.2 "), "{said}");
+        assert!(said.contains("12 µs per write") && said.contains("--speed=0.2,"), "{said}");
         assert_eq!(quick.warning(WAY, 0.2), None, "at that speed there is room");
         assert!(quick.warning(WAY, 0.5).unwrap().contains("24 µs per write"), "as it is seen at that speed");
     }
