@@ -33,13 +33,13 @@ pub enum DataError {
         cause: io::Error,
     },
     /// A device, a folder, a socket.
-    #[error("{} is not a regular file, as a drive's data is kept in; name a file", path.display())]
+    #[error("{} is not a regular file, which a drive's data needs; name a file", path.display())]
     Kind {
         /// What was named.
         path: PathBuf,
     },
     /// A link.
-    #[error("{} is a link, which is not followed to write; name the file that it leads to", path.display())]
+    #[error("{} is a symbolic link, which is not followed for writing; name its target", path.display())]
     Link {
         /// The link.
         path: PathBuf,
@@ -54,8 +54,8 @@ pub enum DataError {
     },
     /// Somebody's own.
     #[error(
-        "{} is there, and assay did not make it for a drive's data; name a file that is not there, or add --overwrite to \
-         write to this one",
+        "{} exists, and assay did not create it for a drive's data; name a new file, or add --overwrite to write to \
+         this one",
         path.display()
     )]
     Foreign {
@@ -64,8 +64,8 @@ pub enum DataError {
     },
     /// It is shorter than the drive.
     #[error(
-        "{} holds {found}, and the drive {wanted}; name the file that belongs to the drive, or add --overwrite to make this \
-         one as long",
+        "{} holds {found}, and the drive {wanted}; name the file that belongs to the drive, or add --overwrite to \
+         resize this one",
         path.display()
     )]
     Short {
@@ -121,7 +121,8 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// The file at `path` to keep data in, which is made if it is not there. `overwrite` takes one that assay did not make.
+    /// The file at `path` to keep data in, which is made if it is not there. `overwrite` takes one that assay did not
+    /// make.
     ///
     /// # Errors
     /// If it is a link or no regular file, if something uses it, or it cannot be opened.
@@ -205,7 +206,8 @@ impl DataFile {
     /// Makes a new file as long as the drive, and makes sure that another is what it should be.
     ///
     /// # Errors
-    /// [`DataError::Foreign`] if assay did not make it, and that it need not have was not said; or if it has another length.
+    /// [`DataError::Foreign`] if assay did not make it, and that it need not have was not said; or if it has another
+    /// length.
     pub fn fit(&self, wanted: Bytes) -> Result<(), DataError> {
         let (path, found) = (self.path.clone(), self.before.length);
         match self.origin {
@@ -327,7 +329,7 @@ mod tests {
         folder.backing("data", false).unwrap();
         let (from, to) = (folder.path("data"), folder.path("copy"));
         assert!(Command::new("cp").arg("-a").args([&from, &to]).status().unwrap().success());
-        assert!(folder.backing("copy", false).unwrap_err().contains("assay did not make it"));
+        assert!(folder.backing("copy", false).unwrap_err().contains("assay did not create it"));
         fs::write(folder.path("letter"), "somebody's").unwrap();
         assert!(folder.backing("letter", false).unwrap_err().contains("--overwrite"));
         assert_eq!(fs::read_to_string(folder.path("letter")).unwrap(), "somebody's");
@@ -398,11 +400,11 @@ mod tests {
         symlink(folder.path("nowhere"), folder.path("dangling")).unwrap();
         let writer = File::options().write(true).open(folder.path("file")).unwrap();
         for (name, word) in [
-            ("link", "is a link"),
-            ("dangling", "is a link"),
+            ("link", "is a symbolic link"),
+            ("dangling", "is a symbolic link"),
             (".", "not a regular file"),
             ("/dev/null", "not a regular file"),
-            ("file", "somebody has it open for writing"),
+            ("file", "another process has it open for writing"),
         ] {
             let said = folder.backing(name, true).unwrap_err();
             assert!(said.contains(word), "{name}: {said}");
@@ -414,7 +416,7 @@ mod tests {
         assert!(fs::read(folder.path("file")).unwrap() == vec![7; 1 << 20]);
         let held = DataFile::image(&folder.path("file")).unwrap();
         let said = DataFile::backing(&folder.path("file"), true).unwrap_err().to_string();
-        assert!(said.contains("somebody has it open for writing"), "{said}");
+        assert!(said.contains("another process has it open for writing"), "{said}");
         drop(held);
     }
 }

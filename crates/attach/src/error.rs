@@ -49,7 +49,7 @@ pub enum AttachError {
         cause: io::Error,
     },
     /// Something uses the device.
-    #[error("{} is in use{}; end that first: nothing is unmounted by force", device.display(), told(by))]
+    #[error("{} is in use{}; stop that first: nothing is unmounted by force", device.display(), told(by))]
     InUse {
         /// The device.
         device: PathBuf,
@@ -58,7 +58,7 @@ pub enum AttachError {
     },
     /// The process that answers needs it for what it does.
     #[error(
-        "process {pid} attached {} for what it does, and takes it away when it is done; end that process first",
+        "process {pid} attached {} for its own use, and detaches it when it is done; stop that process first",
         device.display()
     )]
     Held {
@@ -68,7 +68,7 @@ pub enum AttachError {
         pid: u32,
     },
     /// There cannot be a socket.
-    #[error("{} cannot be a socket: {cause}; give a name that is free, in a folder that you may write to", path.display())]
+    #[error("the socket {} cannot be created: {cause}; give an unused name in a writable folder", path.display())]
     Socket {
         /// Where it was to be.
         path: PathBuf,
@@ -78,8 +78,8 @@ pub enum AttachError {
     },
     /// Partitions are to have devices, and there is none for the whole.
     #[error(
-        "behind the socket {} there is no block device, and so none for partitions: leave out --partitions, and have the \
-         socket's client look for them, or attach the drive without a socket",
+        "the socket {} has no block device and so no partition devices: leave out --partitions and let the socket's \
+         client scan for them, or attach the drive without a socket",
         socket.display()
     )]
     NoPartitions {
@@ -92,9 +92,7 @@ pub enum AttachError {
     NoUblk(#[source] io::Error),
     /// The driver cannot do what is needed.
     #[cfg(feature = "ublk")]
-    #[error(
-        "this kernel's ublk driver cannot copy data by read and write; run Linux 6.5 or newer, or leave out --ublk"
-    )]
+    #[error("this kernel's ublk driver lacks UBLK_F_USER_COPY; run Linux 6.5 or newer, or leave out --ublk")]
     OldUblk,
     /// The driver has no disks for such a drive.
     #[cfg(feature = "ublk")]
@@ -105,7 +103,7 @@ pub enum AttachError {
     },
     /// The driver refuses.
     #[cfg(feature = "ublk")]
-    #[error("the ublk driver does not {to}: {cause}; `dmesg` may tell why")]
+    #[error("the ublk driver does not {to}: {cause}; see `dmesg`")]
     Ublk {
         /// What it was to do.
         to: &'static str,
@@ -121,14 +119,14 @@ pub enum AttachError {
     },
     /// The process that answers does not go.
     #[error(
-        "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: what was flushed is kept"
+        "process {pid}, which serves the drive, does not end; `kill -9 {pid}` and detach again: flushed data is safe"
     )]
     StillThere {
         /// Its number.
         pid: u32,
     },
     /// The process that answers does not do what it is told.
-    #[error("process {pid}, which serves {}, does not do that: {cause}; `assay attached` tells how it is", device.display())]
+    #[error("process {pid}, which serves {}, refused: {cause}; `assay attached` shows its state", device.display())]
     Gone {
         /// The device or the socket.
         device: PathBuf,
@@ -140,8 +138,8 @@ pub enum AttachError {
     },
     /// The process that answers does not, and so cannot be asked to go.
     #[error(
-        "process {pid}, which serves {device}, does not answer; `assay detach --abort {device}` ends it: what waits for the \
-         drive gets an I/O error then",
+        "process {pid}, which serves {device}, does not answer; `assay detach --abort {device}` kills it; pending \
+         requests then get an I/O error",
         device = device.display()
     )]
     Hung {
@@ -155,12 +153,12 @@ pub enum AttachError {
     Abort(#[source] io::Error),
     /// There is a mistake in this program.
     #[error(
-        "a mistake in assay ended the drive, whose requests failed from then on; its state is not saved: what it was before is \
-         kept. What the server printed says where the mistake is"
+        "a bug in assay stopped the drive, whose requests failed from then on; its state is not saved, and the \
+         previous state is kept. The server's output shows the bug"
     )]
     Mistake,
     /// The port by which requests come broke.
-    #[error("the drive cannot be served any more: {0}; what was written since the last flush may be lost")]
+    #[error("the drive can no longer be served: {0}; writes since the last flush may be lost")]
     Broken(#[from] io::Error),
 }
 
@@ -187,7 +185,8 @@ impl AttachError {
     }
 }
 
-/// Whether a block device is this one or a partition of it: `/dev/loop1p2` is one of `/dev/loop1`, `/dev/loop12` is not.
+/// Whether a block device is this one or a partition of it: `/dev/loop1p2` is one of `/dev/loop1`, `/dev/loop12` is
+/// not.
 fn is_of(source: &str, device: &str) -> bool {
     let part = |rest: &str| rest.strip_prefix('p').is_some_and(|number| number.parse::<u32>().is_ok());
     source.strip_prefix(device).is_some_and(|rest| rest.is_empty() || part(rest))

@@ -41,8 +41,8 @@ enum Kind {
 pub enum FaultError {
     /// There is no such kind.
     #[error(
-        "`{found}` is no fault; there are read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, \
-         read-only-after=SIZE, vanish, vanish-after=N, and none to take all away"
+        "`{found}` is not a fault; there are read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, \
+         read-only-after=SIZE, vanish, vanish-after=N, and none to remove all"
     )]
     Unknown {
         /// What was asked for.
@@ -89,7 +89,7 @@ impl FromStr for Fault {
                 return Err(refuse(head, format!("`{name}` needs a value: {name}=…")));
             }
             ("read-error" | "write-error" | "read-only" | "vanish", Some(_)) => {
-                return Err(refuse(head, format!("`{name}` takes no value; where is said by @SECTORS")));
+                return Err(refuse(head, format!("`{name}` takes no value; give the sectors as @SECTORS")));
             }
             _ => return Err(FaultError::Unknown { found: text.to_owned() }),
         };
@@ -105,7 +105,7 @@ impl FromStr for Fault {
             }
         }
         if (range.is_some() || every > 1) && matches!(kind, Kind::ReadOnly(_) | Kind::Vanish(_)) {
-            return Err(refuse(head, "it concerns the whole drive: leave out every= and @".into()));
+            return Err(refuse(head, "it applies to the whole drive: leave out every= and @".into()));
         }
         Ok(Self { kind, range, every })
     }
@@ -117,7 +117,7 @@ fn sectors(part: &str) -> Result<(&str, Option<Sectors>), String> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let sector = |text: &str| {
         let explain =
-            || format!("`{text}` is no sector; give a number of 512-byte sectors, such as @2048 or @2048-4095");
+            || format!("`{text}` is not a sector; give a number of 512-byte sectors, such as @2048 or @2048-4095");
         text.parse::<u64>().ok().filter(|sector| *sector < u64::MAX / 512).ok_or_else(explain)
     };
     let (first, last) = (sector(first)?, sector(last)?);
@@ -304,11 +304,11 @@ mod tests {
             ("delay", "needs a value: delay=…"),
             ("delay=50 parsec", "in the fault `delay=50 parsec`"),
             ("read-error=7", "takes no value"),
-            ("read-error@7-", "`` is no sector"),
+            ("read-error@7-", "`` is not a sector"),
             ("read-error@7-3", "the last sector, 3, is before the first, 7"),
             ("delay=1ms every=0", "such as every=1000"),
             ("delay=1ms often", "only every=N and @SECTORS may follow"),
-            ("read-only@5", "concerns the whole drive"),
+            ("read-only@5", "applies to the whole drive"),
             ("vanish-after=soon", "such as 1000"),
         ] {
             let said = spec.parse::<Fault>().expect_err(spec).to_string();

@@ -15,10 +15,12 @@ use crate::pace::{Floor, now};
 const BLOCK: usize = 4096;
 /// How often each is tried; the median of so many is sure to a microsecond or so.
 const TRIES: usize = 400;
-/// How long the server takes for each meanwhile: whoever waits for a drive sleeps deeper than for an echo, and is woken later.
+/// How long the server takes for each meanwhile: whoever waits for a drive sleeps deeper than for an echo, and is woken
+/// later.
 pub const PAUSE: Nanos = Nanos::from_micros(100);
 
-/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes what it
+/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes
+/// what it
 /// has read, to the device that `is_ours` knows when it is open.
 ///
 /// # Errors
@@ -26,7 +28,7 @@ pub const PAUSE: Nanos = Nanos::from_micros(100);
 pub fn measure(device: &Path, is_ours: impl FnOnce(&File) -> io::Result<bool>) -> io::Result<Floor> {
     let file = open::block_device(device, OFlags::DIRECT)?;
     if !is_ours(&file)? {
-        let words = format!("{} is not the drive that was attached, but another", device.display());
+        let words = format!("{} is not the attached drive but another", device.display());
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, words));
     }
     timed(|op, data| match op {

@@ -154,7 +154,7 @@ pub fn order(entry: &Entry, fault: Option<Fault>) -> Result<(), AttachError> {
         Ok(answer) if answer.trim_end() == DONE => Ok(()),
         Ok(answer) => {
             let said = answer.trim_end().escape_debug();
-            Err(AttachError::gone(entry, io::Error::other(format!("it says `{said}`"))))
+            Err(AttachError::gone(entry, io::Error::other(format!("status `{said}`"))))
         }
         Err(cause) => Err(AttachError::gone(entry, cause)),
     }

@@ -73,9 +73,9 @@ impl Live {
         let is_late = percent(late_median) > Self::LATE_MEDIAN_MAX || percent(late_99) > Self::LATE_99_MAX;
         (self.requests >= Self::REQUESTS_MIN && is_late).then(|| {
             format!(
-                "The attached drive's answers were late: by {late_median} in the median, which is {} % of the {own_median} \
-                 that it takes itself, and one of a hundred by {late_99} or more; latencies measured on it are too long by \
-                 as much. Leave the machine a spare processor, attach it with --busy, or slower with --speed.",
+                "The attached drive answered late: median {late_median}, which is {} % of its own {own_median}, and 99 \
+                 % {late_99}; measured latencies are too long by as much. Leave a CPU free, attach it with --busy, or \
+                 slow it down with --speed.",
                 percent(late_median)
             )
         })

@@ -23,7 +23,8 @@ use crate::{AttachError, Live};
 const FOLDER: &str = "/run/assay";
 /// Where data is kept for which the registry's folder, which may be in memory, has no room.
 const ROOMY: &str = "/var/tmp";
-/// A server that says nothing for so long is stopped or hangs. One that waits for a busy machine is not silent that long.
+/// A server that says nothing for so long is stopped or hangs. One that waits for a busy machine is not silent that
+/// long.
 const SILENCE: Duration = Duration::from_secs(5);
 /// How many drives this process has attached.
 static DRIVES: AtomicU32 = AtomicU32::new(0);
@@ -42,7 +43,8 @@ pub struct Entry {
     pub process: Process,
     /// Whether that process uses it itself, and takes it away when it is done.
     pub held: bool,
-    /// Its place among the entries, which its own files are named after; the file under a block device is mounted there.
+    /// Its place among the entries, which its own files are named after; the file under a block device is mounted
+    /// there.
     pub place: PathBuf,
     /// The file that holds the data; none where that goes with the drive.
     pub content: Option<PathBuf>,
@@ -58,7 +60,8 @@ impl Entry {
         self.process.is_alive()
     }
 
-    /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It tells
+    /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It
+    /// tells
     /// twice a second that it is at work.
     pub fn silence(&self) -> Option<Duration> {
         let silence = now().since(self.live.told).to_std();
@@ -91,7 +94,8 @@ impl Registry {
 
     /// The entries in `folder`, which is made if it is not there.
     ///
-    /// What is in it says which processes are ended, what is unmounted and which files are removed, so that it must be this
+    /// What is in it says which processes are ended, what is unmounted and which files are removed, so that it must be
+    /// this
     /// user's and nobody else may write to it.
     ///
     /// # Errors
@@ -110,12 +114,10 @@ impl Registry {
         let handle = open::handle_of_no_link(folder).map_err(|error| failed(made.err().unwrap_or(error)))?;
         let found = handle.metadata().map_err(failed)?;
         if !found.is_dir() || found.uid() != user.as_raw() {
-            return Err(refused("is somebody else's; set XDG_RUNTIME_DIR to a folder of your own"));
+            return Err(refused("belongs to another user; set XDG_RUNTIME_DIR to a folder of your own"));
         }
         if found.mode() & 0o022 != 0 {
-            return Err(refused(
-                "can be written by others; `chmod go-w` it if all that is in it is yours, or remove it",
-            ));
+            return Err(refused("is writable by others; `chmod go-w` it if all files in it are yours, or remove it"));
         }
         Ok(Self { folder: folder.to_owned() })
     }
@@ -134,7 +136,8 @@ impl Registry {
         }
     }
 
-    /// A file without a name for the data of a drive that holds so much: it ends with the process. It is here, which may be
+    /// A file without a name for the data of a drive that holds so much: it ends with the process. It is here, which
+    /// may be
     /// in memory, if there is room for all of it.
     ///
     /// # Errors
@@ -149,7 +152,8 @@ impl Registry {
         if has_room { &self.folder } else { Path::new(ROOMY) }
     }
 
-    /// The places of which a process has left anything: the drive's file or its door. Those of another process of the same
+    /// The places of which a process has left anything: the drive's file or its door. Those of another process of the
+    /// same
     /// number are not among them.
     ///
     /// # Errors
@@ -289,12 +293,12 @@ mod tests {
         assert!(mine.is_ok() && path.metadata().unwrap().mode() & 0o022 == 0);
         let other = Uid::from_raw(geteuid().as_raw() + 1);
         let said = Registry::of(other, &path).unwrap_err().to_string();
-        assert!(said.contains("somebody else's") && said.contains("XDG_RUNTIME_DIR"), "{said}");
+        assert!(said.contains("belongs to another user") && said.contains("XDG_RUNTIME_DIR"), "{said}");
         let link = folder.path().join("assay-2");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(Registry::of(geteuid(), &link).is_err(), "it may lead anywhere");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
         let said = Registry::within(&path).unwrap_err().to_string();
-        assert!(said.contains("can be written by others"), "{said}");
+        assert!(said.contains("is writable by others"), "{said}");
     }
 }

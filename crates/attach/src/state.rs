@@ -42,8 +42,8 @@ pub enum StateError {
     },
     /// Another version of the program wrote it.
     #[error(
-        "{} is in format {found}, and this version of assay reads format {FORMAT}; detach with the version that wrote it, or \
-         remove it and begin with a fresh drive",
+        "{} has format {found}, and this version of assay reads format {FORMAT}; use the version that wrote it, or \
+         remove it to start with a fresh drive",
         path.display()
     )]
     Format {
@@ -53,7 +53,7 @@ pub enum StateError {
         found: u32,
     },
     /// It is not as it was written.
-    #[error("{} is damaged: {what}; remove it to begin with a fresh drive, whose data in --backing is kept", path.display())]
+    #[error("{} is damaged: {what}; remove it to start with a fresh drive; the data in --backing is kept", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -62,9 +62,9 @@ pub enum StateError {
     },
     /// It is another drive's.
     #[error(
-        "{} is the state of {found}{}, and {wanted} is to be attached; attach that one, or give another --state",
+        "{} is the state of {found}{}, not of {wanted}; attach the former, or give another --state",
         path.display(),
-        if found == wanted { " with other parameters, as another version of assay had them" } else { "" }
+        if found == wanted { " with other parameters, as in another version of assay" } else { "" }
     )]
     OtherDrive {
         /// The file.
@@ -76,8 +76,8 @@ pub enum StateError {
     },
     /// Its data is not what is there.
     #[error(
-        "{} was saved with data of {expected}, and {} has {found}; it is not the same data: give the file that belongs to it, \
-         or another --state",
+        "{} was saved with data of {expected}, and {} has {found}; this is other data: give the matching file, or \
+         another --state",
         path.display(),
         backing.display()
     )]
@@ -173,18 +173,17 @@ impl StateFile {
         let path = || self.path.clone();
         let damaged = |what| StateError::Damaged { path: path(), what };
         let body = self.body(preset.capacity())?;
-        let (about, rest) =
-            postcard::take_from_bytes::<About>(&body).map_err(|_| damaged("its head makes no sense"))?;
+        let (about, rest) = postcard::take_from_bytes::<About>(&body).map_err(|_| damaged("its header is invalid"))?;
         let other = || StateError::OtherDrive { path: path(), found: about.drive.clone(), wanted: preset.name.clone() };
         if about.drive != preset.name {
             return Err(other());
         }
-        let drive: Device = postcard::from_bytes(rest).map_err(|_| damaged("it makes no drive"))?;
+        let drive: Device = postcard::from_bytes(rest).map_err(|_| damaged("it describes no drive"))?;
         if drive.spec() != preset.spec {
             return Err(other());
         }
         if shielded(|| works(&drive)) != Some(true) {
-            return Err(damaged("it makes a drive that does not work"));
+            return Err(damaged("it describes an inconsistent drive"));
         }
         let is_behind = match (about.data, backing) {
             (Some(expected), Some(backing)) => {
@@ -201,7 +200,8 @@ impl StateFile {
         Ok(Resumed { drive, is_behind, knows_data })
     }
 
-    /// Saves the state of the drive that is called `name`, whose data is in `backing`, where that is kept. What it holds in
+    /// Saves the state of the drive that is called `name`, whose data is in `backing`, where that is kept. What it
+    /// holds in
     /// volatile memory is flushed first; nothing may be asked of it any more.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl StateFile {
         let data = backing.map(DataFile::now).transpose().map_err(self.failed())?;
         let about = About { drive: name.to_owned(), data };
         let body = postcard::to_extend(&about, vec![0; HEAD]).and_then(|body| postcard::to_extend(&*drive, body));
-        let unwritable = |error| io::Error::other(format!("the drive cannot be written down: {error}"));
+        let unwritable = |error| io::Error::other(format!("the drive's state cannot be saved: {error}"));
         let mut file = body.map_err(unwritable).map_err(self.failed())?;
         let (sum, length) = (crc32c::crc32c(&file[HEAD..]), (file.len() - HEAD) as u64);
         let mut head = MAGIC.to_vec();
@@ -231,7 +231,7 @@ impl StateFile {
         let mut file = self.before()?.ok_or_else(absent)?;
         let found = file.metadata().map_err(self.failed())?.len();
         let mut head = [0; HEAD - MAGIC.len()];
-        file.read_exact(&mut head).map_err(|_| damaged("it is cut off"))?;
+        file.read_exact(&mut head).map_err(|_| damaged("it is truncated"))?;
         let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("these are four bytes"));
         let [format, sum] = [0, 4].map(word);
         if format != FORMAT {
@@ -239,7 +239,7 @@ impl StateFile {
         }
         let length = u64::from_le_bytes(head[8..].try_into().expect("these are eight bytes"));
         if length.checked_add(HEAD as u64) != Some(found) {
-            return Err(damaged("it is not as long as it says"));
+            return Err(damaged("its length does not match its header"));
         }
         if length > most_for(capacity) {
             return Err(damaged("it is longer than the state of such a drive can be"));
@@ -258,7 +258,8 @@ impl StateFile {
     }
 }
 
-/// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it has,
+/// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it
+/// has,
 /// and something for all that does not grow with it.
 fn most_for(capacity: Bytes) -> u64 {
     (64 << 20) + capacity.get() / 64

@@ -13,7 +13,7 @@ use crate::{Bytes, Endurance, Energy, Nanos, Power, Rate, Temperature};
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ParseError {
     /// Nothing was given.
-    #[error("nothing given; {example}")]
+    #[error("empty value; {example}")]
     Empty {
         /// What would be right.
         example: &'static str,

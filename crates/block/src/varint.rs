@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn what_does_not_end_or_is_too_large_is_no_number() {
-        assert_eq!(take(&mut &[0x80, 0x80][..]), None, "cut off");
+        assert_eq!(take(&mut &[0x80, 0x80][..]), None, "truncated");
         assert_eq!(take(&mut &[0x80; 12][..]), None, "endless");
         let mut large = [0xff; 10];
         large[9] = 2;

@@ -16,28 +16,28 @@ use crate::settings;
 /// The widest that help is laid out, in columns.
 const WIDTH: usize = 80;
 
-/// Puts a storage drive to the proof: one command runs the whole method of a drive review on a real
-/// drive, a file or a simulated drive, and writes a report that anyone can repeat.
+/// Benchmarks storage drives: one command runs a complete drive review on a real drive, a file or a simulated drive,
+/// and writes a report that anyone can reproduce.
 #[derive(Parser)]
 #[command(name = "assay", version, long_version = env!("ASSAY_VERSION"))]
 pub struct Cli {
-    /// Where results are kept [default: assay/results.sqlite in the user's data directory]
+    /// The store of results [default: assay/results.sqlite in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
 
-    /// Let an output replace a file that assay did not write, or that was changed since
+    /// Overwrite output files that assay did not write, or that were changed since
     #[arg(long, global = true)]
     pub force: bool,
 
-    /// Print nothing on standard error but why something failed
+    /// Print only errors on standard error
     #[arg(short, long, global = true)]
     pub quiet: bool,
 
-    /// Tell more on standard error: each measurement as it is kept, and which settings were taken from where
+    /// Print more on standard error: each measurement as it is stored, and the origin of each setting
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 
-    /// What to do; without it the program says what could be done next.
+    /// What to do; without it the program suggests next steps.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -45,13 +45,13 @@ pub struct Cli {
 /// What the program can be told to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a whole review and write its report
+    /// Run a complete review and write its report
     Review(Box<review::Arguments>),
-    /// Run one workload, with options named as fio's are, or a fio job file
+    /// Run one workload, with fio's option names, or a fio job file
     Run(Box<run::Arguments>),
     /// Turn a fio job file into a plan
     Import(import::Arguments),
-    /// Repeat published reviews on simulated drives, figure beside figure
+    /// Reproduce published reviews on simulated drives and compare every figure
     Replicate(replicate::Arguments),
     /// Fit a simulated drive's parameters to published figures
     Calibrate(calibrate::Arguments),
@@ -65,30 +65,30 @@ pub enum Command {
     Runs,
     /// Show the figures of a run
     Show(history::Show),
-    /// Hold runs against each other: what differs, by how much, and whether it is more than chance
+    /// Compare runs: what differs, by how much, and whether it is statistically significant
     Compare(compare::Arguments),
-    /// Show what a drive says of its health: now, or before and after a run
+    /// Show a drive's health (SMART): now, or before and after a run
     Health(health::Arguments),
-    /// Write a run's report again
+    /// Write the report of a stored run
     Report(history::Report),
-    /// Show the store in a browser: search, compare, follow a run while it goes on
+    /// Serve the store to a browser: search, compare, follow a run live
     Serve(serve::Arguments),
-    /// Make a simulated drive a block device that answers as the drive would
+    /// Attach a simulated drive as a block device with the drive's timing
     Attach(attach::Arguments),
-    /// List the attached drives with what they are doing
+    /// List the attached drives and their activity
     Attached,
-    /// Take an attached drive away
+    /// Detach a drive
     Detach(attach::Detach),
-    /// Have an attached drive do something wrong: bad sectors, delays, no writes, no drive
+    /// Inject faults into an attached drive: bad sectors, delays, write failures, removal
     Fault(attach::Order),
-    /// Wait for the end of standard input and undo what a process that was killed has left
+    /// Wait for the end of standard input and clean up after a process that was killed
     #[command(hide = true)]
     Aftermath(aftermath::Arguments),
-    /// Say what this machine can do, and how to get what is missing
+    /// Check what this machine supports, and how to get what is missing
     Doctor(doctor::Arguments),
-    /// Show what options are unless they are typed, and where that comes from
+    /// Show the default of every option and where it is set
     Config(config::Arguments),
-    /// Print what makes a shell complete commands, options and names
+    /// Print a completion script for a shell
     Completions(shell::Completions),
     /// Write the manual pages into a folder
     Man(shell::Manual),
@@ -117,7 +117,7 @@ pub fn command() -> clap::Command {
     }
     let help = whole.get_after_help().expect("the whole has examples").to_string();
     whole.after_help(format!(
-        "{help}\n\nEvery option is also a variable of the environment (--dry-run: ASSAY_DRY_RUN) and a key of \
+        "{help}\n\nEvery option is also an environment variable (--dry-run: ASSAY_DRY_RUN) and a key of \
          ~/.config/assay/config.toml; `assay config` shows what is set.\n{}",
         Exit::line()
     ))
@@ -133,8 +133,8 @@ fn settable(command: clap::Command) -> clap::Command {
     let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
     let variable = settings::variable(None, option);
     command.after_help(format!(
-        "{help}Every option is also a variable of the environment (--{option}: {variable}) and a key of config.toml; \
-         `assay config {name}` lists them."
+        "{help}Every option is also an environment variable (--{option}: {variable}) and a key of config.toml; `assay \
+         config {name}` lists them."
     ))
 }
 

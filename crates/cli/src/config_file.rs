@@ -20,7 +20,8 @@ pub struct Known {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What names a target, or is consent to lose data or to let a file read what lies elsewhere, is typed each time and not set
+/// What names a target, or is consent to lose data or to let a file read what lies elsewhere, is typed each time and
+/// not set
 /// once and for all: who sets an environment or a file would choose what root writes to.
 pub const CONSENT: [&str; 8] =
     ["overwrite", "destroy-data", "force", "allow-path", "variable", "filename", "resume", "purge"];
@@ -187,8 +188,8 @@ fn entry(
         return None;
     };
     if CONSENT.contains(&option.as_str()) {
-        let message = format!("`{option}` names a target or is consent, and cannot be a setting");
-        let help = format!("give --{option} on the command line each time it is meant");
+        let message = format!("`{option}` names a target or gives consent, and cannot be a setting");
+        let help = format!("give --{option} on the command line each time");
         mistakes.push(mistake("config::consent", key.span(), message, help));
         return None;
     }

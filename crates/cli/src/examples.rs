@@ -14,10 +14,10 @@ pub fn of(command: &str) -> &'static [Example] {
         ],
         "review" => &[
             ("assay review sim:x25-m --quick", "a simulated drive, shortened"),
-            ("assay review ./scratch.bin --size 1GiB --dry-run", "what it would write and take"),
+            ("assay review ./scratch.bin --size 1GiB --dry-run", "what it would write, and how long it takes"),
             ("assay review sim:x25-m --plan access-time", "another method"),
-            ("assay review --quick --live", "watch it on the whole terminal"),
-            ("assay review --resume", "go on with what was cut off"),
+            ("assay review --quick --live", "with a full-screen live view"),
+            ("assay review --resume", "continue an interrupted review"),
         ],
         "run" => &[
             ("assay run sim:x25-m --rw=randread --bs=4k --iodepth=32 --runtime=10s", "random reads"),
@@ -25,13 +25,13 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay run job.fio sim:x25-m", "a job file of fio's"),
         ],
         "import" => &[("assay import job.fio --output plan.toml", "a plan of a job file")],
-        "replicate" => &[("assay replicate ocaholic-x25m", "one published review again")],
+        "replicate" => &[("assay replicate ocaholic-x25m", "reproduce one published review")],
         "calibrate" => {
             &[("assay calibrate x25-m --figures small.toml --parameters nand.read=20us..80us", "fit one parameter")]
         }
         "drives" => &[
             ("assay drives", "all simulated drives"),
-            ("assay drives show x25-m", "what one is made of, with sources"),
+            ("assay drives show x25-m", "the parameters of one, with sources"),
         ],
         "plans" => &[("assay plans show review", "what a review does, step by step")],
         "profiles" => &[("assay profiles", "all access profiles")],
@@ -43,7 +43,7 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay show last --format jsonl --output figures.jsonl", "in a file"),
         ],
         "compare" => &[
-            ("assay compare 1 2", "the second held against the first"),
+            ("assay compare 1 2", "the second compared with the first"),
             ("assay compare 1 2 --fail-if-worse 5% --step depth-read --format json", "a guard in CI"),
         ],
         "health" => {
@@ -59,11 +59,14 @@ pub fn of(command: &str) -> &'static [Example] {
             #[cfg(feature = "ublk")]
             ("assay attach x25-m --ublk --daemon", "by the ublk driver, printed as /dev/ublkbN"),
         ],
-        "attached" => &[("assay attached", "what is attached, and what it does")],
-        "detach" => &[("assay detach /dev/loop0", "take it away")],
-        "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "each thousandth request late")],
-        "doctor" => &[("assay doctor", "what this machine can do")],
-        "config" => &[("assay config", "what is set, and where"), ("assay config review", "every option of a review")],
+        "attached" => &[("assay attached", "attached drives and their activity")],
+        "detach" => &[("assay detach /dev/loop0", "detach it")],
+        "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "delay every thousandth request")],
+        "doctor" => &[("assay doctor", "what this machine supports")],
+        "config" => &[
+            ("assay config", "current settings and their origin"),
+            ("assay config review", "every option of a review"),
+        ],
         "completions" => &[
             ("assay completions bash > ~/.local/share/bash-completion/completions/assay", "bash"),
             ("assay completions zsh > ~/.zfunc/_assay", "zsh, with ~/.zfunc in fpath"),

@@ -29,8 +29,8 @@ impl Exit {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "tried and failed",
-            Self::Refused => "refused or not understood",
+            Self::Failed => "failed",
+            Self::Refused => "refused or invalid",
             Self::Interrupted => "interrupted",
         }
     }

@@ -39,10 +39,10 @@ impl Request {
     /// If it is nothing that can be read from here.
     fn of(head: Parts) -> Result<Self, Trouble> {
         let unlike =
-            || Trouble::new(400, "Not understood", "This is no request of HTTP/1.1 for a page of this server.");
+            || Trouble::new(400, "Not understood", "This is not an HTTP/1.1 request for a page of this server.");
         if !matches!(head.method, Method::GET | Method::HEAD) {
-            let words = "Nothing can be changed from here: what is here can be read (GET) alone.";
-            return Err(Trouble::new(405, "Only for reading", words));
+            let words = "This server is read-only: only GET and HEAD are supported.";
+            return Err(Trouble::new(405, "Read-only", words));
         }
         // Browsers take two strokes, and backslashes for them, for the beginning of another host.
         let path = head.uri.path();

@@ -22,19 +22,21 @@ const LENGTH_MAX: u64 = 1 << 20;
 /// How a job file is to be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Reading {
-    /// Take over this section alone, with the global ones above it; may be given several times
+    /// Use only this section and the global ones above it; may be given several times
     #[arg(long, value_name = "NAME")]
     pub section: Vec<String>,
 
-    /// Refuse a job file of which an option cannot be honoured
+    /// Refuse a job file with an unsupported option
     #[arg(long)]
     pub strict: bool,
 
-    /// Give the job file a variable, ${NAME} in it: a value, or by the name alone that of the environment; may be given several times
+    /// Define ${NAME} for the job file: NAME=VALUE, or NAME alone for the value in the environment; may be given
+    /// several times
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub variable: Vec<String>,
 
-    /// Let the job file name files in this folder besides its own: includes, traces, targets; may be given several times
+    /// Allow the job file to use files in this folder as well as its own: includes, traces, targets; may be given
+    /// several times
     #[arg(long, value_name = "DIR")]
     pub allow_path: Vec<PathBuf>,
 }
@@ -159,9 +161,7 @@ fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[Source], refus
         return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));
     }
     if strict && !notices.is_empty() {
-        return Err(Failure::usage(format!(
-            "{name} is not taken over with --strict, because what is told above is not as the file has it"
-        )));
+        return Err(Failure::usage(format!("{name} is refused by --strict because of the differences above")));
     }
     Ok(())
 }

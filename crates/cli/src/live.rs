@@ -69,8 +69,8 @@ impl View {
     /// # Errors
     /// Why there is no view, in words.
     pub fn open(scene: Scene) -> Result<Self, String> {
-        let signals =
-            Signals::watch(scene.ends_in_order).map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
+        let signals = Signals::watch(scene.ends_in_order)
+            .map_err(|error| format!("cannot install a handler for Ctrl-C: {error}"))?;
         let device = scene.target.map(|(path, thermometer)| Device::of(path, thermometer));
         let shared = Arc::new(Shared {
             title: scene.title,
@@ -143,7 +143,7 @@ impl Signals {
         self.leave_alone.store(true, Ordering::Relaxed);
         let signal = if is_key { Some(SIGINT) } else { self.asked() };
         let Some(signal) = signal else { return };
-        notice("Ending the run; what was measured is kept");
+        notice("Stopping the run; finished measurements are stored");
         // What came as a signal the run has seen itself, if it sees any.
         if is_key || !self.ends_in_order {
             // A signal to oneself fails only where there is no such signal.

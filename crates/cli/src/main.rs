@@ -137,8 +137,6 @@ fn open(asked_for: Option<PathBuf>) -> Result<Store, Failure> {
 /// Where the store is that was asked for, or the user's own.
 fn place(asked_for: Option<PathBuf>) -> Result<PathBuf, Failure> {
     asked_for.or_else(|| Store::default_path(|name| std::env::var_os(name))).ok_or_else(|| {
-        Failure::usage(
-            "there is no place to keep results: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE",
-        )
+        Failure::usage("results cannot be stored: neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE")
     })
 }

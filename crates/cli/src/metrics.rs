@@ -59,7 +59,7 @@ impl Show for Metrics {
             if let Err(error) = output
                 && !std::mem::replace(&mut written.is_told, true)
             {
-                notice(format_args!("metrics are not written any more: {error}; the run goes on"));
+                notice(format_args!("metrics are no longer written: {error}; the run continues"));
             }
         }
     }
@@ -76,17 +76,17 @@ fn text(labels: &Labels, snapshot: &Snapshot) -> String {
     let own: Vec<(&str, &str)> = labels.iter().map(|(key, value)| (*key, value.as_str())).collect();
     let is_over = snapshot.is_over;
     let share = if is_over { 1.0 } else { snapshot.share().unwrap_or(0.0) };
-    gauge("assay_run_info", "Which run this is.", &own, 1.0);
-    gauge("assay_running", "Whether the run goes on.", &[], f64::from(u8::from(!is_over)));
-    gauge("assay_progress_ratio", "How much of the plan is done.", &[], share);
-    gauge("assay_elapsed_seconds", "How long the run has gone on.", &[], snapshot.elapsed.as_secs_f64());
+    gauge("assay_run_info", "The run.", &own, 1.0);
+    gauge("assay_running", "1 while the run is in progress.", &[], f64::from(u8::from(!is_over)));
+    gauge("assay_progress_ratio", "Share of the plan that is done.", &[], share);
+    gauge("assay_elapsed_seconds", "Elapsed time of the run.", &[], snapshot.elapsed.as_secs_f64());
     if let Some(left) = snapshot.left().filter(|_| !is_over) {
-        gauge("assay_left_seconds", "How long the run is expected to go on.", &[], left.as_secs_f64());
+        gauge("assay_left_seconds", "Estimated time left.", &[], left.as_secs_f64());
     }
-    gauge("assay_measurements", "Measurements that are kept.", &[], snapshot.measurements as f64);
-    gauge("assay_findings", "Doubts about what was measured.", &[], snapshot.findings.len() as f64);
+    gauge("assay_measurements", "Stored measurements.", &[], snapshot.measurements as f64);
+    gauge("assay_findings", "Findings so far.", &[], snapshot.findings.len() as f64);
     if let Some(speed) = snapshot.now {
-        gauge("assay_live_iops", "Requests a second in the measurement under way.", &[], speed.iops);
+        gauge("assay_live_iops", "IOPS of the current measurement.", &[], speed.iops);
     }
     if let Some(last) = &snapshot.last {
         let place = [("step", last.step.as_str()), ("cell", last.cell.as_str())];
@@ -94,12 +94,12 @@ fn text(labels: &Labels, snapshot: &Snapshot) -> String {
             ("assay_last_iops", "Requests a second in the last measurement.", last.figure(Metric::Iops)),
             (
                 "assay_last_bytes_per_second",
-                "Data a second in the last measurement.",
+                "Throughput of the last measurement.",
                 last.figure(Metric::Bandwidth).map(|megabytes| megabytes * 1e6),
             ),
             (
                 "assay_last_latency_p99_seconds",
-                "The 99th percentile of latency in the last measurement.",
+                "99th percentile latency of the last measurement.",
                 last.figure(Metric::Latency99).map(|micros| micros / 1e6),
             ),
         ];

@@ -13,11 +13,12 @@ use crate::target::Opened;
 /// The options by which power and energy are metered.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PowerOptions {
-    /// Meter power: scpi://HOST:PORT?volts=5, scpi:/dev/ttyUSB0?volts=5&baud=9600, rapl, hwmon, battery, csv:FILE?time=COLUMN&power=COLUMN; several add up
+    /// Meter power: scpi://HOST:PORT?volts=5, scpi:/dev/ttyUSB0?volts=5&baud=9600, rapl, hwmon, battery,
+    /// csv:FILE?time=COLUMN&power=COLUMN; several are summed
     #[arg(long, value_name = "METER")]
     pub power: Vec<Source>,
 
-    /// Meter the power at rest for so long before all else, such as 10s
+    /// Measure idle power for this long before the run, such as 10s
     #[arg(long = "power-baseline", visible_alias = "power_baseline", value_name = "TIME", value_parser = parse_duration)]
     pub power_baseline: Option<Nanos>,
 }
@@ -32,15 +33,16 @@ pub struct Metering {
 }
 
 impl PowerOptions {
-    /// Those for a run that goes on: the meters that the command line names, and for how long the run has them read at rest.
-    /// A store alone chooses no meter, for that would have root read a file or talk to a machine of its writer's; so a doubt
+    /// Those for a run that goes on: the meters that the command line names, and for how long the run has them read at
+    /// rest.
+    /// A store alone chooses no meter, for that would have root read a file or talk to a machine of its writer's; so a
+    /// doubt
     /// where the run had one and none is named.
     pub fn or_of(&self, run: &Run) -> (Self, Option<String>) {
         // An environment that cannot be read any more was written by another version.
         let begun: Environment = serde_json::from_str(&run.environment).unwrap_or_default();
         if self.power.is_empty() && !begun.power.is_empty() {
-            let doubt = "The run metered power and goes on without, so what is measured from here on has no energy: meters \
-                         must be named again with --power when a run goes on.";
+            let doubt = "The run measured power and continues without a meter, so later measurements have no energy: name the meters again with --power when a run is resumed.";
             return (self.clone(), Some(doubt.to_owned()));
         }
         let baseline = begun.power_baseline.and_then(|text| parse_duration(&text).ok());
@@ -55,13 +57,12 @@ impl PowerOptions {
         let (is_simulated, wanted) = (target.starts_with("sim:"), !self.power.is_empty());
         if is_simulated && wanted {
             return Err(Failure::usage(
-                "--power is for files and devices; a simulated drive tells what its own supply gives, if its file says what \
-                 it uses: leave --power out",
+                "--power is for files and devices; a simulated drive has a power model of its own if its file gives one: leave --power out",
             ));
         }
         if !is_simulated && !wanted && self.power_baseline.is_some() {
             return Err(Failure::usage(
-                "--power-baseline takes a meter; name it with --power. `assay doctor` tells what there is",
+                "--power-baseline needs a meter; name it with --power. `assay doctor` lists the meters",
             ));
         }
         let meter = wanted.then(|| PowerMeter::open(&self.power, Path::new("/"))).transpose();

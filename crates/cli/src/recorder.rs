@@ -18,7 +18,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Notes what `subject` is asked for in measurements, to be written to `path`, which is tried at once: a record that
+    /// Notes what `subject` is asked for in measurements, to be written to `path`, which is tried at once: a record
+    /// that
     /// could not be written in the end would be a pity.
     pub fn begin(path: &Path, subject: &mut dyn Subject) -> Result<Self, Failure> {
         let output = outputs::at(path)?;
@@ -33,6 +34,6 @@ impl Recorder {
         let name: String = target.chars().map(|c| if c.is_whitespace() || c.is_control() { '_' } else { c }).collect();
         let text = to_iolog(&name, &self.record.take());
         let written = self.output.write(text.as_bytes());
-        written.map_err(|error| Failure::failed(format!("the record is lost, the figures are kept: {error}")))
+        written.map_err(|error| Failure::failed(format!("the log is lost, the figures are stored: {error}")))
     }
 }

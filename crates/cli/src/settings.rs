@@ -122,8 +122,8 @@ impl Settings {
             let setting = self.of(&option, name);
             if let (Origin::Variable(variable), true) = (&setting.origin, CONSENT.contains(&setting.option.as_str())) {
                 return Err(Failure::usage(format!(
-                    "{variable} is set, and --{option} names a target or is consent, which is given on the command line \
-                     alone; unset {variable}, and give --{option} each time it is meant",
+                    "{variable} is set, and --{option} names a target or gives consent, only on the command line; \
+                     unset {variable}, and give --{option} each time",
                     option = setting.option
                 )));
             }

@@ -29,7 +29,7 @@ pub const DEFAULT: &str = "sim:x25-m";
 /// The options by which a real target may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RealOptions {
-    /// How much of a file or device to use: 2GiB, 512m; required for a new file
+    /// Size of the file or device to use: 2GiB, 512m; required for a new file
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub size: Option<Bytes>,
 
@@ -41,27 +41,27 @@ pub struct RealOptions {
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = number::switch)]
     pub invalidate: u8,
 
-    /// How requests reach the kernel: io_uring, or threads that call pread and pwrite (psync)
+    /// I/O engine: io_uring, or threads with pread and pwrite (psync)
     #[arg(long, value_name = "io_uring|psync", default_value = "io_uring")]
     pub ioengine: IoEngine,
 
-    /// Ask the device for completions instead of being interrupted; with O_DIRECT and a device that has poll queues
+    /// Poll for completions instead of using interrupts; needs O_DIRECT and a device with poll queues
     #[arg(long, value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub hipri: u8,
 
-    /// Let a thread of the kernel look for requests, at the price of a core
+    /// Submission queue polling by a kernel thread (SQPOLL); takes a whole core
     #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub sqthread_poll: u8,
 
-    /// The processors that workers may use: 0-3,6
+    /// CPUs that workers may use: 0-3,6
     #[arg(long = "cpus_allowed", visible_alias = "cpus-allowed", value_name = "LIST", value_parser = cpus)]
     pub cpus_allowed: Option<Cpus>,
 
-    /// Whether workers share those processors or get one each, in turn
+    /// Whether workers share these CPUs or get one each, in turn
     #[arg(long = "cpus_allowed_policy", visible_alias = "cpus-allowed-policy", value_enum, default_value_t = Policy::Shared)]
     pub cpus_allowed_policy: Policy,
 
-    /// Whether the first failed request ends a run (stop), or failures are counted and the run goes on (count)
+    /// Stop the run at the first failed request (stop), or count failures and continue (count)
     #[arg(long = "on-error", visible_alias = "on_error", value_name = "stop|count", default_value = "stop")]
     pub on_error: OnError,
 
@@ -69,7 +69,7 @@ pub struct RealOptions {
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Use a block device that carries data; name the device again
+    /// Use a block device that holds data, which is lost; name the device again
     #[arg(long, value_name = "DEVICE")]
     pub destroy_data: Option<PathBuf>,
 
@@ -172,8 +172,7 @@ impl Opened {
     pub fn ready(&mut self, plan: &Plan, speed: Option<f64>) -> Result<(), Failure> {
         if speed.is_some() && (self.real || !plan.has_trials()) {
             return Err(Failure::usage(
-                "--speed is for plans that attach a simulated drive, such as `file-systems`; this one runs in the target's own \
-                 time",
+                "--speed is for plans that attach a simulated drive, such as `file-systems`; this one runs in simulated time",
             ));
         }
         if !plan.has_trials() {
@@ -182,10 +181,7 @@ impl Opened {
         let settled = Aftermath::settle_all().map_err(Failure::failed)?;
         settled.causes.iter().for_each(|cause| notice(format_args!("An earlier run was killed: {cause}")));
         if settled.promises > 0 {
-            notice(format_args!(
-                "{} things were cleared up that an earlier run, which was killed, had left behind",
-                settled.promises
-            ));
+            notice(format_args!("cleaned up {} leftovers of an earlier run that was killed", settled.promises));
         }
         if !self.real {
             self.subject.stage_with(interruption()?, speed.unwrap_or(1.0));
@@ -238,7 +234,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             spare: None,
             endurance: given.map(RatedEndurance::given),
         };
-        return Ok(Surveyed { identity: format!("{name}, a file to be made or enlarged"), place, subject: None });
+        return Ok(Surveyed { identity: format!("{name}, a file to be created or extended"), place, subject: None });
     }
     let opened = open(name, options, false, false)?;
     let place = opened.place(given);
@@ -265,7 +261,8 @@ fn is_of_file(name: &str) -> bool {
     path.contains('/') || path.ends_with(".toml")
 }
 
-/// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated drive,
+/// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated
+/// drive,
 /// and what is there and no regular file.
 pub fn is_named_each_time(name: &str) -> bool {
     match name.strip_prefix("sim:") {
@@ -280,7 +277,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Failure::failed(format!("Ctrl-C cannot be watched for: {error}")))?;
+            .map_err(|error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}")))?;
     }
     Ok(stop)
 }
@@ -288,13 +285,13 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
 fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     if options.overwrite || options.destroy_data.is_some() {
         return Err(Failure::usage(
-            "--overwrite and --destroy-data are for files and devices; a simulated drive has nothing to lose",
+            "--overwrite and --destroy-data are for files and devices; a simulated drive holds no data",
         ));
     }
     if options.submission() != Submission::default() {
         return Err(Failure::usage(
-            "--ioengine, --hipri, --sqthread_poll and --cpus_allowed are for files and devices; requests to a simulated \
-             drive do not pass the kernel",
+            "--ioengine, --hipri, --sqthread_poll and --cpus_allowed are for files and devices; requests to a \
+             simulated drive bypass the kernel",
         ));
     }
     if options.on_error != OnError::Stop {
@@ -303,9 +300,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     let preset = preset(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
-        return Err(Failure::usage(format!(
-            "{size} from the start is more than the drive's {capacity}; give a smaller --size"
-        )));
+        return Err(Failure::usage(format!("{size} is more than the drive's {capacity}; give a smaller --size")));
     }
     Ok(Opened {
         identity: preset.title.clone(),
@@ -341,13 +336,12 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     let mut findings = Vec::new();
     if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {
         findings.push(format!(
-            "The data covered, {}, is less than twice the host's memory of {memory}: caches may have answered in \
-             place of the drive. Use a larger --size.",
+            "The active range of {} is less than twice the host's memory of {memory}: caches may have served requests. Use a larger --size.",
             target.capacity()
         ));
     }
     if !access.direct {
-        findings.push("The page cache was in use (--direct=0): these are figures of the host's memory as well.".into());
+        findings.push("The page cache was in use (--direct=0): figures include the host's memory.".into());
     }
     Ok(Opened {
         identity: target.identity(),
@@ -368,7 +362,7 @@ fn missing(path: &Path, error: TargetError) -> Failure {
     let name = path.display().to_string();
     match error {
         TargetError::Missing { .. } if Preset::find(&name).is_ok() => {
-            Failure::usage(format!("{error}. The simulated drive of this name is sim:{name}"))
+            Failure::usage(format!("{error}. For the simulated drive of this name give sim:{name}"))
         }
         error => error.into(),
     }

@@ -24,7 +24,7 @@ use crate::terminal::{is_quiet, notice};
 pub struct Undertaking {
     /// The plan, of which it is known that it fits the target.
     pub checked: Checked,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// Repeats a cell where the command line gave them.
     pub repeats: Option<u32>,
@@ -113,7 +113,7 @@ impl Undertaking {
         let progress = Progress::of(plan, record.course_like());
         let metrics = self.metrics.as_ref().and_then(|outlet| Metrics::new(outlet, labels(), &progress));
         if let Some(time) = opened.rest {
-            notice(format_args!("Metering the power at rest for {time}"));
+            notice(format_args!("Measuring idle power for {time}"));
             opened.subject.meter_rest(time);
         }
         let view = self.live.then(|| self.view(run, opened, &progress)).flatten();
@@ -145,12 +145,13 @@ impl Undertaking {
             progress: progress.clone(),
             ends_in_order: opened.real || self.plan().has_trials(),
         };
-        let told = |why: &String| notice(format_args!("--live shows nothing: {why}; the run goes on without it"));
+        let told = |why: &String| notice(format_args!("--live is not available: {why}; the run continues without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }
     }
 }
 
-/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that gathers
+/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that
+/// gathers
 /// what is else made for them. The store is open by now, and outputs are written from outside.
 fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
     let target = opened.subject.handle();
@@ -178,10 +179,10 @@ pub fn judge(outcome: &Outcome) -> Result<(), Failure> {
         damaged += measurement.verified.as_ref().map_or(0, |verified| verified.damaged);
     }
     let told = |count: u64, noun: &str, verb: &str| (count > 0).then(|| format!("{count} {noun} {verb}"));
-    let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "did not hold what was written to them")];
+    let all = [told(failed, "requests", "failed"), told(damaged, "blocks", "failed verification")];
     let all: Vec<String> = all.into_iter().flatten().collect();
     if all.is_empty() {
         return Ok(());
     }
-    Err(Failure::failed(format!("{} in run {run}; its figures are kept, and marked by a finding", all.join(", and "))))
+    Err(Failure::failed(format!("{} in run {run}; its figures are stored with a finding", all.join(", and "))))
 }

@@ -8,7 +8,7 @@ use crate::calendar::Calendar;
 /// What a link costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkTimes {
-    /// Data moved a second once coding is taken off: 300 MB/s for SATA 3 Gb/s with 8b/10b.
+    /// Data transferred a second once coding is taken off: 300 MB/s for SATA 3 Gb/s with 8b/10b.
     pub rate: Rate,
     /// The most data that one frame carries.
     pub frame: Bytes,

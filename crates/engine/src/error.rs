@@ -22,14 +22,14 @@ pub enum TargetError {
     NoParent { path: PathBuf, parent: PathBuf },
     #[error("{} is empty and no size is given; add --size, such as --size=1G", path.display())]
     Empty { path: PathBuf },
-    #[error("{} has no capacity; insert its medium or attach what should be behind it", path.display())]
+    #[error("{} has no capacity; insert its medium or attach its backing device", path.display())]
     NoMedium { path: PathBuf },
-    #[error("size 0 leaves nothing of {} to use; give at least one block, such as --size=1G", path.display())]
+    #[error("size 0 of {}: give at least one block, such as --size=1G", path.display())]
     NoSize { path: PathBuf },
     #[error("{} is a {kind}; give a file or a block device", path.display())]
     Kind { path: PathBuf, kind: &'static str },
     #[error(
-        "{size} from the start is more than {} has: {capacity} ({} B); give a smaller --size",
+        "{size} is more than the capacity of {}: {capacity} ({} B); give a smaller --size",
         path.display(), capacity.get()
     )]
     TooLarge { path: PathBuf, size: Bytes, capacity: Bytes },
@@ -38,13 +38,13 @@ pub enum TargetError {
     #[error("{} needs {needed} more, but its file system has {free} free; give a smaller --size or free some space", path.display())]
     NoSpace { path: PathBuf, needed: Bytes, free: Bytes },
     #[error(
-        "{} exists, and is not as assay made it{}; its data would be lost. Choose another name, or add --overwrite",
+        "{} exists, and is not as assay created it{}; its data would be lost. Choose another name, or add --overwrite",
         path.display(), holding(holds)
     )]
     Foreign { path: PathBuf, holds: Vec<String> },
     #[error(
-        "{} was being written by a run that was killed, and what it holds now is not known{}; resume that run, choose another \
-         name, or add --overwrite",
+        "{} was being written by a run that was killed, so its contents are undefined{}; resume that run, choose \
+         another name, or add --overwrite",
         path.display(), holding(holds)
     )]
     Unfinished { path: PathBuf, holds: Vec<String> },
@@ -54,8 +54,8 @@ pub enum TargetError {
     )]
     OthersName { path: PathBuf },
     #[error(
-        "{} exists, and its file system keeps no extended attributes by which assay would know its own files; \
-         its data would be lost. Choose another name, or add --overwrite",
+        "{} exists, and its file system has no extended attributes, which mark assay's own files; its data would be \
+         lost. Choose another name, or add --overwrite",
         path.display()
     )]
     Unmarked { path: PathBuf },
@@ -68,11 +68,11 @@ pub enum TargetError {
     HasData { path: PathBuf, found: Vec<String> },
     #[error("--destroy-data names {}, which is not the target {}; name the same block device twice", named.display(), path.display())]
     OtherDevice { path: PathBuf, named: PathBuf },
-    #[error("--destroy-data is for block devices, and {} is a file; use --overwrite to give up its data", path.display())]
+    #[error("--destroy-data is for block devices, and {} is a file; use --overwrite to lose its data", path.display())]
     NotADevice { path: PathBuf },
     #[error("{} is read-only; choose a workload that only reads, or another target", path.display())]
     ReadOnly { path: PathBuf },
-    #[error("{} is locked by another program, perhaps another run of assay; wait for it to end", path.display())]
+    #[error("{} is locked by another process, perhaps another run of assay; wait for it to end", path.display())]
     Locked { path: PathBuf },
     #[error("{} on {filesystem} does not support O_DIRECT; add --direct=0, or use another file system", path.display())]
     NoDirect { path: PathBuf, filesystem: String },
@@ -100,19 +100,18 @@ pub enum RealError {
     BlockTooLarge { found: Bytes, max: Bytes },
     #[error("{} was opened for reading only, but the workload changes data; open it for writing", path.display())]
     ReadOnly { path: PathBuf },
-    #[error(
-        "the requests in flight need {needed} of memory, but {available} is available; lower bs, iodepth or numjobs"
-    )]
+    #[error("the I/O buffers need {needed} of memory, and {available} is available; lower bs, iodepth or numjobs")]
     Memory { needed: Bytes, available: Bytes },
     #[error(
-        "verify remembers the last write of every block, which needs {needed} of memory, but {available} is available; \
-         give a larger bs or a smaller size"
+        "verify keeps a record of every block, which needs {needed} of memory, and {available} is available; give a \
+         larger bs or a smaller size"
     )]
     LedgerMemory { needed: Bytes, available: Bytes },
     #[error("the system refuses to start {workers} threads: {errno}; lower numjobs")]
     Threads { workers: u32, errno: Errno },
     #[error(
-        "{workers} workers are more than the {max} that this process has room for; lower numjobs, or raise vm.max_map_count"
+        "{workers} workers exceed the {max} threads that this process can have; lower numjobs, or raise \
+         vm.max_map_count"
     )]
     TooManyWorkers { workers: u32, max: u64 },
     #[error(
@@ -132,17 +131,18 @@ pub enum RealError {
         offset.get(), path.display(), moved.get()
     )]
     Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
-    #[error("{} does not keep its data (verify_fatal): {damage}", path.display())]
+    #[error("verification of {} failed (verify_fatal): {damage}", path.display())]
     Damaged { path: PathBuf, damage: Damage },
     #[error("all requests failed: {words}")]
     AllFailed { words: String },
     #[error("{} does not support trim; leave trims out, or use another drive or file system", path.display())]
     TrimUnsupported { path: PathBuf },
     #[error(
-        "all requests were completed in {time}, within the ramp of {ramp}; give a shorter ramp_time, or more in number_ios or io_size"
+        "all requests completed in {time}, within the ramp time of {ramp}; give a shorter ramp_time, or a larger \
+         number_ios or io_size"
     )]
     OverInRamp { time: Nanos, ramp: Nanos },
-    #[error("no request was completed in {time} that counts; give a longer runtime or a shorter ramp_time")]
+    #[error("no request completed in the measured {time}; give a longer runtime or a shorter ramp_time")]
     NothingCompleted { time: Nanos },
     /// One of several jobs gave none.
     #[error("job `{name}`: {error}")]
@@ -185,7 +185,7 @@ fn nearest(found: Bytes, unit: Bytes) -> String {
 fn uring_advice(errno: Errno, disabled: Option<u32>) -> String {
     match (errno, disabled) {
         (Errno::NOSYS, _) => "the kernel is older than 5.1 or was built without it; use one that has it".to_owned(),
-        (Errno::NOMEM, _) => "it may not lock enough memory; raise the limit that `ulimit -l` shows".to_owned(),
+        (Errno::NOMEM, _) => "the limit of locked memory is too low; raise it (`ulimit -l`)".to_owned(),
         (Errno::MFILE | Errno::NFILE, _) => "too many files are open; raise `ulimit -n` or lower numjobs".to_owned(),
         (_, Some(level @ 1..)) => {
             format!("kernel.io_uring_disabled is {level}; as root, `sysctl kernel.io_uring_disabled=0` allows it")
@@ -193,18 +193,20 @@ fn uring_advice(errno: Errno, disabled: Option<u32>) -> String {
         (Errno::PERM | Errno::ACCESS, _) => {
             "a security policy forbids it; in a container, its seccomp profile must allow io_uring_setup".to_owned()
         }
-        _ => "`assay doctor` says what this machine can do".to_owned(),
+        _ => "`assay doctor` checks this machine".to_owned(),
     }
 }
 
 fn io_advice(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space or give a smaller --size",
-        Errno::INVAL => "the target does not take requests of this size or place: try another block size or --direct=0",
-        Errno::OPNOTSUPP => "the target cannot do this: leave out --hipri, which needs a device with poll queues",
-        Errno::NODEV | Errno::NXIO => "the device has gone away: see `dmesg` for its last words",
+        Errno::INVAL => "the target does not accept this block size or offset: try another block size or --direct=0",
+        Errno::OPNOTSUPP => {
+            "the target does not support this: leave out --hipri, which needs a device with poll queues"
+        }
+        Errno::NODEV | Errno::NXIO => "the device is gone: see `dmesg`",
         Errno::ROFS | Errno::PERM => "the target has become read-only: see `dmesg` for the reason",
-        _ => "the drive or the way to it failed: see `dmesg` for the details",
+        _ => "the drive or its link failed: see `dmesg` for the details",
     }
 }
 

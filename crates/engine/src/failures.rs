@@ -43,7 +43,7 @@ impl Failure {
     /// The reason in words.
     pub fn reason(&self) -> String {
         let reason = |errno: i32| std::io::Error::from_raw_os_error(errno).to_string();
-        self.errno.map_or_else(|| "less was moved than was asked".to_owned(), reason)
+        self.errno.map_or_else(|| "short transfer".to_owned(), reason)
     }
 }
 
@@ -93,13 +93,8 @@ impl Failures {
 
     /// What is to be said of them; none if none failed.
     pub(crate) fn finding(&self) -> Option<String> {
-        (!self.is_empty()).then(|| {
-            format!(
-                "{} requests failed and are in no other figure ({}). What remains describes only those that did not.",
-                self.total(),
-                self.words()
-            )
-        })
+        (!self.is_empty())
+            .then(|| format!("{} requests failed ({}). All figures exclude them.", self.total(), self.words()))
     }
 }
 
@@ -120,6 +115,6 @@ mod tests {
         assert_eq!((all.total(), all.iter().count()), (8, 2));
         let said = all.finding().unwrap();
         assert!(said.contains("8 requests failed") && said.contains("6 writes: No space left"), "{said}");
-        assert!(said.contains("2 reads: less was moved"), "{said}");
+        assert!(said.contains("2 reads: short transfer"), "{said}");
     }
 }

@@ -110,15 +110,15 @@ impl Handover {
         let reason = |code| Errno::from_raw_os_error(code);
         if let Some(code) = self.refusal {
             return Some(format!(
-                "The kernel refused a faster way of handing over requests ({}), so they went by {}: the host spent more \
-                 on each. `assay doctor` tells what is missing.",
+                "The kernel refused a faster submission method ({}); requests used {}, with more CPU time per request. \
+                 `assay doctor` shows what is missing.",
                 reason(code),
                 self.method
             ));
         }
         (self.method != Method::Threads && !self.registered).then(|| {
-            "The kernel would not register the buffers, so the host spent more on each request. Raise the limit that \
-             `ulimit -l` shows."
+            "The kernel refused to register the buffers, which costs CPU time per request. Raise the limit of locked \
+             memory (`ulimit -l`)."
                 .to_owned()
         })
     }

@@ -112,7 +112,7 @@ pub struct Tick {
     pub writes: u64,
     /// Trims completed.
     pub trims: u64,
-    /// Data moved by all of them.
+    /// Data transferred by all of them.
     pub bytes: Bytes,
     /// The sum of their latencies.
     pub latency_total: Nanos,
@@ -344,15 +344,15 @@ impl Measurement {
         let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * f64::from(cores));
         let limit = (self.elapsed >= TELLING && busy >= HOST_LIMIT).then(|| {
             format!(
-                "The host, not the target, was the limit: the workers took {:.0} % of the processor time that they can. \
-                 Use more of them (--numjobs) where there are more cores, or larger requests.",
+                "Bottleneck: the host CPU, not the target. The workers used {:.0} % of their CPU time. Use more \
+                 workers (--numjobs) if there are more cores, or larger requests.",
                 busy * 100.0
             )
         });
         let halted = (cpu.halted > Nanos::ZERO).then(|| {
             format!(
-                "assay did not run for {} of this measurement: it was suspended (by a signal, a debugger or a paused virtual \
-                 machine), or had no processor. Figures and latencies hold that time; measure again.",
+                "assay was not running for {} of this measurement: it was suspended (by a signal, a debugger or a \
+                 paused virtual machine) or got no CPU. Figures and latencies include that time; measure again.",
                 cpu.halted
             )
         });

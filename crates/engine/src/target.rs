@@ -74,9 +74,13 @@ impl fmt::Display for Purged {
         match self {
             Self::Discarded(size) => write!(f, "discarded {size} of the device"),
             Self::Reallocated(size) => {
-                write!(f, "freed {size} of the file and reserved it anew; its drive may not have been told")
+                write!(
+                    f,
+                    "punched a hole of {size} and preallocated it again; the drive may not have received a \
+                    discard"
+                )
             }
-            Self::NotSupported => f.write_str("nothing was purged: the target does not support it"),
+            Self::NotSupported => f.write_str("no purge: the target does not support discard"),
         }
     }
 }

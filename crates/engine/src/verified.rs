@@ -45,16 +45,15 @@ impl Verified {
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let damaged = (self.damaged > 0).then(|| {
             format!(
-                "Data was damaged: of {} blocks that were read and checked, {} did not hold what was written to them: \
-                 {}{more}. The figures are of a target that does not keep its data.",
+                "Verification failed: of {} blocks read and checked, {} do not hold the data written to them: \
+                 {}{more}. The target corrupts data.",
                 self.checked,
                 self.damaged,
                 named.join("; ")
             )
         });
-        let unread = (self.unread > 0).then(|| {
-            format!("The run was interrupted before {} blocks that it had written were read back.", self.unread)
-        });
+        let unread = (self.unread > 0)
+            .then(|| format!("The run was interrupted before read-back verification of {} blocks.", self.unread));
         damaged.into_iter().chain(unread)
     }
 }
@@ -81,10 +80,10 @@ mod tests {
         assert_eq!((one.checked, one.damaged, one.first.len()), (15, 14, 10));
         let said: Vec<String> = one.findings().collect();
         assert_eq!(said.len(), 1);
-        assert!(said[0].contains("14 did not hold") && said[0].contains("; and 4 more."), "{said:?}");
+        assert!(said[0].contains("14 do not hold") && said[0].contains("; and 4 more."), "{said:?}");
         assert!(said[0].contains("block at 12288: write 1 is lost"), "{said:?}");
         assert_eq!(Verified { checked: 3, ..Verified::default() }.findings().count(), 0);
         let unread = Verified { unread: 5, ..Verified::default() };
-        assert!(unread.findings().all(|said| said.contains("before 5 blocks")));
+        assert!(unread.findings().all(|said| said.contains("verification of 5 blocks")));
     }
 }

@@ -20,20 +20,20 @@ pub enum VirtualError {
     Invalid(#[from] Invalid),
     /// The workload ended before any request did.
     #[error(
-        "no request was completed in {time} of the drive's time that counts; give a shorter ramp_time, a longer \
-         runtime or more in number_ios or io_size"
+        "no request completed in the measured {time} of simulated time; give a shorter ramp_time, a longer runtime, or \
+         a larger number_ios or io_size"
     )]
     NothingCompleted {
         /// How long it ran.
         time: Nanos,
     },
     /// Written data is to be checked, and there is none.
-    #[error(
-        "a simulated drive holds no data that verify could check; leave verify out, or choose a file or a block device"
-    )]
+    #[error("a simulated drive stores no data to verify; leave verify out, or choose a file or a block device")]
     HoldsNoData,
     /// The drive came to the end of its life.
-    #[error("the drive is worn out and read-only after {written} written to it; start over with a fresh one")]
+    #[error(
+        "the drive reached its end of life and is read-only after {written} of host writes; start with a fresh one"
+    )]
     WornOut {
         /// What it took from its host in all its life.
         written: Bytes,
@@ -323,7 +323,7 @@ mod tests {
         let error = run_virtual(&mut drive, &write(4096), Seed::new(2)).unwrap_err();
         let VirtualError::WornOut { written } = error else { panic!("{error}") };
         assert!((Bytes::from_mib(1000)..Bytes::from_mib(1760)).contains(&written), "{written} of 160 MiB, 11 times");
-        assert!(error.to_string().contains("worn out and read-only after"), "{error}");
+        assert!(error.to_string().contains("reached its end of life and is read-only after"), "{error}");
         let read = Workload { pattern: Pattern::RandRead, ..write(64) };
         assert!(run_virtual(&mut drive, &read, Seed::new(3)).is_ok(), "what was written can still be read");
     }
@@ -425,7 +425,7 @@ mod tests {
             Workload { pattern: Pattern::RandWrite, verify, stop: Stop::after_requests(1), ..Workload::default() };
         let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
         assert_eq!(error, VirtualError::HoldsNoData);
-        assert!(error.to_string().contains("a simulated drive holds no data"), "{error}");
+        assert!(error.to_string().contains("a simulated drive stores no data"), "{error}");
     }
 
     /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).

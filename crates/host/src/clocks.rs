@@ -62,15 +62,15 @@ impl Clocks {
 
 impl fmt::Display for Disturbance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const KEPT: &str = "figures are measured by a clock that nobody sets and hold";
+        const KEPT: &str = "figures use the monotonic clock and are valid";
         match self {
             Self::Suspended(time) => write!(
                 f,
-                "The machine was suspended for {time} while this was measured. The time asleep is in no figure, but \
-                 requests in flight and the drive's state were disturbed: measure it again."
+                "The machine was suspended for {time} during this measurement. Figures exclude that time, but requests \
+                 in flight and the drive's state were disturbed: measure again."
             ),
-            Self::SetForward(time) => write!(f, "The time of day was set forward by {time} meanwhile; {KEPT}."),
-            Self::SetBack(time) => write!(f, "The time of day was set back by {time} meanwhile; {KEPT}."),
+            Self::SetForward(time) => write!(f, "The system clock was set forward by {time} during the run; {KEPT}."),
+            Self::SetBack(time) => write!(f, "The system clock was set back by {time} during the run; {KEPT}."),
         }
     }
 }

@@ -130,7 +130,7 @@ impl Environment {
         rows.extend(self.device.iter().flat_map(DeviceInfo::rows));
         rows.extend(self.power.iter().map(|meter| ("Power meter", meter.clone())));
         rows.extend(
-            self.power_baseline.iter().map(|time| ("Power at rest", format!("metered for {time} before all else"))),
+            self.power_baseline.iter().map(|time| ("Idle power", format!("measured for {time} before the first step"))),
         );
         rows
     }

@@ -16,7 +16,8 @@ pub fn folder(path: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
-/// Makes sure that `path` is a folder which nobody but this user and root can change, and makes it if there is none; the
+/// Makes sure that `path` is a folder which nobody but this user and root can change, and makes it if there is none;
+/// the
 /// folder that it is in must be there.
 ///
 /// # Errors
@@ -31,7 +32,7 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
     if ![0, own.as_raw()].contains(&found.uid()) || found.mode() & 0o022 != 0 {
         let (user, mode) = (found.uid(), found.mode() & 0o7777);
         let words = format!(
-            "others can change what is in it (user {user}, mode {mode:o}); make it root's with mode 755, or remove it"
+            "other users can modify it (owner {user}, mode {mode:o}); chown it to root with mode 755, or remove it"
         );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     }

@@ -45,7 +45,7 @@ pub fn uses(device: &BlockDevice) -> Vec<String> {
         device.name == name || device.name.starts_with(&format!("{name}p"))
     };
     let beside = loops.iter().filter(|(node, backing)| beneath.is_some() && !is_whole(node) && *backing == beneath);
-    uses.extend(beside.map(|(node, _)| format!("what is under {} is behind {} too", device.name, node.display())));
+    uses.extend(beside.map(|(node, _)| format!("{} is also the backing device of {}", device.name, node.display())));
     uses
 }
 
@@ -67,12 +67,13 @@ pub fn file_uses(file: &File) -> Vec<String> {
         uses.push("it is swap in use".to_owned());
     }
     if uses.is_empty() && is_open_for_writing(file) {
-        uses.push("somebody has it open for writing".to_owned());
+        uses.push("another process has it open for writing".to_owned());
     }
     uses
 }
 
-/// The loop devices over a file, whatever name it has now. Through an overlay a file has another device, and often the same
+/// The loop devices over a file, whatever name it has now. Through an overlay a file has another device, and often the
+/// same
 /// inode, so that is enough there.
 fn loops_over(file: &File) -> Vec<PathBuf> {
     // Source: Linux, include/uapi/linux/magic.h.
@@ -94,7 +95,8 @@ pub fn is_loop_over(device: &Path, file: &File) -> bool {
     told.is_some() && told == open::identity(file).ok()
 }
 
-/// Whether a device is a loop device over a drive that is served in assay's own folder, or over a target of this process.
+/// Whether a device is a loop device over a drive that is served in assay's own folder, or over a target of this
+/// process.
 pub(crate) fn is_of_this_run(device: &File) -> std::io::Result<bool> {
     let Some(known) = BlockDevice::find(device.metadata()?.st_rdev()) else { return Ok(false) };
     let Some(backing) = loop_device::shown(Path::new(&known.name)) else { return Ok(false) };
@@ -223,7 +225,7 @@ mod tests {
         let reader = File::open(&path).unwrap();
         assert!(uses().is_empty(), "a reader does no harm: {:?}", uses());
         let writer = File::options().write(true).open(&path).unwrap();
-        assert_eq!(uses(), ["somebody has it open for writing"]);
+        assert_eq!(uses(), ["another process has it open for writing"]);
         drop((reader, writer));
         let losetup = |words: &[&str]| program::command("losetup").unwrap().args(words).output().unwrap();
         let made = losetup(&["--find", "--show", "--read-only", path.to_str().unwrap()]);

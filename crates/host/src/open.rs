@@ -67,7 +67,8 @@ pub fn handle_of_no_link(path: &Path) -> io::Result<File> {
     no_link_at(rustix::fs::CWD, path)
 }
 
-/// A handle of a folder, of which files can be made and opened by name: whatever its own name leads to by then. Links are
+/// A handle of a folder, of which files can be made and opened by name: whatever its own name leads to by then. Links
+/// are
 /// followed.
 ///
 /// # Errors
@@ -104,7 +105,8 @@ pub fn path_to(handle: &impl AsFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
-/// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a library,
+/// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a
+/// library,
 /// has opened that very file.
 ///
 /// # Errors
@@ -118,7 +120,8 @@ pub fn is_open_besides(handle: &File) -> io::Result<bool> {
 
 /// Opens what `handle` refers to, which cannot have become something else since.
 ///
-/// A loop device that a fenced run has made, over its drive or over its target, was not there when the fence was closed: that
+/// A loop device that a fenced run has made, over its drive or over its target, was not there when the fence was
+/// closed: that
 /// is opened outside.
 ///
 /// # Errors
@@ -225,7 +228,7 @@ pub fn chosen_block_device(path: &Path, number: u64, flags: OFlags) -> io::Resul
     let handle = handle(path)?;
     let found = handle.metadata()?;
     if !found.file_type().is_block_device() || found.rdev() != number {
-        let words = "it is not the block device any more that was chosen";
+        let words = "it is no longer the chosen block device";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
     }
     again(&handle, true, flags)
@@ -260,7 +263,7 @@ pub fn is_own(file: &File) -> io::Result<bool> {
 fn own(path: &Path) -> io::Result<File> {
     let handle = handle_of_no_link(path).map_err(|error| match error.raw_os_error() {
         Some(code) if code == Errno::LOOP.raw_os_error() => {
-            let words = "it is a link, which is not followed; name the file that it leads to";
+            let words = "it is a symbolic link, which is not followed; name its target";
             io::Error::new(io::ErrorKind::InvalidInput, words)
         }
         _ => error,
@@ -270,7 +273,7 @@ fn own(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     if !caller::is_ours(found.uid()) {
-        let words = format!("it belongs to user {}, not to the one who runs assay", found.uid());
+        let words = format!("it belongs to user {}, not to the user of assay", found.uid());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
     }
     Ok(handle)
@@ -440,7 +443,7 @@ fn set_here(path: &Path, text: &str) -> io::Result<()> {
     let handle = handle(path)?;
     let system = rustix::fs::fstatfs(&handle)?.f_type;
     if !OF_KERNEL.contains(&system) || !handle.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no setting of the kernel's"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a kernel setting"));
     }
     let path = path_to(&handle);
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
@@ -547,7 +550,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "kept").unwrap();
-        assert!(set(&path, "lost").unwrap_err().to_string().contains("no setting"));
+        assert!(set(&path, "lost").unwrap_err().to_string().contains("not a kernel setting"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
         set(Path::new("/proc/self/comm"), "assay-test").unwrap();
     }

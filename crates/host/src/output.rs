@@ -56,7 +56,7 @@ struct Place {
 #[non_exhaustive]
 pub enum OutputError {
     /// A file of somebody's.
-    #[error("{path} is there, and is not as assay wrote it; name another file, or add --force to lose what it holds")]
+    #[error("{path} exists, and is not as assay wrote it; name another file, or add --force to overwrite it")]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum OutputError {
         to: &'static str,
     },
     /// A link.
-    #[error("{path} is a link, which assay does not follow to write; name the file that it leads to: {target}")]
+    #[error("{path} is a symbolic link, which assay does not follow for writing; name its target: {target}")]
     Link {
         /// The link.
         path: PathBuf,
@@ -80,13 +80,13 @@ pub enum OutputError {
         target: PathBuf,
     },
     /// A target or a store.
-    #[error("{path} is what is measured, or where results are kept; name another file")]
+    #[error("{path} is the target or the store; name another file")]
     Protected {
         /// The file.
         path: PathBuf,
     },
     /// A FIFO that nobody reads.
-    #[error("nobody reads the FIFO {path}; start its reader first")]
+    #[error("the FIFO {path} has no reader; start it first")]
     NoReader {
         /// The FIFO.
         path: PathBuf,
@@ -102,7 +102,8 @@ pub enum OutputError {
 }
 
 impl Output {
-    /// Makes sure that an output can go to `path`, and opens it if it is a stream. Nothing is changed yet. `force` gives up
+    /// Makes sure that an output can go to `path`, and opens it if it is a stream. Nothing is changed yet. `force`
+    /// gives up
     /// a regular file that assay did not write.
     ///
     /// # Errors
@@ -406,7 +407,8 @@ mod tests {
         fs::write(path("target"), "kept").unwrap();
         open::protect(&File::open(path("target")).unwrap());
         symlink(path("elsewhere"), path("link")).unwrap();
-        for (named, word) in [("target", "measured"), ("link", "link"), (".", "folder"), ("none/file", "No such file")]
+        for (named, word) in
+            [("target", "the target or the store"), ("link", "link"), (".", "folder"), ("none/file", "No such file")]
         {
             let said = written(&path(named), true, "lost").unwrap_err();
             assert!(said.contains(word), "{named}: {said}");

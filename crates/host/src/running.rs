@@ -35,7 +35,7 @@ pub enum ProgramError {
         reason: String,
     },
     /// The system does not say whether it has ended.
-    #[error("`{program}` was started, and is out of sight: {reason}")]
+    #[error("`{program}` was started, but its status is unknown: {reason}")]
     Lost {
         /// Its name.
         program: String,

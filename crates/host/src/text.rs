@@ -31,10 +31,10 @@ pub enum TextError {
     #[error("it is longer than {} KiB", .0 >> 10)]
     Long(u64),
     /// A pipe that nobody writes to.
-    #[error("nobody writes to the FIFO; start its writer first")]
+    #[error("the FIFO has no writer; start it first")]
     NoWriter,
     /// Bytes.
-    #[error("it is not text in UTF-8")]
+    #[error("it is not UTF-8 text")]
     NotText,
 }
 
@@ -85,7 +85,7 @@ pub fn stream(path: &Path) -> Result<File, TextError> {
 fn written(pipe: File) -> Result<File, TextError> {
     let patience = Timespec::try_from(PATIENCE).expect("a few seconds are a time");
     if poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&patience)).map_err(io::Error::from)? == 0 {
-        let words = "nobody has written to it; start its writer first";
+        let words = "nothing was written to it; start its writer first";
         return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
     }
     fcntl_setfl(&pipe, OFlags::empty()).map_err(io::Error::from)?;

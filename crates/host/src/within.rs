@@ -25,7 +25,7 @@ pub struct Within {
 pub enum WithinError {
     /// It lies elsewhere.
     #[error(
-        "it is outside the folder of the file that names it; put it there, or allow its folder with --allow-path DIR"
+        "it is outside the folder of the file that names it; move it there, or allow its folder with --allow-path DIR"
     )]
     Outside,
     /// It is not to be read as a text.
@@ -91,7 +91,8 @@ impl Within {
         }
     }
 
-    /// A handle of what has this path, if it lies within. What it is called is asked of the handle itself, so it does not
+    /// A handle of what has this path, if it lies within. What it is called is asked of the handle itself, so it does
+    /// not
     /// matter which links led there, nor whether one is exchanged meanwhile.
     fn handle(&self, path: &Path) -> Result<File, WithinError> {
         let found = handle(path)?;

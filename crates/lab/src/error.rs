@@ -24,7 +24,7 @@ pub enum LabError {
         source: Box<LabError>,
     },
     /// What the plan asks for has no place on the target, whenever it is tried. Nothing was done.
-    #[error("the plan does not fit the target: {first}{}. Nothing was done. {}", others(*more), advice(*needed, *capacity))]
+    #[error("the plan does not fit the target: {first}{}. Nothing was changed. {}", others(*more), advice(*needed, *capacity))]
     DoesNotFit {
         /// The first that has none, with its place in the plan.
         first: Box<LabError>,
@@ -62,7 +62,7 @@ pub enum LabError {
     #[error(transparent)]
     Trial(#[from] TrialError),
     /// Only all of a target can be made a file system or a system's disk.
-    #[error("only {size} of {} are to be used, and this step takes all of it; leave --size out", path.display())]
+    #[error("--size limits the run to {size} of {}, and this step uses the whole device; leave --size out", path.display())]
     NotWhole {
         /// The target.
         path: std::path::PathBuf,
@@ -71,14 +71,14 @@ pub enum LabError {
     },
     /// It cannot be made a block device.
     #[error(
-        "this target cannot be made a block device, which this step needs; choose a device, a file or a `sim:DRIVE`"
+        "this step needs a block device, which this target cannot become; choose a device, a file or a `sim:DRIVE`"
     )]
     NoStage,
     /// When results were kept.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The user, or the system, asked for an end.
-    #[error("interrupted; what was measured until then is kept, and marked")]
+    #[error("interrupted; finished measurements are stored and marked")]
     Interrupted,
     /// The plan that a run followed can no longer be read.
     #[error("the plan stored with run {run} cannot be read: {reason}")]
@@ -107,14 +107,14 @@ impl From<workload::Invalid> for LabError {
 fn others(more: usize) -> String {
     match more {
         0 => String::new(),
-        1 => "; nor does 1 more cell".to_owned(),
-        _ => format!("; nor do {more} more cells"),
+        1 => "; nor does 1 more point".to_owned(),
+        _ => format!("; nor do {more} more points"),
     }
 }
 
 fn advice(needed: Option<Bytes>, capacity: Bytes) -> String {
     match needed {
-        Some(needed) => format!("It takes a target of at least {needed}, and this one has {capacity}"),
+        Some(needed) => format!("It needs a target of at least {needed}; this one has {capacity}"),
         None => "Change the plan, or choose another target".to_owned(),
     }
 }

@@ -203,9 +203,9 @@ mod tests {
             (Bytes::from_mib(8), ""),
             (
                 Bytes::from_mib(2),
-                "the plan does not fit the target: in step `late` (bs=2m): size 2 MiB holds fewer blocks of 2 MiB than the \
-                 2 workers; give a larger size or a smaller block; nor does 1 more cell. Nothing was done. It takes a \
-                 target of at least 8 MiB, and this one has 2 MiB",
+                "the plan does not fit the target: in step `late` (bs=2m): size 2 MiB holds fewer blocks of 2 MiB than \
+                 the 2 workers; give a larger size or a smaller block; nor does 1 more point. Nothing was changed. It \
+                 needs a target of at least 8 MiB; this one has 2 MiB",
             ),
         ];
         for (capacity, words) in table {
@@ -236,6 +236,6 @@ mod tests {
         let plan = parse(&source.text, Length::Quick).unwrap();
         assert!(fits(&plan, &Untouchable(Bytes::from_mib(4))).is_ok());
         let words = fits(&plan, &Untouchable(Bytes::from_mib(2))).unwrap_err().to_string();
-        assert!(words.contains("(bs=4m)") && words.contains("at least 4 MiB, and this one has 2 MiB"), "{words}");
+        assert!(words.contains("(bs=4m)") && words.contains("at least 4 MiB; this one has 2 MiB"), "{words}");
     }
 }

@@ -28,7 +28,7 @@ pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
         ..Health::default()
     };
     for field in ["host_written_bytes", "host_read_bytes", "flash_written_bytes", "wear_percent", "reallocated"] {
-        health.from(field, "the model's own counters");
+        health.from(field, "counters of the model");
     }
     health
 }

@@ -7,7 +7,8 @@ use workload::ReplayPace;
 
 use crate::Warmth;
 
-/// A level that changes by less than this is not told of: within a steady state as SNIA has it, the halves of the window
+/// A level that changes by less than this is not told of: within a steady state as SNIA has it, the halves of the
+/// window
 /// may differ by half of the tenth that the fitted line may move.
 ///
 /// Source: SNIA, "Solid State Storage Performance Test Specification Enterprise" 1.1, §2.1.24.
@@ -19,7 +20,8 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<f64> {
     measurement.series.iter().take(whole).map(|tick| tick.requests() as f64).collect()
 }
 
-/// What is to be said of repeats of one cell, on a drive that was so `warm` meanwhile: at most that the level changed, with
+/// What is to be said of repeats of one cell, on a drive that was so `warm` meanwhile: at most that the level changed,
+/// with
 /// where and how much in the repeat in which that is clearest.
 pub(crate) fn finding(repeats: &[&Measurement], warm: Warmth) -> Option<String> {
     let judged = repeats.iter().filter(|measurement| sets_its_own_pace(measurement));
@@ -28,17 +30,21 @@ pub(crate) fn finding(repeats: &[&Measurement], warm: Warmth) -> Option<String> 
     let (change, measurement) = changed.iter().max_by(|a, b| size(&a.0).total_cmp(&size(&b.0)))?;
     let often = match (changed.len(), repeats.len()) {
         (_, 1) => String::new(),
-        (some, all) => format!(" So it was, or nearly, in {some} of {all} repeats."),
+        (some, all) => format!(" {some} of {all} repeats show such a change."),
     };
-    Some(format!("From second {} on, {}: {}.{often}", change.at, words(change), cause(change, measurement, warm)))
+    Some(format!(
+        "Level shift at second {}: {}; likely cause: {}.{often}",
+        change.at,
+        words(change),
+        cause(change, measurement, warm)
+    ))
 }
 
 /// The same for the intervals of the rounds that were called steady.
 pub(crate) fn window_finding(series: &[f64], rounds: usize) -> Option<String> {
     let change = change(series)?;
     Some(format!(
-        "The last {rounds} rounds pass for steady, but not as one: from second {} of them on, {}. The figures after it may \
-         be of either level.",
+        "The last {rounds} rounds meet the steady-state rule, but contain a level shift: from second {} of them on, {}. Later figures may be of either level.",
         change.at,
         words(&change)
     ))
@@ -47,9 +53,8 @@ pub(crate) fn window_finding(series: &[f64], rounds: usize) -> Option<String> {
 /// That a simulated drive was too warm to go at full pace, whether or not its level shows it.
 pub(crate) fn throttled(measurement: &Measurement) -> Option<String> {
     let slow = measurement.drive?.throttled;
-    (slow > Nanos::ZERO).then(|| {
-        format!("Thermal throttling: the drive was too warm and went slower for {slow} of {}.", measurement.elapsed)
-    })
+    (slow > Nanos::ZERO)
+        .then(|| format!("Thermal throttling: the drive was throttled for {slow} of {}.", measurement.elapsed))
 }
 
 /// The clear change of a series, where it is large enough to matter.
@@ -75,7 +80,7 @@ fn words(change: &ChangePoint) -> String {
         _ => String::new(),
     };
     format!(
-        "{percent}{direction} requests a second ({}, before {}; p {})",
+        "{percent}{direction} IOPS ({}, before {}; p {})",
         thousands(change.after),
         thousands(change.before),
         if change.p < 0.001 { "< 0.001".to_owned() } else { format!("= {:.3}", change.p) }
@@ -99,22 +104,22 @@ fn thousands(rate: f64) -> String {
 fn cause(change: &ChangePoint, measurement: &Measurement, warm: Warmth) -> String {
     let throttled = measurement.drive.map(|drive| drive.throttled);
     if change.after > change.before {
-        return "a cache that filled, or the end of what the drive did for itself, is likely".to_owned();
+        return "a warm cache, or the end of the drive's background work".to_owned();
     }
     let likely = match throttled {
         Some(slow) if slow > Nanos::ZERO => {
-            return format!("thermal throttling; the drive was too warm and went slower for {slow}");
+            return format!("thermal throttling, for {slow}");
         }
         // A simulated drive says whether it was that.
         Some(_) if measurement.workload.changes_data() => {
-            "the end of a cache or of room in store is likely; it was not too warm"
+            "a write cache or the free blocks were exhausted; there was no thermal throttling"
         }
-        Some(_) => "the end of a cache is likely; it was not too warm",
-        None => "thermal throttling or the end of a cache is likely",
+        Some(_) => "the end of a cache; there was no thermal throttling",
+        None => "thermal throttling or the end of a cache",
     };
     let order = match measurement.workload.pattern.is_random() {
         true => "",
-        false => ", or of a disk's outer tracks where it has any",
+        false => ", or the end of a disk's outer tracks",
     };
     format!("{likely}{order}{}", warm.words())
 }
@@ -153,13 +158,13 @@ mod tests {
         let said = finding(&[&fall], Warmth { before: Some(45), after: Some(71) }).unwrap();
         assert_eq!(
             said,
-            "From second 41 on, 38 % fewer requests a second (621, before 1,002; p < 0.001): thermal throttling or the \
-             end of a cache is likely; the temperature rose from 45 °C to 71 °C."
+            "Level shift at second 41: 38 % fewer IOPS (621, before 1,002; p < 0.001); likely cause: thermal \
+             throttling or the end of a cache; the temperature rose from 45 °C to 71 °C."
         );
         let said = finding(&[&stepped(1_000, 1_001), &fall], Warmth::default()).unwrap();
-        assert!(said.ends_with("is likely. So it was, or nearly, in 1 of 2 repeats."), "{said}");
+        assert!(said.ends_with("end of a cache. 1 of 2 repeats show such a change."), "{said}");
         let rise = finding(&[&stepped(600, 900)], Warmth::default()).unwrap();
-        assert!(rise.contains("50 % more requests") && rise.contains("a cache that filled"), "{rise}");
+        assert!(rise.contains("50 % more IOPS") && rise.contains("a warm cache"), "{rise}");
     }
 
     #[test]
@@ -167,11 +172,11 @@ mod tests {
         let mut fall = stepped(1_000, 620);
         fall.drive = Some(Counters { throttled: Nanos::from_secs(19), ..Counters::default() });
         let said = finding(&[&fall], Warmth::default()).unwrap();
-        assert!(said.ends_with("thermal throttling; the drive was too warm and went slower for 19 s."), "{said}");
-        assert!(throttled(&fall).unwrap().contains("slower for 19 s of 60 s"));
+        assert!(said.ends_with("thermal throttling, for 19 s."), "{said}");
+        assert!(throttled(&fall).unwrap().contains("throttled for 19 s of 60 s"));
         fall.drive = Some(Counters::default());
         assert!(
-            finding(&[&fall], Warmth::default()).unwrap().contains("the end of a cache or of room in store is likely")
+            finding(&[&fall], Warmth::default()).unwrap().contains("a write cache or the free blocks were exhausted")
         );
         assert_eq!(throttled(&fall), None);
     }

@@ -120,7 +120,7 @@ impl Subject for Metered {
         let ended = Instant::now();
         let consumed = self.meter.consumed(began, ended);
         let watts = consumed.watts(Nanos::from_std(ended - began));
-        let doubts = consumed.doubts.iter().map(|doubt| format!("The power at rest is not known: {doubt}")).collect();
+        let doubts = consumed.doubts.iter().map(|doubt| format!("Idle power unknown: {doubt}")).collect();
         self.rest = Rest { watts, doubts };
         self.meter.forget_before(ended);
     }

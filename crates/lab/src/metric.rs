@@ -153,21 +153,21 @@ figures! {
     /// Mean latency from submission, where the others count from when a request came.
     ServiceMean: Row {
         key: "service-mean", title: "Mean service latency",
-        heading: Some(("Mean service", "From submission; the others count from when a request came")),
+        heading: Some(("Mean service", "From submission; the others count from arrival")),
         of: |measured| measured.service().map(|service| service.mean() / 1e3),
         ..SERVICE
     };
     /// 99th percentile of the same.
     Service99: Row {
         key: "service99", title: "99 % service latency", requests_needed: 100,
-        heading: Some(("99 % service", "From submission; the others count from when a request came")),
+        heading: Some(("99 % service", "From submission; the others count from arrival")),
         of: |measured| measured.service().map(|service| service.percentile(99.0).as_micros_f64()),
         ..SERVICE
     };
     /// Data programmed into flash for each byte written.
     WriteAmplification: Row {
         key: "write-amplification", word: Some("write-amplification"), title: "Write amplification", unit: "×",
-        group: Group::Flash, heading: Some(("Write ampl.", "Data programmed into flash for each byte written")),
+        group: Group::Flash, heading: Some(("Write ampl.", "Write amplification: bytes programmed to flash per byte written by the host")),
         change: ["less", "more"], column: Some("write_amplification"),
         of: |measured| measured.drive.and_then(|counters| counters.write_amplification()),
         ..LATENCY
@@ -353,7 +353,7 @@ impl Aspect {
     pub const THROUGHPUT: Self = Self {
         name: "throughput",
         title: "Throughput",
-        about: "Requests a second, of sequential patterns data a second",
+        about: "IOPS; of sequential patterns MB/s",
         metrics: [Metric::Iops, Metric::Bandwidth],
     };
 

@@ -17,8 +17,8 @@ use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task, need
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
-const UNWRITTEN: &str = "Parts of the file that were read had never been written, or not since they were purged: the \
-    file system answers reads of them without asking the drive. Fill the file first.";
+const UNWRITTEN: &str = "Reads hit parts of the file that were never written, or not since the purge; the file system \
+    answers these without the drive. Fill the file first.";
 
 /// A file or a block device.
 pub struct Real {
@@ -51,13 +51,13 @@ impl Real {
     fn against_erasing(&self, name: &str) -> Vec<String> {
         let node = Path::new("/dev").join(name);
         let Ok(found) = self.target.handle().metadata() else {
-            return vec!["the kernel does not tell which device it is".to_owned()];
+            return vec!["the kernel does not identify the device".to_owned()];
         };
         if !host::is_same(&node, found.rdev()) {
             return vec![format!("{} is not the device that was opened", node.display())];
         }
         let device = host::BlockDevice::find(found.rdev());
-        device.map_or_else(|| vec!["the kernel knows it no more".to_owned()], |device| host::uses(&device))
+        device.map_or_else(|| vec!["the kernel no longer knows it".to_owned()], |device| host::uses(&device))
     }
 
     /// Whether the workload may read what was never written.
@@ -142,7 +142,7 @@ impl Subject for Real {
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         let purged = self.target.purge()?;
         Ok(matches!(purged, Purged::NotSupported).then(|| {
-            "The target cannot discard data, so it was not purged: the fresh state is the state it was found in."
+            "The target does not support discard, so it was not purged: the fresh state is the state as found."
                 .to_owned()
         }))
     }
@@ -255,7 +255,7 @@ mod tests {
         let fitting = Workload { block: unit.times(8), stop: Stop::after_requests(1), ..Workload::default() };
         assert!(real.check(&fitting).is_ok());
         let cases = [
-            (Workload { offset: Bytes::new(1 << 40), ..fitting.clone() }, "is beyond the target's 1 TiB"),
+            (Workload { offset: Bytes::new(1 << 40), ..fitting.clone() }, "is beyond the end of the target, 1 TiB"),
             (Workload { block: Bytes::from_gib(1), queue_depth: 65_536, ..fitting }, "need 64 TiB of memory"),
         ];
         for (workload, words) in cases {

@@ -33,7 +33,7 @@ impl Broken {
         match &self.unrecorded {
             None => format!("{reason}\nRun {run} is marked failed"),
             Some(error) => {
-                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be entered: {error}")
+                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be stored: {error}")
             }
         }
     }
@@ -72,8 +72,8 @@ impl<'s> RunRecord<'s> {
         let runs = if is_real { lock(store).runs()? } else { Vec::new() };
         if let Some(other) = runs.iter().rfind(|other| other.id > run.id && other.target == run.target) {
             record.doubt(&[format!(
-                "Run {} used the target between the parts of this run, so the state that the earlier steps left is not the \
-                 one that the later steps found.",
+                "Run {} used the target between the parts of this run, so the drive's state changed between earlier and \
+                 later steps.",
                 other.id
             )])?;
         }

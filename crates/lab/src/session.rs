@@ -53,7 +53,7 @@ impl Watch for Silent {
 }
 
 /// What is said of a cell whose last repeat ended before its time.
-const INTERRUPTED: &str = "The run was interrupted, so the last of these measurements is shorter than was asked.";
+const INTERRUPTED: &str = "The run was interrupted: the last of these measurements is shorter than requested.";
 
 /// A plan being carried out for a run of the store.
 pub struct Session<'a> {
@@ -265,12 +265,11 @@ impl<'a> Session<'a> {
     }
 }
 
-/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated
+/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on
+/// simulated
 /// drives of 80 and 500 GB; the memory is touched for the first time.
 const FIRST_CLONE: u64 = 18;
 
 fn unaligned(found: Bytes, needed: Bytes) -> String {
-    format!(
-        "Not measured: {found} requests are not whole blocks of the target, which takes multiples of {needed} here."
-    )
+    format!("Not measured: requests of {found} are not multiples of the target's {needed} blocks.")
 }

@@ -19,7 +19,7 @@ use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
 use crate::{DriveRecord, LabError};
 
 /// Who meters a simulated drive.
-const METER: &str = "the simulated drive's own supply";
+const METER: &str = "the simulated drive's power model";
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {

@@ -71,15 +71,14 @@ pub type Live<'a> = dyn Fn(Progress) + Sync + 'a;
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
 
 /// What is to be said where a purge was left out on purpose.
-pub(crate) const NOT_PURGED: &str =
-    "The purge was left out, as was asked (none): the fresh state is the state the target was found in.";
+pub(crate) const NOT_PURGED: &str = "No purge (--purge none): the fresh state is the state as found.";
 
 /// Refuses to put `what` on a stage without the rights that this takes.
 pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    let words = format!("making {what} a block device with file systems on it needs root; run it with sudo");
+    let words = format!("attaching {what} as a block device and mounting file systems needs root; run it with sudo");
     Err(trial::TrialError::Lacks(words).into())
 }
 
@@ -140,7 +139,7 @@ pub trait Subject: Send {
 
     /// Looks at its health, without changing anything.
     fn health(&self) -> Reading {
-        Reading::Missing("this kind of target keeps no account of its health".to_owned())
+        Reading::Missing("this kind of target has no health data".to_owned())
     }
 
     /// Whether it can be purged by this method, without changing anything.
@@ -175,7 +174,8 @@ pub trait Subject: Send {
         Err(LabError::NoStage)
     }
 
-    /// Makes it a block device that the kernel sees, until [`Subject::leave_stage`]: itself, or where a state can be cloned
+    /// Makes it a block device that the kernel sees, until [`Subject::leave_stage`]: itself, or where a state can be
+    /// cloned
     /// a clone of it, so that whatever is done there leaves this as it was.
     ///
     /// # Errors
@@ -192,7 +192,8 @@ pub trait Subject: Send {
         Ok(())
     }
 
-    /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its seconds
+    /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its
+    /// seconds
     /// there in each of the machine's.
     fn stage_with(&mut self, _stop: Arc<AtomicBool>, _speed: f64) {}
 

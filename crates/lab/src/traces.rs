@@ -38,7 +38,7 @@ pub enum TraceFileError {
         error: io::Error,
     },
     /// The file is not one that a plan may name.
-    #[error("the trace {} is not read: {error}", path.display())]
+    #[error("the trace {} was not read: {error}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
@@ -48,21 +48,20 @@ pub enum TraceFileError {
     },
     /// The file holds something else than text.
     #[error(
-        "the trace {} is not text; what blktrace writes becomes text by `blkparse {}`, and what is packed must be \
-         unpacked", path.display(), path.display()
+        "the trace {} is not text; convert blktrace output with `blkparse {}`, and unpack compressed traces", path.display(), path.display()
     )]
     NotText {
         /// The file.
         path: PathBuf,
     },
     /// No trace of this name is built in.
-    #[error("there is no trace `{BUILTIN}{name}`; built in is {BUILTIN}{}", names())]
+    #[error("there is no built-in trace `{BUILTIN}{name}`; there is {BUILTIN}{}", names())]
     Unknown {
         /// The name, without what begins it.
         name: String,
     },
     /// A line that is longer than any of a trace.
-    #[error("the trace {}: line {line} is longer than 64 KiB, as none of a trace is", path.display())]
+    #[error("the trace {}: line {line} is longer than 64 KiB", path.display())]
     LongLine {
         /// The file.
         path: PathBuf,
@@ -240,13 +239,13 @@ mod tests {
         for (name, text, words) in [
             ("gone.log", &b""[..], "gone.log cannot be read: No such file"),
             ("", b"", "cannot be read: it is a folder"),
-            ("t.log", b"hello\n", "t.log: `hello` begins no trace"),
+            ("t.log", b"hello\n", "t.log: `hello` is not the start of a known trace format"),
             ("t.log", b"fio version 2 iolog\nf read 0\n", "t.log: line 2"),
             ("t.log", b"fio version 2 iolog\nf read 0 \xff\n", "line 2"),
             ("t.log", b"\x07taea\0\0\0", "`blkparse"),
             ("t.log", &[b'x'; 70_000], "line 1 is longer than 64 KiB"),
             ("t.log", b"", "no request"),
-            ("builtin:soup", b"", "no trace `builtin:soup`; built in is builtin:boot"),
+            ("builtin:soup", b"", "no built-in trace `builtin:soup`; there is builtin:boot"),
         ] {
             let said = given(name, text).expect_err(words);
             assert!(said.contains(words), "{said}");

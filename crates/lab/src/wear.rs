@@ -28,8 +28,8 @@ impl Wear {
     pub(crate) fn finding(self) -> Option<String> {
         (!self.is_whole()).then(|| {
             format!(
-                "The figures from here on are not those of a worn drive, steady or not: they were measured after \
-                 {self}. Let the step write all of it, with at-least = \"100%\" and without --quick."
+                "Later figures are not of a worn drive: they were measured after {self}. Write the whole capacity \
+                 first, with at-least = \"100%\" and without --quick."
             )
         })
     }

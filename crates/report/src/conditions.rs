@@ -68,7 +68,7 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
 fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
     html! {
         @if outcome.findings.is_empty() {
-            p { "Nothing was found that casts doubt on the measurements." }
+            p { "No findings: nothing casts doubt on the measurements." }
         } @else {
             ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (quoting(&found.text)) } } }
         }
@@ -101,17 +101,18 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     let run = &outcome.run;
     html! {
         dl {
-            dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", at its lengths for simulated drives" } }
+            dt { "Plan" } dd { (outcome.plan.title) " (" code { (run.plan) } ")" @if run.quick { ", shortened by " code { "--quick" } } @if run.simulated { ", with its durations for simulated drives" } }
             @if !outcome.plan.about.is_empty() && !setup::is_wanted(outcome) { dt { "Purpose" } dd { (quoting(&outcome.plan.about)) } }
             dt { "Seed" } dd { (run.seed) }
-            dt { "Part used" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
+            dt { "Active range" } dd { @if let Some(size) = run.size { (size) } @else { "the whole target" } }
             @if let Some(clock) = clock(parts) { dt { "Clock" } dd { (clock) } }
             dt { "Repeats" } dd {
                 "Each figure is measured " (prose::times(outcome.plan.repeats)) " unless its step says otherwise. "
                 @if is_simulated(run) {
-                    "Repeats on a simulated drive start each from a clone of one conditioned state, with independent seeds."
+                    "On a simulated drive each repeat starts from a clone of one conditioned state, with an \
+                     independent seed."
                 } @else {
-                    "Repeats follow one another on the same target, with independent seeds."
+                    "Repeats run one after another on the same target, with independent seeds."
                 }
             }
             dt { "Intervals" } dd {
@@ -119,17 +120,19 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
                 "A figure wider than ±2 % is marked ▲. A single measurement has no interval."
             }
             dt { "Changes" } dd {
-                "A quotient of two means counts as a change where its 95 % interval, the two shares added in quadrature, "
-                "leaves out 1; otherwise it is called no clear change."
+                "The ratio of two means is a change if its 95 % interval, the two relative half-widths added in \
+                 quadrature, "
+                "excludes 1; otherwise it is called no clear change."
             }
             @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
                 dt { "Fresh" } dd {
-                    "The state after the plan's purge: for a block device a discard of its blocks, unless a finding says otherwise; for a file a new file. "
-                    "The drive beneath may have been worn before."
+                    "The state after the plan's purge: a discard of all blocks of a block device unless a finding says \
+                     otherwise, or a new file. "
+                    "The underlying drive may have been worn before."
                 }
             }
         }
-        h3 { "What was done" }
+        h3 { "Procedure" }
         ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (bound(&prose::action(step))) "." } } }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn sentence(measurement: &Measurement) -> Option<String> {
     let power = figure(Metric::Power)?;
     let mut words = format!("Power: {power} on average, metered by {}", energy.meter);
     if let (Some(idle), Some(above)) = (energy.idle_watts, figure(Metric::EnergyAboveIdle)) {
-        words += &format!("; {} W at rest, and {above} above that in all", three(idle));
+        words += &format!("; {} W idle, {above} above idle in total", three(idle));
     }
     words += &format!(". Energy: {}", figure(Metric::Energy)?);
     words.extend(figure(Metric::EnergyPerGib).map(|each| format!(", {}", each.replace("J/GiB", "J per GiB"))));
@@ -47,7 +47,7 @@ pub(crate) fn table(part: &Part) -> Markup {
             caption { "Power and energy, metered by " (meters(part).join("; ")) @if is_repeated { ": means ± 95 % confidence" } }
             thead { tr {
                 (axis_head(part))
-                @if rests { th.number scope="col" { "At rest, " span.unit { "W" } } }
+                @if rests { th.number scope="col" { "Idle, " span.unit { "W" } } }
                 @for metric in &metrics { th.number scope="col" { (head(*metric)) } }
             } }
             (grouped(part, Rows::Plain, metrics.len() + 1 + usize::from(rests), |reading| html! {
@@ -64,7 +64,7 @@ pub(crate) fn table(part: &Part) -> Markup {
 
 fn head(metric: Metric) -> Markup {
     let words = match metric {
-        Metric::EnergyAboveIdle => "Above rest",
+        Metric::EnergyAboveIdle => "Above idle",
         Metric::EnergyPerGib | Metric::EnergyPerThousand => "Energy",
         metric => metric.title(),
     };
@@ -77,11 +77,11 @@ fn cell(interval: Option<&Interval>) -> Markup {
         Some(interval) => html! {
             td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] { (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } } }
         },
-        None => html! { td.number title="Not known; a finding says why" { span.dash { "–" } } },
+        None => html! { td.number title="Unknown; a finding says why" { span.dash { "–" } } },
     }
 }
 
-/// Power at rest over the repeats, in watts.
+/// Idle power over the repeats, in watts.
 fn at_rest(reading: &Reading) -> Option<Interval> {
     let rests = reading.point.measurements().filter_map(|repeat| repeat.energy.as_ref()?.idle_watts);
     Interval::of(&rests.collect::<Vec<_>>())
@@ -92,7 +92,7 @@ fn meters<'p>(part: &'p Part) -> Vec<&'p str> {
     let measured = part.readings.iter().flat_map(|reading| reading.point.measurements());
     let mut meters: Vec<&str> = measured.filter_map(|one| Some(one.energy.as_ref()?.meter.as_str())).collect();
     meters.dedup();
-    if meters.is_empty() { vec!["the simulated drive's own supply"] } else { meters }
+    if meters.is_empty() { vec!["the simulated drive's power model"] } else { meters }
 }
 
 /// Whether somebody asked for energy: a meter was named, or a plan of a few cells has a rest that was metered. A
@@ -109,7 +109,7 @@ pub(crate) fn is_asked(outcome: &Outcome) -> bool {
 /// The energy of all cells, into a table of a terminal; how many cells it has no room for.
 pub(crate) fn rows(parts: &[Part], table: &mut Table) -> usize {
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    let heads = ["At rest, W", "Power, W", "Above rest, J", "J/GiB", "J/1,000"].map(|head| right(head.to_owned()));
+    let heads = ["Idle, W", "Power, W", "Above idle, J", "J/GiB", "J/1,000"].map(|head| right(head.to_owned()));
     table.set_header([Cell::new("Power and energy")].into_iter().chain(heads));
     let known = |reading: &&Reading| reading.point.figure(Metric::Energy).is_some();
     let all: Vec<(&Part, &Reading)> =

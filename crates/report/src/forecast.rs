@@ -16,7 +16,7 @@ use crate::summary::wrapped;
 ///
 /// Ends with a line feed.
 pub fn text(plan: &Plan, identity: &str, forecast: &Forecast, width: u16) -> String {
-    let mut lines = wrapped(&format!("{} on {identity}, of which {} are used", plan.title, forecast.capacity), width);
+    let mut lines = wrapped(&format!("{} on {identity}, active range {}", plan.title, forecast.capacity), width);
     lines.push(String::new());
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
@@ -37,13 +37,17 @@ pub fn text(plan: &Plan, identity: &str, forecast: &Forecast, width: u16) -> Str
     lines.join("\n") + "\n"
 }
 
-/// The commands of other programs that trials start, as one would type them, step by step; nothing where there are none.
+/// The commands of other programs that trials start, as one would type them, step by step; nothing where there are
+/// none.
 fn commands_of(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for step in &plan.steps {
         let commands = commands(step);
         if !commands.is_empty() {
-            lines.extend([String::new(), format!("`{}` starts, with the target's device as DEVICE:", step.name)]);
+            lines.extend([
+                String::new(),
+                format!("`{}` starts these commands; DEVICE is the target's device:", step.name),
+            ]);
             // A command is not wrapped: it is to be copied.
             lines.extend(commands.iter().map(|command| format!("  {command}")));
         }
@@ -64,8 +68,7 @@ pub fn sentences(forecast: &Forecast) -> Vec<String> {
     }];
     if let Some(host) = forecast.host_time {
         sentences.push(format!(
-            "The time is the simulated drive's own: this machine takes about {host}. Every repeat of a measurement runs on \
-             a clone of the drive, so of what is written only fills and conditionings stay."
+            "Times are simulated: this machine takes about {host}. Every repeat runs on a clone of the simulated drive; only fills and conditioning change its state."
         ));
     }
     if written.most > block::Bytes::ZERO {
@@ -73,8 +76,7 @@ pub fn sentences(forecast: &Forecast) -> Vec<String> {
     }
     if written.is_estimate || forecast.time().is_estimate {
         sentences.push(format!(
-            "What is marked ≈ is an estimate from {}: {} in order, {} random writes of 4 KiB a second. What is not follows \
-             from the plan's own limits.",
+            "≈ marks estimates from {}: {} sequential, {} IOPS of 4 KiB random writes. All other values follow from the plan's limits.",
             forecast.pace.source,
             forecast.pace.write,
             crate::number::whole(forecast.pace.random_writes),
@@ -90,13 +92,12 @@ fn endurance(forecast: &Forecast) -> String {
             let (least, most) = (percent(least), percent(most));
             let share = if least == most { most } else { format!("{least} to {most}") };
             format!(
-                "That is {share} of the {} that the drive is rated for ({}), before what it writes to its flash on top.",
+                "That is {share} of the rated endurance of {} ({}), not counting write amplification.",
                 rated.rated, rated.source
             )
         }
         _ => {
-            "What share of the drive's rated endurance that is, is not known: give it with --rated-endurance 150TB, as \
-              its data sheet has it."
+            "The drive's rated endurance is unknown; give the data sheet's figure with --rated-endurance, such as 150TB."
                 .to_owned()
         }
     }

@@ -76,16 +76,16 @@ pub fn json(record: &HealthRecord) -> String {
 fn words(record: &HealthRecord) -> Vec<String> {
     let mut words = Vec::new();
     match (&record.before, &record.after) {
-        (None, None) => words.push("Nobody looked at the drive's health.".to_owned()),
+        (None, None) => words.push("The drive's health was not read.".to_owned()),
         (Some(Reading::Missing(why)), Some(Reading::Missing(other))) if why == other => {
-            words.push(format!("Not known: {why}."));
+            words.push(format!("Unknown: {why}."));
         }
-        (None, Some(Reading::Missing(why))) => words.push(format!("Not known: {why}.")),
+        (None, Some(Reading::Missing(why))) => words.push(format!("Unknown: {why}.")),
         (before, after) => {
             for (moment, reading) in [("Before", before), ("After", after)] {
                 match reading {
-                    Some(Reading::Missing(why)) => words.push(format!("{moment} the run not known: {why}.")),
-                    None if moment == "After" => words.push("The run has not come to its end.".to_owned()),
+                    Some(Reading::Missing(why)) => words.push(format!("{moment} the run: unknown: {why}.")),
+                    None if moment == "After" => words.push("The run has not ended.".to_owned()),
                     _ => {}
                 }
             }
@@ -94,7 +94,10 @@ fn words(record: &HealthRecord) -> Vec<String> {
         }
     }
     words.extend(record.write_amplification().map(|share| {
-        format!("For each byte that the host wrote during the run, {} bytes went to flash.", three(share))
+        format!(
+            "Write amplification during the run: {} (flash writes over host writes; 1 is ideal, less is better).",
+            three(share)
+        )
     }));
     words
 }

@@ -48,14 +48,14 @@ impl Request {
         self.queue_depth * self.workers
     }
 
-    /// `Random read, 4 KiB, depth 32`.
+    /// `Random read, 4 KiB, queue depth 32`.
     pub(crate) fn name(&self) -> String {
         let words = self.pattern.words();
         let mut name = words[..1].to_uppercase() + &words[1..];
         if self.pattern.is_mixed() {
             name += &format!(" {} % reads", self.reads);
         }
-        name += &format!(", {}, depth {}", self.block, self.queue_depth);
+        name += &format!(", {}, queue depth {}", self.block, self.queue_depth);
         if self.workers > 1 {
             name += &format!(" × {} workers", self.workers);
         }
@@ -103,7 +103,7 @@ impl KeyFigure {
         first.as_ref()?.figure.interval().zip(last.as_ref()?.figure.interval())
     }
 
-    /// `Random read, 4 KiB, depth 1: 99.99 % latency`; throughput goes without saying.
+    /// `Random read, 4 KiB, queue depth 1: 99.99 % latency`; throughput goes without saying.
     pub(crate) fn name(&self) -> String {
         let request = self.request.name();
         match self.metric {

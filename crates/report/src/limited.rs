@@ -19,16 +19,16 @@ pub(crate) fn limited(parts: &[Part]) -> Vec<String> {
     [rig(parts), depth(parts), amplification(parts)].into_iter().flatten().collect()
 }
 
-/// `At its fastest, 51,900 IOPS, the rig was held up by its host CPU, 98 % busy.`
+/// `Bottleneck of the rig at its highest rate, 51,900 IOPS: host CPU, 98 % busy.`
 fn rig(parts: &[Part]) -> Option<String> {
     let rate = |reading: &&Reading| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
     let readings = parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.limit().is_some());
     let fastest = readings.max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
     let (limit, rate) = (fastest.limit()?, with_unit(Metric::Iops, rate(&fastest)));
-    Some(format!("At its fastest, {rate}, the rig was held up by its {limit}."))
+    Some(format!("Bottleneck of the rig at its highest rate, {rate}: {limit}."))
 }
 
-/// `From 8 in flight on, more gain random reads nothing: all that can work at once does.`
+/// `4 KiB random reads scale up to queue depth 8; deeper queues add only latency.`
 fn depth(parts: &[Part]) -> Option<String> {
     let is_depth = |axis: &Axis| matches!(axis, Axis::Field(Field::Iodepth));
     let is_read = |reading: &&Reading| reading.is_plain() && reading.cell().workload.pattern == Pattern::RandRead;
@@ -48,16 +48,16 @@ fn depth(parts: &[Part]) -> Option<String> {
     let (enough, _) = *points.iter().find(|(_, rate)| *rate >= FULL * highest)?;
     let what = format!("{} random reads", first.block);
     Some(match enough {
-        1 => format!("{what} gain nothing from a queue: the drive serves one at a time."),
+        1 => format!("{what} gain nothing from queue depth: the drive serves one request at a time."),
         // Less than twice as deep, it would have gained little more in any case.
         depth if depth * 2 <= deepest => {
-            format!("From {depth} in flight on, {what} gain no more: all that the drive can do at once is being done.")
+            format!("{what} scale up to queue depth {depth}; deeper queues add only latency.")
         }
-        _ => format!("{what} still gain at {deepest} in flight: how much is asked at once limits them."),
+        _ => format!("{what} still scale at queue depth {deepest}: the queue depth limits them."),
     })
 }
 
-/// `What holds worn random writes up is the drive's own tidying: it writes 13.9 bytes to its flash for each byte.`
+/// `Sustained 4 KiB random writes are limited by garbage collection (write amplification 13.9).`
 fn amplification(parts: &[Part]) -> Option<String> {
     let is_small = |reading: &&Reading| {
         let Some(workload) = reading.point.workload() else { return false };
@@ -67,7 +67,7 @@ fn amplification(parts: &[Part]) -> Option<String> {
     let wrote = last.cell().repeats.last()?.drive?.write_amplification()?;
     (wrote >= AMPLIFICATION_WORTH_TELLING).then(|| {
         format!(
-            "What holds {} {}s up in the end is the drive's tidying up: for each byte it takes it writes {} to its flash.",
+            "Sustained {} {}s are limited by garbage collection (write amplification {}).",
             last.cell().workload.block,
             Pattern::RandWrite.words(),
             three(wrote)

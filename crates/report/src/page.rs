@@ -133,8 +133,8 @@ fn summary(report: &Report) -> Markup {
             @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {
-                @if outcome.run.simulated { "Lengths are those that the plan gives for simulated drives. " }
-                @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run is longer and surer. " }
+                @if outcome.run.simulated { "Durations are the plan's for simulated drives. " }
+                @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run takes longer and has narrower intervals. " }
                 @if let Some(precision) = prose::precision(parts) { (precision) " " }
                 a href="#findings" { (count(outcome.findings.len(), "finding")) } "."
             }
@@ -147,7 +147,7 @@ fn contents(outcome: &Outcome, parts: &[Part]) -> Markup {
         nav aria-label="Contents" {
             ol {
                 @for part in parts { li { a href={ "#" (part.anchor()) } { (part.step.title) } } }
-                @if setup::is_wanted(outcome) { li { a href="#setup" { "Device and set-up" } } }
+                @if setup::is_wanted(outcome) { li { a href="#setup" { "Device and test setup" } } }
                 @for (anchor, title) in [
                     ("findings", "Findings"), ("health", "Health"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
                 ] { li { a href={ "#" (anchor) } { (title) } } }

@@ -30,7 +30,7 @@ pub(crate) fn verdict(scorecard: &Scorecard, parts: &[Part]) -> Vec<String> {
     }
 }
 
-/// `Reads 4 KiB at random at 5,480 IOPS one at a time and 38,900 IOPS at depth 32; writes at …`.
+/// `4 KiB random reads: 5,480 IOPS at queue depth 1, 38,900 IOPS at queue depth 32; random writes: …`.
 fn at_random(scorecard: &Scorecard) -> Option<String> {
     let mut clauses: Vec<String> = Vec::new();
     let mut asked_before: Vec<(Bytes, u32)> = Vec::new();
@@ -43,32 +43,32 @@ fn at_random(scorecard: &Scorecard) -> Option<String> {
         clauses.push(if asked == asked_before {
             let rates: Vec<String> = ends.iter().map(|end| three(end.1)).collect();
             match rates.as_slice() {
-                [one, other] if one == other => format!("{verb} at {one} IOPS at either"),
-                _ => format!("{verb} at {} IOPS", rates.join(" and ")),
+                [one, other] if one == other => format!("random {verb}: {one} IOPS at either queue depth"),
+                _ => format!("random {verb}: {} IOPS", rates.join(" and ")),
             }
         } else {
             let rates: Vec<String> = ends.iter().map(|end| format!("{} IOPS {}", three(end.1), depth(end.0))).collect();
-            format!("{verb} {} at random at {}", first.0.block, rates.join(" and "))
+            format!("{} random {verb}: {}", first.0.block, rates.join(", "))
         });
         asked_before = asked;
     }
     sentence(&clauses.join("; "))
 }
 
-/// `Streams 128 KiB at 252 MB/s reading and 79.1 MB/s writing.`
+/// `128 KiB sequential: 252 MB/s read, 79.1 MB/s write.`
 fn in_sequence(scorecard: &Scorecard) -> Option<String> {
     let rate = |pattern, verb: &str| {
         let row = scorecard.of_pattern(pattern, Metric::Bandwidth).find(|row| row.base().is_some())?;
         Some((row.request.block, format!("{} {verb}", with_unit(Metric::Bandwidth, row.base()?.mean))))
     };
     let rates: Vec<(Bytes, String)> =
-        [rate(Pattern::Read, "reading"), rate(Pattern::Write, "writing")].into_iter().flatten().collect();
+        [rate(Pattern::Read, "read"), rate(Pattern::Write, "write")].into_iter().flatten().collect();
     let block = rates.first()?.0;
     let rates: Vec<String> = rates.into_iter().map(|(_, rate)| rate).collect();
-    sentence(&format!("streams {block} requests at {}", rates.join(" and ")))
+    sentence(&format!("{block} sequential: {}", rates.join(", ")))
 }
 
-/// `Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
+/// `In the worn state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
     let [first, .., last @ (State::Written(_) | State::Briefly | State::Worn)] = scorecard.states.as_slice() else {
         return settled_at(scorecard);
@@ -84,7 +84,7 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
     let Some((row, change)) = most else {
         let (moment, before) = (last.moment(), first.name());
         return sentence(&format!(
-            "{moment}, no key figure of throughput differs clearly from {before} by more than 5 %"
+            "{moment}, no key figure of throughput changes clearly from {before} by more than 5 %"
         ));
     };
     let (before, after) = row.ends()?;
@@ -98,37 +98,38 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
     ))
 }
 
-/// `Under lasting 4 KiB random writes at depth 32 it settles at 2,390 IOPS.` Writes that did not last are told by how
-/// much they were.
+/// `Sustained 4 KiB random writes at queue depth 32: 2,390 IOPS.` Where they were not sustained, the amount written is
+/// named.
 fn settled_at(scorecard: &Scorecard) -> Option<String> {
     let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
     let (requests, figure) = (plural(&row.request), with_unit(row.metric, row.base()?.mean));
     match scorecard.states.last() {
         Some(last @ (State::Written(_) | State::Briefly)) => {
-            sentence(&format!("{}, {requests} are at {figure}", last.moment()))
+            sentence(&format!("{}, {requests} reach {figure}", last.moment()))
         }
-        _ => sentence(&format!("under lasting {requests} it settles at {figure}")),
+        _ => sentence(&format!("sustained {requests}: {figure}")),
     }
 }
 
-/// `A lone 4 KiB random read takes 180 µs in the median; one in 10,000 takes 1.20 ms or longer.`
+/// `4 KiB random read at queue depth 1: median latency 180 µs, 99.99 % latency 1.20 ms.`
 fn alone(scorecard: &Scorecard) -> Option<String> {
     let median = scorecard.rows.iter().find(|row| row.metric == Metric::LatencyMedian && row.base().is_some())?;
     let Request { block, pattern, .. } = median.request;
-    let mut text = format!("A lone {block} {} takes {} in the median", pattern.words(), latency(median.base()?.mean));
+    let mut text =
+        format!("{block} {} at queue depth 1: median latency {}", pattern.words(), latency(median.base()?.mean));
     let tail = scorecard.rows.iter().find(|row| {
         row.request == median.request
             && matches!(row.metric, Metric::Latency99 | Metric::Latency9999)
             && row.base().is_some()
     });
     if let Some((row, figure)) = tail.and_then(|row| row.base().map(|figure| (row, figure))) {
-        let one_in = if row.metric == Metric::Latency99 { "100" } else { "10,000" };
-        text += &format!("; one in {one_in} takes {} or longer", latency(figure.mean));
+        let share = if row.metric == Metric::Latency99 { "99 %" } else { "99.99 %" };
+        text += &format!(", {share} latency {}", latency(figure.mean));
     }
     Some(text + ".")
 }
 
-/// `Random trim, 4 KiB, depth 1: 51,000 IOPS.`
+/// `Random trim, 4 KiB, queue depth 1: 51,000 IOPS.`
 fn plainly(row: &KeyFigure) -> Option<String> {
     Some(format!("{}: {}.", row.name(), with_unit(row.metric, row.base()?.mean)))
 }
@@ -137,15 +138,14 @@ fn plainly(row: &KeyFigure) -> Option<String> {
 pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
     let all = || outcome.steps.iter().flat_map(|step| &step.points);
     let measured = all().filter(|point| !point.repeats.is_empty()).count();
-    let progress =
-        format!("{} of {} were measured and are shown", whole(measured as u64), count(all().count(), "cell"));
+    let progress = format!("{} of {} measured", whole(measured as u64), count(all().count(), "cell"));
     match outcome.run.state {
         RunState::Complete => None,
         RunState::Failed => {
             let reason = outcome.run.error.as_deref().unwrap_or("no reason was recorded").trim_end_matches('.');
-            Some(format!("The run failed before its plan was done: {reason}. {progress}."))
+            Some(format!("The run failed: {reason}. {progress}."))
         }
-        RunState::Running => Some(format!("The run is not complete: {progress}.")),
+        RunState::Running => Some(format!("The run is incomplete: {progress}.")),
     }
 }
 
@@ -176,13 +176,13 @@ pub(crate) fn precision(parts: &[Part]) -> Option<String> {
         .then(|| format!("{}; {}", share(wide, throughput, "throughput"), share(wide_latencies, latencies, "latency")));
     let (tried, wide) = of(&|column| column.metric.is_none());
     let tried = (tried > 0).then(|| match wide {
-        0 => format!("all {} figures of trials are within ±2 %", whole(tried as u64)),
-        _ => format!("{} of {} figures of trials exceed ±2 %", whole(wide as u64), whole(tried as u64)),
+        0 => format!("all {} trial figures are within ±2 %", whole(tried as u64)),
+        _ => format!("{} of {} trial figures exceed ±2 %", whole(wide as u64), whole(tried as u64)),
     });
     sentence(&measured.into_iter().chain(tried).collect::<Vec<_>>().join("; "))
 }
 
-/// `random read, 4 KiB, depth 32, 1 worker, for 10 s`: what the cells of a step have in common.
+/// `random read, 4 KiB, queue depth 32, 1 worker, for 10 s`: what the cells of a step have in common.
 pub(crate) fn common(workloads: &[&Workload]) -> String {
     let Some((first, rest)) = workloads.split_first() else { return String::new() };
     let shared = |key: &dyn Fn(&Workload) -> String| {
@@ -199,7 +199,7 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
         shared(&|w| Field::Iodepth.words(w)),
         shared(&|w| Field::Numjobs.words(w)),
         shared(&|w| stop(&w.stop)),
-        shared(&|w| if w.ramp > Nanos::ZERO { format!("after {} uncounted", w.ramp) } else { String::new() }),
+        shared(&|w| if w.ramp > Nanos::ZERO { format!("after a ramp of {}", w.ramp) } else { String::new() }),
         shared(&|w| span(w)),
     ];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
@@ -209,8 +209,8 @@ pub(crate) fn common(workloads: &[&Workload]) -> String {
 fn stop(stop: &Stop) -> String {
     let limits = [
         stop.time.map(|time| format!("for {time}")),
-        stop.requests.map(|requests| format!("{} requests a worker", whole(requests))),
-        stop.bytes.map(|bytes| format!("{bytes} moved")),
+        stop.requests.map(|requests| format!("{} requests per worker", whole(requests))),
+        stop.bytes.map(|bytes| format!("{bytes} transferred")),
     ];
     limits.into_iter().flatten().collect::<Vec<_>>().join(" or ")
 }
@@ -218,9 +218,9 @@ fn stop(stop: &Stop) -> String {
 fn span(workload: &Workload) -> String {
     match (workload.size, workload.offset) {
         (None, Bytes::ZERO) => "over the whole target".to_owned(),
-        (None, offset) => format!("from {offset} on"),
+        (None, offset) => format!("from offset {offset}"),
         (Some(size), Bytes::ZERO) => format!("over the first {size}"),
-        (Some(size), offset) => format!("over {size} from {offset} on"),
+        (Some(size), offset) => format!("over {size} from offset {offset}"),
     }
 }
 
@@ -245,17 +245,16 @@ pub(crate) fn times(repeats: Repetition) -> String {
 pub(crate) fn steadiness(rule: &SteadyRule, found: Option<&Steadiness>, rounds: usize) -> String {
     let Some(found) = found else {
         return format!(
-            "Steadiness was not judged: that takes {} rounds of fixed length and there {} {}.",
+            "Steady state not judged: the rule needs {} rounds of fixed length and there {} {}.",
             rule.rounds,
             if rounds == 1 { "is" } else { "are" },
             whole(rounds as u64)
         );
     };
     let name = if *rule == SteadyRule::SNIA { "the SNIA rule" } else { "the plan's rule" };
-    let verdict = if found.steady { "Steady" } else { "Not steady" };
+    let verdict = if found.steady { "Steady state" } else { "No steady state" };
     format!(
-        "{verdict} by {name}: over the last {} of {} the mean is {} IOPS, the spread {} of it (at most {}), \
-         the slope {}{} (at most {}).",
+        "{verdict} by {name}: over the last {} of {}, mean {} IOPS, data excursion {} (limit {}), slope excursion {}{} (limit {}).",
         rule.rounds,
         count(rounds, "round"),
         three(found.mean),
@@ -270,12 +269,12 @@ pub(crate) fn steadiness(rule: &SteadyRule, found: Option<&Steadiness>, rounds: 
 /// What a sweep's chart shows and which way is better.
 pub(crate) fn sweep_caption(field: &str, metric: Metric, states: Option<[&str; 2]>, is_repeated: bool) -> String {
     let what = match metric {
-        Metric::Bandwidth => "Data moved a second (more is better)",
-        Metric::Time => "How long all of it took (less is better)",
-        _ => "Requests a second (more is better)",
+        Metric::Bandwidth => "Throughput (more is better)",
+        Metric::Time => "Total time (less is better)",
+        _ => "IOPS (more is better)",
     };
     let beside = states.map_or_else(String::new, |[before, after]| {
-        format!(", {} (solid) beside {} (dashed)", before.to_lowercase(), after.to_lowercase())
+        format!(", {} (solid) and {} (dashed)", before.to_lowercase(), after.to_lowercase())
     });
     let marks = if is_repeated {
         " Lines join means, bars are 95 % confidence intervals, dots are single repeats."
@@ -289,26 +288,26 @@ pub(crate) fn sweep_caption(field: &str, metric: Metric, states: Option<[&str; 2
 }
 
 /// What a percentile curve shows.
-pub(crate) const CURVE_CAPTION: &str = "Latency that so many of the requests did not exceed, all repeats together: \
-     lower and flatter is better. Each mark to the right is ten times rarer.";
+pub(crate) const CURVE_CAPTION: &str =
+    "Latency by percentile over all repeats: lower and flatter is better. Each mark to the right is ten times rarer.";
 
 /// What a time series shows.
 pub(crate) fn series_caption(bin: f64, rounds: usize) -> String {
     let each = if bin < 1.5 { "a second".to_owned() } else { format!("{} s", axis::plain(bin)) };
     let diamonds =
         if rounds > 0 { " Diamonds are means of rounds; the dashed line is the mean of the last of them." } else { "" };
-    format!("Requests a second (more is better) and latency (less is better) over time, each point {each}.{diamonds}")
+    format!("IOPS (more is better) and latency (less is better) over time, each point {each}.{diamonds}")
 }
 
 fn depth(request: &Request) -> String {
     match (request.in_flight(), request.workers) {
-        (1, _) => "one at a time".to_owned(),
-        (_, 1) => format!("at depth {}", request.queue_depth),
+        (1, _) => "at queue depth 1".to_owned(),
+        (_, 1) => format!("at queue depth {}", request.queue_depth),
         (all, _) => format!("with {} in flight", whole(u64::from(all))),
     }
 }
 
-/// `4 KiB random writes at depth 32`.
+/// `4 KiB random writes at queue depth 32`.
 fn plural(request: &Request) -> String {
     let words = request.pattern.words();
     let noun = if request.pattern.is_mixed() {
@@ -365,10 +364,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                "Reads 4 KiB at random at 5,480 IOPS one at a time and 38,900 IOPS at depth 32; writes at 11,000 and 17,900 IOPS.",
-                "Streams 128 KiB requests at 252 MB/s reading and 79.1 MB/s writing.",
-                "Once worn, 4 KiB random writes at depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
-                "A lone 4 KiB random read takes 180 µs in the median; one in 10,000 takes 1.20 ms or longer.",
+                "4 KiB random reads: 5,480 IOPS at queue depth 1, 38,900 IOPS at queue depth 32; random writes: 11,000 and 17,900 IOPS.",
+                "128 KiB sequential: 252 MB/s read, 79.1 MB/s write.",
+                "In the worn state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
+                "4 KiB random read at queue depth 1: median latency 180 µs, 99.99 % latency 1.20 ms.",
             ]
         );
     }
@@ -377,13 +376,13 @@ mod tests {
     fn the_verdict_says_what_there_is_and_no_more() {
         assert!(verdict(&scorecard(Vec::new()), &[]).is_empty());
         let trims = vec![row(Pattern::RandTrim, 4, 8, Metric::Iops, [Some(51_000.0), None])];
-        assert_eq!(verdict(&scorecard(trims), &[]), ["Random trim, 4 KiB, depth 8: 51,000 IOPS."]);
+        assert_eq!(verdict(&scorecard(trims), &[]), ["Random trim, 4 KiB, queue depth 8: 51,000 IOPS."]);
         let same = vec![row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(1000.0), Some(1001.0)])];
         assert_eq!(
             verdict(&scorecard(same), &[]),
             [
-                "Reads 4 KiB at random at 1,000 IOPS at depth 32.",
-                "Once worn, no key figure of throughput differs clearly from fresh by more than 5 %.",
+                "4 KiB random reads: 1,000 IOPS at queue depth 32.",
+                "In the worn state, no key figure of throughput changes clearly from fresh by more than 5 %.",
             ]
         );
     }
@@ -396,14 +395,15 @@ mod tests {
         let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] }, &[]);
         assert_eq!(
             said[1],
-            "After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 fall from 17,900 to \
-             8,950 IOPS (2.00 × slower)."
+            "After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at queue depth 32 fall from \
+             17,900 to 8,950 IOPS (2.00 × slower)."
         );
         let end = KeyFigure { entries: vec![None, deep.entries[1].clone()], is_sustained: true, ..deep };
         let said = verdict(&Scorecard { states, rows: vec![end] }, &[]);
         assert_eq!(
             said,
-            ["After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at depth 32 are at 8,950 IOPS."]
+            ["After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at queue depth 32 reach 8,950 \
+                IOPS."]
         );
     }
 
@@ -411,7 +411,10 @@ mod tests {
     fn what_cells_share_is_said_once() {
         let base = Workload { stop: Stop::after(Nanos::from_secs(10)), queue_depth: 32, ..Workload::default() };
         let other = Workload { block: Bytes::from_kib(8), ..base.clone() };
-        assert_eq!(common(&[&base, &other]), "sequential read, depth 32, 1 worker, for 10 s, over the whole target");
+        assert_eq!(
+            common(&[&base, &other]),
+            "sequential read, queue depth 32, 1 worker, for 10 s, over the whole target"
+        );
         assert_eq!(common(&[]), "");
     }
 
@@ -421,9 +424,8 @@ mod tests {
         let found = rule.judge(&[100.0, 101.0, 99.0, 100.0, 100.0]);
         assert_eq!(
             steadiness(&rule, found.as_ref(), 12),
-            "Steady by the SNIA rule: over the last 5 of 12 rounds the mean is 100 IOPS, the spread 2.0 % of it \
-             (at most 20 %), the slope −0.4 % (at most 10 %)."
+            "Steady state by the SNIA rule: over the last 5 of 12 rounds, mean 100 IOPS, data excursion 2.0 % (limit 20 %), slope excursion −0.4 % (limit 10 %)."
         );
-        assert!(steadiness(&rule, None, 3).contains("takes 5 rounds of fixed length and there are 3"));
+        assert!(steadiness(&rule, None, 3).contains("needs 5 rounds of fixed length and there are 3"));
     }
 }

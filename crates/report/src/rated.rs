@@ -66,9 +66,10 @@ impl Sheet {
         let is_fitted = scorecard.rows.iter().filter_map(|row| self.promised(row)).any(|promised| promised.is_fitted);
         html! {
             p.trust #rated {
-                "Rated: what the maker promises for the same request, with the first figure of the row as a share of it. "
+                "Rated: the manufacturer's specification for the same request, and the row's first figure as a share \
+                 of it. "
                 @if is_fitted {
-                    "† The simulated drive was fitted to this figure: that it meets it is no evidence. "
+                    "† The simulated drive was fitted to this figure, so the agreement is no evidence. "
                 }
                 "Source: " (self.rated.source) "."
                 @if let Some(origin) = self.origin { " " (origin) }
@@ -90,7 +91,7 @@ pub(crate) fn cell(promised: Option<Promised>) -> Markup {
     html! {
         td.number.rated data-state="Rated" data-v=(kept(value)) {
             (three(value))
-            @if is_fitted { a href="#rated" aria-label="fitted: the model was made to meet it" { "†" } }
+            @if is_fitted { a href="#rated" aria-label="fitted: the model was fitted to it" { "†" } }
             @if let Some(ratio) = ratio { " " span.spread { (format!("{:.0} %", ratio * 100.0)) } }
         }
     }

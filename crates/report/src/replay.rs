@@ -7,7 +7,7 @@ use crate::number::{count, whole};
 /// `replay of t.log (1,234 requests of fio's iolog, version 3), twice as fast as recorded`.
 pub(crate) fn words(replay: &Replay) -> String {
     let scale = replay.scale;
-    let nearer = if scale > 1 { format!(", places divided by {}", whole(u64::from(scale))) } else { String::new() };
+    let nearer = if scale > 1 { format!(", offsets divided by {}", whole(u64::from(scale))) } else { String::new() };
     format!("{}, {}{nearer}", of(replay), replay.pace)
 }
 
@@ -25,10 +25,10 @@ pub(crate) fn passed_over(replay: &Replay) -> Option<String> {
     let digest = replay.digest?;
     let lines = (digest.passed_over > 0).then(|| {
         let lines = count(digest.passed_over as usize, "line");
-        format!("{lines} that recorded no request {} passed over", if digest.passed_over == 1 { "was" } else { "were" })
+        format!("{lines} without a request {} skipped", if digest.passed_over == 1 { "was" } else { "were" })
     });
     let targets = (digest.targets > 1).then(|| {
-        format!("what was recorded of {} files or devices went to this one target", whole(digest.targets as u64))
+        format!("requests to {} recorded files or devices went to this one target", whole(digest.targets as u64))
     });
     let told: Vec<String> = lines.into_iter().chain(targets).collect();
     (!told.is_empty()).then(|| format!("Of the trace, {}.", told.join(", and ")))
@@ -61,12 +61,12 @@ mod tests {
             ..Replay::of("t.log")
         };
         let expected =
-            "replay of t.log (1,234 requests of blkparse), at 200 % of the recorded speed, places divided by 4";
+            "replay of t.log (1,234 requests of blkparse), at 200 % of the recorded speed, offsets divided by 4";
         assert_eq!(words(&replay), expected);
         assert_eq!(
             passed_over(&replay).unwrap(),
-            "Of the trace, 1 line that recorded no request was passed over, and what was recorded of 2 files or devices \
-             went to this one target."
+            "Of the trace, 1 line without a request was skipped, and requests to 2 recorded files or devices went to \
+             this one target."
         );
         let all = TraceDigest { targets: 1, passed_over: 0, ..digest };
         assert_eq!(passed_over(&Replay { digest: Some(all), ..replay }), None);

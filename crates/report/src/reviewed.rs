@@ -65,12 +65,13 @@ impl Reviewed {
             scorecard.rows.iter().filter_map(|row| Some((row.name(), self.find(row)?))).collect();
         html! {
             p.trust #published {
-                "Published: what a review measured of the same request on the fresh drive, with ours as a share of it. "
-                "Fitted: a parameter of the model was chosen by it, and meeting it is no evidence; checked: none was. "
+                "Published: a review's figure for the same request on the fresh drive, and ours as a share of it. "
+                "Fitted: a parameter of the model was fitted to it, so agreement is no evidence; checked: no parameter \
+                 was. "
                 @for (name, known) in told {
                     (name) ": " (word(known.usage)) "; " (known.source)
-                    @if let Some(rig) = &known.rig { "; measured on " (rig) ", not on the drive alone" }
-                    @if let Some(align) = known.workload.align { "; taken to begin at any multiple of " (align) }
+                    @if let Some(rig) = &known.rig { "; measured on " (rig) ", not on a single drive" }
+                    @if let Some(align) = known.workload.align { "; assumed alignment " (align) }
                     ". "
                 }
                 @if let Some(origin) = self.origin { (origin) }

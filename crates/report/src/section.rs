@@ -48,7 +48,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
                 @if let Some(joined) = rounds::joined(outcome, parts, index) { (joined) }
                 (energy::table(part))
             } @else {
-                p.missing { "Not measured: the run ended before this step gave a figure." }
+                p.missing { "Not measured: the run ended before this step completed a measurement." }
             }
             (own_findings(part, &outcome.findings))
         }
@@ -104,8 +104,8 @@ fn until(part: &Part, share: f64, most: u32) -> String {
     let times = if least == longest { least.to_string() } else { format!("{least} to {longest}") };
     let percent = axis::plain(share * 100.0);
     format!(
-        "repeated until IOPS are within ±{percent} %, at most {most} times: {times} repeats, {precise} of {} came to it",
-        count(measured.len(), "cell")
+        "repeated until IOPS are within ±{percent} %, at most {most} times: {times} repeats, {precise} of {} reached it",
+        count(measured.len(), "point")
     )
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
     let environment: Environment = serde_json::from_str(&outcome.run.environment).unwrap_or_default();
     html! {
         section #setup {
-            h2 { "Device and set-up" }
+            h2 { "Device and test setup" }
             @for paragraph in outcome.plan.about.split("\n\n").filter(|text| !text.is_empty()) { p { (paragraph) } }
             h3 { "Device" }
             dl { (rows(&device(outcome, &environment))) }
@@ -35,7 +35,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
             h3 { "Host" }
             dl { (rows(&host(&environment))) }
             h3 { "Test" }
-            dl { (rows(&test(outcome, &environment))) dt { "Conditioning, pre- and other" } dd { (preconditioning(outcome)) } }
+            dl { (rows(&test(outcome, &environment))) dt { "Preconditioning" } dd { (preconditioning(outcome)) } }
         }
     }
 }
@@ -60,16 +60,15 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
             ("Firmware", drive.map(|drive| drive.firmware.clone())),
             ("Capacity", capacity),
             ("Interface", fact("interface").or_else(|| fact("link"))),
-            ("Made of", fact("flash")),
-            ("Write cache", Some("as the drive's description has it; not switched".to_owned())),
+            ("Media", fact("flash")),
+            ("Write cache", Some("default of the simulated drive".to_owned())),
         ];
     }
     let device = environment.device.clone().unwrap_or_default();
     let mut rows = vec![("Target", Some(outcome.run.target_identity.clone())), ("Capacity", capacity)];
     if environment.file_system.is_some() {
-        let held =
-            device.capacity.map(|capacity| format!("a device of {capacity}, which the following rows are about"));
-        rows.push(("Held by", held));
+        let held = device.capacity.map(|capacity| format!("a device of {capacity}; the following rows describe it"));
+        rows.push(("Stored on", held));
     }
     rows.extend([
         ("Maker and model", device.model),
@@ -87,7 +86,7 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
         (
             "Page cache",
             Some(
-                (if outcome.run.direct { "passed by" } else { "in use: figures are those of memory as well" })
+                (if outcome.run.direct { "bypassed (O_DIRECT)" } else { "in use: figures include the host's memory" })
                     .to_owned(),
             ),
         ),
@@ -113,7 +112,7 @@ fn test(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
         ("Program", Some(format!("assay {}{built}", run.version))),
         ("Date", Some(date(run.started_ms))),
         ("Tester, sponsor, auditor", None),
-        ("Addresses used", range(outcome)),
+        ("Active range", range(outcome)),
         ("Data", Some(data(outcome))),
         ("Purge", Some(purge(outcome, environment))),
     ]
@@ -134,7 +133,7 @@ fn range(outcome: &Outcome) -> Option<String> {
     let end = |workload: &Workload| workload.size.map_or(all, |size| workload.offset + size).min(all);
     let first = workloads(outcome).map(|workload| workload.offset).min().unwrap_or(Bytes::ZERO);
     let last = workloads(outcome).map(end).max().unwrap_or(all);
-    let how = if first == Bytes::ZERO && last == all { "all of it" } else { "a part" };
+    let how = if first == Bytes::ZERO && last == all { "100 %" } else { "a part" };
     let lba = |place: Bytes| whole(place.get() / sector.get());
     Some(format!("{how}: LBA {} to {}, counted in blocks of {sector}", lba(first), lba(last - sector)))
 }
@@ -144,10 +143,10 @@ fn data(outcome: &Outcome) -> String {
     let mut kinds: Vec<String> = Vec::new();
     for workload in workloads(outcome).filter(|workload| workload.changes_data()) {
         let kind = match (workload.compressible, workload.duplicates) {
-            (0, 0) => "random, nothing that compression or deduplication could take away".to_owned(),
+            (0, 0) => "random: not compressible, no duplicates".to_owned(),
             (100, _) => "zeroes".to_owned(),
             (share, 0) => format!("{share} % compressible, the rest random"),
-            (share, repeated) => format!("{share} % compressible, {repeated} % of the blocks repeated"),
+            (share, repeated) => format!("{share} % compressible, {repeated} % duplicate blocks"),
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -161,9 +160,9 @@ fn purge(outcome: &Outcome, environment: &Environment) -> String {
     let times = outcome.plan.steps.iter().filter(|step| matches!(step.action, Action::Purge { .. })).count();
     let by = match () {
         () if times == 0 => return "none".to_owned(),
-        () if outcome.run.target.starts_with("sim:") => "the simulated drive was reset to its state from the factory",
+        () if outcome.run.target.starts_with("sim:") => "reset of the simulated drive to its factory state",
         () if environment.file_system.is_none() => return format!("{}, {}", methods(outcome), count(times, "time")),
-        () => "the file was made anew",
+        () => "new file",
     };
     format!("{by}, {}", count(times, "time"))
 }
@@ -187,7 +186,7 @@ fn preconditioning(outcome: &Outcome) -> Markup {
         |step: &&Step| matches!(step.action, Action::Condition(_) | Action::Precondition(_) | Action::Fill { .. });
     let steps: Vec<&Step> = outcome.plan.steps.iter().filter(is_one).collect();
     html! {
-        @if steps.is_empty() { "none but the rounds themselves" }
+        @if steps.is_empty() { "none other than the rounds themselves" }
         @else { ul { @for step in steps { li { (step.title) ": " (prose::action(step)) } } } }
     }
 }

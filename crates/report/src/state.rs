@@ -69,11 +69,11 @@ impl State {
         }
     }
 
-    /// The words for when it has come to this: `once worn`.
+    /// The words for when it is in this state: `in the worn state`.
     pub(crate) fn moment(self) -> String {
         match self {
             Self::Written(wear) => format!("after {wear}"),
-            Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("once {}", self.name()),
+            Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("in the {} state", self.name()),
         }
     }
 }

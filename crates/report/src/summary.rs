@@ -37,7 +37,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     let mut facts =
         vec![format!("plan {}", run.plan), format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()];
     facts.extend(run.quick.then(|| "quick".to_owned()));
-    facts.extend(run.simulated.then(|| "lengths for simulated drives".to_owned()));
+    facts.extend(run.simulated.then(|| "durations for simulated drives".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));
     lines.extend(wrapped(&facts.join(" · "), width));
     if let Some(shortfall) = prose::shortfall(outcome) {
@@ -77,7 +77,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         let more = energy::rows(parts, &mut table);
         lines.push(String::new());
         lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
-        lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more cell"))));
+        lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more point"))));
     }
     lines.push(String::new());
     let doubts = [prose::precision(parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];
@@ -167,18 +167,18 @@ const RULED: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─'))
     .content_lines(ContentLineStyle::none());
 
-/// `Random read, 4 KiB, depth 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
+/// `Random read, 4 KiB, queue depth 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
 /// and latencies are of one at a time unless a depth is given.
 fn short(row: &KeyFigure) -> String {
     let request = &row.request;
     let is_latency = !row.metric.is_throughput();
     let name = match row.name() {
         name if request.in_flight() == 1 && (is_latency || !request.pattern.is_random()) => {
-            name.replacen(", depth 1", "", 1)
+            name.replacen(", queue depth 1", "", 1)
         }
         name => name,
     };
-    name.trim_end_matches(" latency").replacen("Random mix ", "", 1)
+    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1)
 }
 
 fn figure(entry: Option<&Entry>, color: bool) -> Cell {

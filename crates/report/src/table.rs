@@ -46,7 +46,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: 
                 @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
                     @match entry {
                         Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric.unit())),
-                        None => td.number.unplanned title="The plan does not measure this" { span.dash { "–" } },
+                        None => td.number.unplanned title="Not part of the plan" { span.dash { "–" } },
                     }
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
@@ -80,8 +80,8 @@ fn figure_in(state: Option<&str>, figure: &Figure, unit: &str) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
         Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
-        Figure::TooFew => dash("Too few requests in a repeat to tell this percentile from the longest latency"),
-        Figure::NotGiven => dash("Such a measurement does not give this figure"),
+        Figure::TooFew => dash("Too few requests per repeat to tell this percentile from the maximum"),
+        Figure::NotGiven => dash("Not defined for this measurement"),
         Figure::Measured(interval) => html! {
             td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, unit))
                 data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
@@ -126,8 +126,8 @@ fn all_figures(part: &Part, rows: Rows) -> Markup {
                 (axis_head(part))
                 @for column in &columns { th.number scope="col" { (head(column)) } }
                 @if let Some(scale) = &scale { th.number scope="col" { "IOPS, " span.unit { "× at " (scale.first) } } }
-                @if with_max { th.number scope="col" { "Longest, " span.unit { "µs" } } }
-                @if with_limit { th scope="col" { "Held up by" } }
+                @if with_max { th.number scope="col" { "Maximum, " span.unit { "µs" } } }
+                @if with_limit { th scope="col" { "Bottleneck" } }
             } }
             (grouped(part, rows, columns.len() + 1 + more, |reading| html! {
                 @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
@@ -251,7 +251,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
                     }
                 } }
                 tr {
-                    th scope="row" { "Longest latency" } td.unit { "µs" }
+                    th scope="row" { "Maximum latency" } td.unit { "µs" }
                     @match other { Some(other) => (longest(other)), None => (figure(&Figure::NotMeasured, Metric::LatencyMean)) }
                     (longest(reading)) td.change {}
                 }
@@ -355,11 +355,8 @@ fn longest(reading: &Reading) -> Markup {
 /// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
 fn about_figures(part: &Part) -> String {
     let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
-    let tail = if is_told || part.trials().is_some() {
-        ""
-    } else {
-        "; the 99.99 % latency takes 10,000 requests in each repeat to tell"
-    };
+    let tail =
+        if is_told || part.trials().is_some() { "" } else { "; the 99.99 % latency needs 10,000 requests per repeat" };
     about_repeats(part) + tail
 }
 
@@ -392,9 +389,9 @@ pub(crate) fn imprecise(parts: &[Part]) -> Markup {
     }
     let table = html! {
         table {
-            caption { "Widest first" }
+            caption { "Widest intervals first" }
             thead { tr {
-                th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
+                th scope="col" { "Step" } th scope="col" { "Point" } th scope="col" { "Figure" }
                 th.number scope="col" { "Mean" } th.number scope="col" { "Interval" }
             } }
             tbody { @for (_, part, cell, title, told, interval) in &rows { tr {

@@ -13,7 +13,7 @@ use crate::RunId;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The folder for the file cannot be made.
-    #[error("results cannot be kept in {}: {error}; name a file elsewhere with --store FILE", path.display())]
+    #[error("results cannot be stored in {}: {error}; name another file with --store FILE", path.display())]
     Folder {
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum StoreError {
         known: i64,
     },
     /// What was named is no file.
-    #[error("{} is {kind}, where results cannot be kept; name a file with --store FILE", path.display())]
+    #[error("{} is {kind}, which cannot be a store; name a file with --store FILE", path.display())]
     Kind {
         /// What was named.
         path: PathBuf,
@@ -52,13 +52,16 @@ pub enum StoreError {
         kind: &'static str,
     },
     /// Others can change what root would open.
-    #[error("root opens no store in {}, for others can change what is in it and have root write to another file; make it and the folders above it root's, or your own and use sudo, with mode 755 (chown, chmod go-w), run assay as who owns it, or name a file elsewhere with --store FILE", folder.display())]
+    #[error("root does not open a store in {}: other users can modify that folder and redirect writes of root. Give it \
+        and its parent folders to root, or to yourself with sudo, with mode 755 (chown, chmod go-w), run assay as its \
+        owner, or name another file with --store FILE", folder.display())]
     Reach {
         /// The folder that the store is in, or would be.
         folder: PathBuf,
     },
     /// The file has more than one name.
-    #[error("{} has {names} names (hard links), and what belongs beside one of them is not beside the others; copy it (cp) and name the copy with --store FILE", path.display())]
+    #[error("{} has {names} hard links, and its journal is beside only one of them; copy it (cp) and name the copy \
+        with --store FILE", path.display())]
     Names {
         /// The file.
         path: PathBuf,
@@ -66,7 +69,8 @@ pub enum StoreError {
         names: u64,
     },
     /// A link that leads nowhere.
-    #[error("{} is a link to {}, where nothing is; a store is made only under its own name: name that with --store FILE", path.display(), target.display())]
+    #[error("{} is a dangling symbolic link to {}; a store is created only under its own name: name that with --store \
+        FILE", path.display(), target.display())]
     Link {
         /// The link.
         path: PathBuf,
@@ -74,7 +78,8 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// What is in the file is not what assay makes.
-    #[error("{} is not as assay makes a store: {what}; restore it from a backup or name another file with --store FILE", path.display())]
+    #[error("{} does not have the schema of a store: {what}; restore it from a backup or name another file with \
+        --store FILE", path.display())]
     Altered {
         /// The file.
         path: PathBuf,
@@ -82,7 +87,7 @@ pub enum StoreError {
         what: String,
     },
     /// Something stands where SQLite would write.
-    #[error("{} beside the store {} is {what}, which SQLite would follow; see who made it, and take it away", file.display(), path.display())]
+    #[error("{} beside the store {} is {what}, which SQLite would follow; find out who created it, and remove it", file.display(), path.display())]
     Beside {
         /// The store.
         path: PathBuf,
@@ -92,13 +97,14 @@ pub enum StoreError {
         what: &'static str,
     },
     /// The file was exchanged as it was opened.
-    #[error("{} became another file while it was opened; try again, and see who writes to its folder", path.display())]
+    #[error("{} was replaced while it was opened; try again, and find out who writes to its folder", path.display())]
     Swapped {
         /// The file.
         path: PathBuf,
     },
     /// Rows of a table stand in an order in which SQLite never writes them.
-    #[error("the rows of {table} in {} are out of order: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
+    #[error("the rows of {table} in {} are out of order: the store is damaged; restore it from a backup or name \
+        another file with --store FILE", path.display())]
     Disorder {
         /// The file.
         path: PathBuf,
@@ -106,7 +112,8 @@ pub enum StoreError {
         table: &'static str,
     },
     /// Reading takes longer than what is in the file could.
-    #[error("reading {} takes more steps than its length allows: it is damaged; restore it from a backup or name another file with --store FILE", path.display())]
+    #[error("reading {} takes more steps than its size allows: the store is damaged; restore it from a backup or name \
+        another file with --store FILE", path.display())]
     Endless {
         /// The file.
         path: PathBuf,
@@ -122,9 +129,9 @@ pub enum StoreError {
     },
     /// There is no such run.
     #[error("there is no run {run}; {}", match newest {
-        Some(RunId(1)) => "the store has run 1 alone".to_owned(),
+        Some(RunId(1)) => "the store has only run 1".to_owned(),
         Some(newest) => format!("the store has runs 1 to {newest}: `assay runs` lists them"),
-        None => "the store is empty: `assay review` makes the first".to_owned(),
+        None => "the store is empty: `assay review` creates the first run".to_owned(),
     })]
     NoSuchRun {
         /// What was asked for.
@@ -133,13 +140,13 @@ pub enum StoreError {
         newest: Option<RunId>,
     },
     /// Another process carries the run out.
-    #[error("run {run} is still going on in another process; let it finish, or end it first")]
+    #[error("run {run} is in progress in another process; wait for it, or stop it first")]
     Owned {
         /// The run.
         run: RunId,
     },
     /// It cannot be made sure that no other process carries the run out.
-    #[error("the lock {} cannot be made: {error}; make its folder writable or name a store elsewhere with --store FILE", path.display())]
+    #[error("the lock {} cannot be created: {error}; make its folder writable or name another store with --store FILE", path.display())]
     Lock {
         /// The file that would be locked.
         path: PathBuf,
@@ -149,7 +156,8 @@ pub enum StoreError {
     },
     /// A repeat of a cell is there already.
     #[error(
-        "repeat {repeat} of step `{step}` ({cell}) of run {run} is stored already; if another assay continues the same run, let it finish"
+        "repeat {repeat} of step `{step}` ({cell}) of run {run} is already stored; if another assay continues the same \
+         run, let it finish"
     )]
     Doubled {
         /// The run.
@@ -184,7 +192,7 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => "make it writable",
         Some(ErrorCode::CannotOpen) => "make it a file that can be written",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "let the other program that writes to it finish",
-        Some(ErrorCode::SystemIoFailure) => "see to its disk",
+        Some(ErrorCode::SystemIoFailure) => "check its disk",
         _ => "restore it from a backup",
     }
 }

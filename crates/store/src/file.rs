@@ -41,7 +41,8 @@ struct Found {
     is_empty: bool,
 }
 
-/// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process and
+/// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process
+/// and
 /// a loss of power.
 pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
     let found = match Found::at(path)? {
@@ -70,7 +71,8 @@ pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
     Ok((connection, budget))
 }
 
-/// Opens the store to be read, of whatever version, and what version that is. Nothing is changed and nothing made: where
+/// Opens the store to be read, of whatever version, and what version that is. Nothing is changed and nothing made:
+/// where
 /// there is no store, there is one without runs in memory.
 pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, Budget, i64), Cause> {
     let Some(found) = Found::at(path)?.filter(|found| !found.is_empty) else {
@@ -127,10 +129,12 @@ impl Found {
         if is_ours && open::handle_of_no_link(&self.named).is_ok() { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Makes sure that this is a store of a version that is known, by its header alone: SQLite is not asked yet. What else
+    /// Makes sure that this is a store of a version that is known, by its header alone: SQLite is not asked yet. What
+    /// else
     /// is in the file may make sense only together with what is beside it.
     ///
-    /// Source: SQLite's documentation, "Database File Format", §1.3 and §1.6: version at 60, application id at 68, number of
+    /// Source: SQLite's documentation, "Database File Format", §1.3 and §1.6: version at 60, application id at 68,
+    /// number of
     /// objects in the schema at 103.
     fn is_store(&self) -> Result<(), Cause> {
         const HEADER: usize = 105;
@@ -159,7 +163,8 @@ impl Found {
         }
     }
 
-    /// Makes sure, of what SQLite reads together with what is beside the file, that this is a store and as assay makes it,
+    /// Makes sure, of what SQLite reads together with what is beside the file, that this is a store and as assay makes
+    /// it,
     /// and that the file is the one that was found; which version it is.
     fn check(&self, connection: &Connection) -> Result<i64, Cause> {
         let transaction = connection.unchecked_transaction()?;
@@ -206,7 +211,8 @@ impl Found {
         std::fs::symlink_metadata(beside(&self.path, "-wal")).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and a
+    /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and
+    /// a
     /// journal may name any file to be removed.
     fn is_clean_beside(&self) -> Result<(), Cause> {
         for end in ["-wal", "-shm", "-journal"] {
@@ -214,7 +220,7 @@ impl Found {
             let found = match open::handle_of_no_link(&file) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) if error.raw_os_error() == Some(ELOOP) => Err("a link"),
-                Err(_) => Err("not to be looked at"),
+                Err(_) => Err("not accessible"),
                 Ok(_) if end == "-journal" && names_another(&file) => Err("a journal that names another file"),
                 Ok(handle) => self.is_own_beside(&handle),
             };
@@ -225,10 +231,11 @@ impl Found {
         Ok(())
     }
 
-    /// Whether a file beside the store is the store's; otherwise what it is. SQLite as root gives it to the store's owner, so
+    /// Whether a file beside the store is the store's; otherwise what it is. SQLite as root gives it to the store's
+    /// owner, so
     /// then it must be theirs already.
     fn is_own_beside(&self, handle: &File) -> Result<(), &'static str> {
-        let unknown = |_| "not to be looked at";
+        let unknown = |_| "not accessible";
         let (found, store) = (handle.metadata().map_err(unknown)?, self.handle.metadata().map_err(unknown)?);
         let is_ours = || !is_root() && open::is_own(handle).unwrap_or(false);
         if !found.is_file() {
@@ -291,7 +298,8 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema says
+/// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema
+/// says
 /// so, no value is longer than makes sense, a page that contradicts itself is an error, and no question takes for ever.
 fn guarded(connection: &mut Connection) -> rusqlite::Result<Budget> {
     for (option, on) in [

@@ -84,7 +84,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause>
     Ok(transaction.commit()?)
 }
 
-/// Puts before the tables of an earlier version what looks like those of this one, in the connection alone: the file stays
+/// Puts before the tables of an earlier version what looks like those of this one, in the connection alone: the file
+/// stays
 /// as it is.
 pub(crate) fn stand_in(connection: &Connection, found: i64) -> Result<(), Cause> {
     let lacking = (1..).zip(STEPS).filter(|(earlier, _)| *earlier >= found).map(|(_, lacks)| lacks);
@@ -126,7 +127,7 @@ pub(crate) fn check(connection: &Connection, version: i64, path: &Path) -> Resul
         let is_as_made = is_plain && wanted.get(&*name).is_some_and(|wanted| definition(&sql).as_ref() == Some(wanted));
         if !is_as_made {
             let a = if kind == "index" { "an" } else { "a" };
-            return Err(altered(format!("it holds {a} {kind} `{name}` that assay does not make")));
+            return Err(altered(format!("it has {a} {kind} `{name}` that is not part of the schema")));
         }
         found.insert(name);
     }
@@ -170,7 +171,8 @@ fn statements(text: &str) -> impl Iterator<Item = Made<'_>> {
     })
 }
 
-/// How a table or an index is made: what stands before its parentheses, and between them the definitions in any order, as
+/// How a table or an index is made: what stands before its parentheses, and between them the definitions in any order,
+/// as
 /// columns that were added later stand elsewhere.
 type Definition = (String, BTreeSet<String>);
 

@@ -173,8 +173,10 @@ impl Aftermath {
     /// If it is no file that promises are written to.
     pub fn guard(path: &Path) -> Result<(Option<String>, Result<(), TrialError>), TrialError> {
         if path.parent() != Some(Path::new(FOLDER)) || owner(path).is_none() {
-            let words =
-                format!("{}: promises stand in {FOLDER} alone, and assay starts this by itself", path.display());
+            let words = format!(
+                "{}: cleanup records are only in {FOLDER}, and assay starts this command itself",
+                path.display()
+            );
             return Err(TrialError::Lacks(words));
         }
         let owner = owner(path);
@@ -374,10 +376,11 @@ impl Undo {
     }
 }
 
-/// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left alone.
+/// Removes a file, a link itself, or a folder with all that is in it; a file system that is mounted there is left
+/// alone.
 fn remove(path: &Path) -> Result<(), TrialError> {
     if is_mounted_within(&Mount::all().map_err(TrialError::at(Mount::TABLE))?, path) {
-        let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is mounted there still; unmount it");
+        let cause = io::Error::new(io::ErrorKind::ResourceBusy, "something is still mounted there; unmount it");
         return Err(TrialError::at(path)(cause));
     }
     let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
@@ -489,7 +492,7 @@ mod tests {
         fs::write(path("kept/file"), "kept").unwrap();
         std::os::unix::fs::symlink(path("kept"), path("link")).unwrap();
         let restore = Undo::Restore { path: path("kept/file"), text: "lost".into() };
-        assert!(restore.carry_out().unwrap_err().to_string().contains("no setting"));
+        assert!(restore.carry_out().unwrap_err().to_string().contains("not a kernel setting"));
         Undo::Remove(path("link")).carry_out().unwrap();
         assert!(!path("link").is_symlink());
         assert_eq!(fs::read_to_string(path("kept/file")).unwrap(), "kept");
@@ -529,14 +532,14 @@ mod tests {
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
         fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("others can change"));
+        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("other users can modify"));
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
         Aftermath::within(&folder.path().join("link")).unwrap_err();
         let (book, kept) = (folder.path().join("1-2-0.json"), folder.path().join("kept"));
         fs::write(&kept, "kept").unwrap();
         fs::write(&book, serde_json::to_string(&[Undo::Remove(kept.clone())]).unwrap()).unwrap();
         // Wherever else it lies, it is nobody's promise to keep.
-        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("in /run/assay/aftermath alone"));
+        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("only in /run/assay/aftermath"));
         fs::set_permissions(&book, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
         settle(&book).unwrap();
         assert!(kept.exists());

@@ -28,7 +28,8 @@ pub struct Choice {
 pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Options of a program or settings of a server, which [`Experiment::check`](crate::Experiment::check) holds against
+    /// Options of a program or settings of a server, which [`Experiment::check`](crate::Experiment::check) holds
+    /// against
     /// what a plan may give.
     Text,
     /// A whole number from the first to the second.
@@ -43,7 +44,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(words) => f.write_str(&words.join(", ")),
-            Self::Text => f.write_str("a text; what it may hold is in the documentation"),
+            Self::Text => f.write_str("text; the documentation lists what is allowed"),
             Self::Count(least, most) => write!(f, "{least} to {most}"),
             Self::Bytes => f.write_str("a size, such as 4k or 1GiB"),
             Self::Time => f.write_str("a time, such as 10s"),
@@ -89,7 +90,7 @@ impl Choice {
     /// # Errors
     /// With what would be right.
     pub fn check(&self, text: &str) -> Result<(), ChoiceError> {
-        let wrong = |help: String| ChoiceError { found: format!("`{text}` is no {}", self.name), help };
+        let wrong = |help: String| ChoiceError { found: format!("`{text}` is not {}", self.name), help };
         match self.kind {
             Kind::Text => Ok(()),
             Kind::Word(words) if words.contains(&text) => Ok(()),
@@ -125,7 +126,7 @@ impl Choices {
         let Some(choice) = self.known.iter().find(|choice| choice.name == name) else {
             let names: Vec<&str> = self.known.iter().map(|choice| choice.name).collect();
             let help = format!("choose one of {}", names.join(", "));
-            return Err(ChoiceError { found: format!("`{name}` is not known here"), help });
+            return Err(ChoiceError { found: format!("unknown option `{name}`"), help });
         };
         choice.check(text)?;
         self.told.insert(choice.name, text.to_owned());

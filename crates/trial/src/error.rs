@@ -29,7 +29,7 @@ pub enum TrialError {
         said: String,
     },
     /// A program's output is not what it should be.
-    #[error("`{program}` said what was not understood: {found}")]
+    #[error("unexpected output of `{program}`: {found}")]
     Unexpected {
         /// The program.
         program: String,
@@ -55,7 +55,7 @@ pub enum TrialError {
     #[error(transparent)]
     Target(#[from] engine::TargetError),
     /// The user, or the system, asked for an end.
-    #[error("interrupted; what was measured until then is kept")]
+    #[error("interrupted; finished measurements are stored")]
     Interrupted,
 }
 

@@ -16,7 +16,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] =
 
 /// One go of a trial, besides where and what.
 pub struct Go<'g> {
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// Hears what is being done now, in a few words for the progress line: `pgbench, 16 clients`.
     pub tell: &'g (dyn Fn(&str) + Sync),
@@ -39,11 +39,13 @@ pub trait Experiment: std::fmt::Debug + Sync {
     /// What was found, what would be right and what to do.
     fn check(&self, choices: &Choices) -> Result<(), ChoicesError>;
 
-    /// The commands of other programs that one go starts for what it was told, as one would type them: `DEVICE` stands for
+    /// The commands of other programs that one go starts for what it was told, as one would type them: `DEVICE` stands
+    /// for
     /// the stage, `FOLDER` for where it is mounted. They are for `--dry-run`.
     fn commands(&self, choices: &Choices) -> Vec<String>;
 
-    /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if it
+    /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if
+    /// it
     /// can be done here.
     fn lacks(&self, choices: &Choices) -> Option<String>;
 

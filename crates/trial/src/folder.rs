@@ -16,7 +16,8 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A new folder in `place`, closed to others; its name begins so, goes on with the number of this process, and ends in
+    /// A new folder in `place`, closed to others; its name begins so, goes on with the number of this process, and ends
+    /// in
     /// what nobody can foresee.
     ///
     /// # Errors
@@ -27,7 +28,7 @@ impl Folder {
             open::own_folder(place).map_err(TrialError::at(place))?;
         }
         if !open::is_out_of_reach(place) {
-            let words = "others can change it or what it leads to; it must be root's and no link";
+            let words = "other users can modify it or its target; it must belong to root and not be a symbolic link";
             return Err(TrialError::Lacks(format!("{}: {words}", place.display())));
         }
         let path = Scratch::name(place, &format!("{start}-{}", std::process::id()));

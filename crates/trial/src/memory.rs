@@ -74,8 +74,10 @@ impl MemoryLimit {
         open::set(&inside, &std::process::id().to_string()).map_err(TrialError::at(inside))
     }
 
-    /// Leaves room in the group beside data that waits to be written to the stage, until what this gives is dropped. Where
-    /// the kernel does not slow writers of a group down, one full of such data has its processes ended for want of memory.
+    /// Leaves room in the group beside data that waits to be written to the stage, until what this gives is dropped.
+    /// Where
+    /// the kernel does not slow writers of a group down, one full of such data has its processes ended for want of
+    /// memory.
     ///
     /// Source: Linux, Documentation/ABI/testing/sysfs-class-bdi; Documentation/admin-guide/cgroup-v2.rst, "Writeback".
     ///
@@ -169,7 +171,8 @@ impl Groups {
         found.map_err(|reason| format!("memory cannot be limited here: {reason}"))
     }
 
-    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of version 2
+    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of
+    /// version 2
     /// account for memory.
     ///
     /// In version 1 a group may lie in that of the process. In version 2 one that has processes has no groups that
@@ -189,7 +192,7 @@ impl Groups {
         let mut above = home.ancestors().take_while(|group| group.starts_with(&second.point));
         let parent = above.find(|group| (*group != home || home == second.point) && passes_on(group));
         let parent =
-            parent.ok_or_else(|| format!("no group above {} passes the memory controller on", home.display()))?;
+            parent.ok_or_else(|| format!("no parent group of {} delegates the memory controller", home.display()))?;
         Ok(Self { parent: parent.to_owned(), home, limit: LIMIT_2 })
     }
 }
@@ -236,7 +239,7 @@ mod tests {
         assert_eq!(parent("0::/user/one/shell\n", &["/c"]), lies("/c"));
         assert_eq!(parent("0::/\n", &["/c"]), lies("/c"));
         let said = parent("0::/user\n", &["/c/user"]).unwrap_err();
-        assert_eq!(said, "no group above /c/user passes the memory controller on", "its own has processes");
+        assert_eq!(said, "no parent group of /c/user delegates the memory controller", "its own has processes");
         assert!(parent("0::/\n", &[]).is_err() && Groups::of(&[], "", |_| true).is_err());
     }
 

@@ -26,7 +26,7 @@ pub(crate) const FILE_SYSTEMS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "btrfs
 pub(crate) const FS: Choice = Choice {
     name: "fs",
     title: "File system",
-    about: "the file system that is made on the device",
+    about: "the file system created on the device",
     kind: Kind::Word(FILE_SYSTEMS),
     default: "ext4",
 };
@@ -35,7 +35,7 @@ pub(crate) const FS: Choice = Choice {
 pub(crate) const MKFS: Choice = Choice {
     name: "mkfs",
     title: "mkfs options",
-    about: "options for mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
+    about: "options of mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
     kind: Kind::Text,
     default: "",
 };
@@ -44,7 +44,7 @@ pub(crate) const MKFS: Choice = Choice {
 pub(crate) const MOUNT: Choice = Choice {
     name: "mount",
     title: "Mount options",
-    about: "options as follow mount -o: noatime,logbufs=8",
+    about: "options of mount -o: noatime,logbufs=8",
     kind: Kind::Text,
     default: "",
 };
@@ -151,7 +151,7 @@ impl Mounted {
 /// What this machine lacks to make and mount such a file system; none if nothing.
 pub(crate) fn lacks(fs: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
-        return Some("file systems are mounted by root alone; run it as root".to_owned());
+        return Some("mounting file systems needs root; run it as root".to_owned());
     }
     let (program, package) = format::program(fs);
     if !Tools::of_system().has(&program) {
@@ -162,7 +162,7 @@ pub(crate) fn lacks(fs: &str) -> Option<String> {
     if !is_known() {
         Tools::of_system().run("modprobe", &[fs], std::time::Duration::from_secs(20)).ok();
     }
-    (!is_known()).then(|| format!("this kernel has no {fs}; choose another file system"))
+    (!is_known()).then(|| format!("this kernel does not support {fs}; choose another file system"))
 }
 
 pub use make::MakeOptions;

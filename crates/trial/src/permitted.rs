@@ -202,7 +202,7 @@ impl Value {
         if fits {
             return Ok(());
         }
-        Err(wrong(format!("`{}` is no value of {of}", shown(text)), format!("give {}", self.wanted()), at, text))
+        Err(wrong(format!("`{}` is not a value of {of}", shown(text)), format!("give {}", self.wanted()), at, text))
     }
 
     /// What would be right.
@@ -255,8 +255,8 @@ pub(crate) fn not_permitted(of: &str, word: &str, known: &[&str], at: usize, par
 }
 
 fn alone(program: &str, word: &str, at: usize) -> Refused {
-    let found = format!("`{}` is no option of {program}", shown(word));
-    wrong(found, "leave it out: the device is the target's, and a plan names no other".to_owned(), at, word)
+    let found = format!("`{}` is not an option of {program}", shown(word));
+    wrong(found, "leave it out: the plan's target is the only device".to_owned(), at, word)
 }
 
 pub(crate) fn wrong(found: String, help: String, at: usize, word: &str) -> Refused {
@@ -320,9 +320,9 @@ mod tests {
     #[test]
     fn what_is_in_no_table_is_refused_with_its_place_and_what_would_be_right() {
         let table = [
-            ("-q /dev/sda", "/dev/sda", "names no other"),
-            ("-q --", "--", "names no other"),
-            ("-", "-", "names no other"),
+            ("-q /dev/sda", "/dev/sda", "the only device"),
+            ("-q --", "--", "the only device"),
+            ("-", "-", "the only device"),
             ("-x", "-x", "permitted are -q, -K, -b"),
             ("-qx 1", "x", "permitted are"),
             ("--nodesiz 4k", "--nodesiz", "did you mean `--nodesize`?"),

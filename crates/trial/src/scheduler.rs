@@ -11,7 +11,7 @@ use crate::{Aftermath, Choice, Kind, Promise, Stage, TrialError, Undo};
 pub(crate) const SCHEDULER: Choice = Choice {
     name: "scheduler",
     title: "Scheduler",
-    about: "the I/O scheduler of the device, which is restored afterwards",
+    about: "the I/O scheduler of the device; restored afterwards",
     kind: Kind::Word(&["as-found", "none", "mq-deadline", "kyber", "bfq"]),
     default: "as-found",
 };
@@ -59,7 +59,7 @@ impl Scheduler {
 
 fn not_offered(wanted: &str, setting: &str, device: &Path) -> TrialError {
     let (device, offered) = (device.display(), names(setting).collect::<Vec<&str>>().join(", "));
-    TrialError::Lacks(format!("the kernel does not offer the scheduler {wanted} for {device}; choose one of {offered}"))
+    TrialError::Lacks(format!("the kernel has no scheduler {wanted} for {device}; choose one of {offered}"))
 }
 
 /// The names in a setting such as `none [mq-deadline] bfq`.

@@ -15,47 +15,47 @@ const DEPTH_MAX: u64 = 65_536;
 pub enum Invalid {
     #[error("block size {found} is not a whole number of 512 B sectors; try 512 or 4k")]
     Block { found: Bytes },
-    #[error("block size {found} is too large: a request holds at most 2 TiB; try 1m")]
+    #[error("block size {found} is too large: the maximum is 2 TiB; try 1m")]
     BlockTooLarge { found: Bytes },
-    #[error("queue depth {depth} × {workers} workers asks for nothing; both must be at least 1")]
+    #[error("queue depth {depth} × {workers} workers: both must be at least 1")]
     Nobody { depth: u32, workers: u32 },
     #[error("queue depth {depth} × {workers} workers is more than {max} requests in flight; lower iodepth or numjobs")]
     TooDeep { depth: u32, workers: u32, max: u64 },
-    #[error("a read share of {found} % is more than everything; give 0 to 100")]
+    #[error("a read share of {found} % is out of range; give 0 to 100")]
     ReadShare { found: u8 },
     #[error("offset {found} is not a whole number of 512 B sectors")]
     Offset { found: Bytes },
-    #[error("offset {offset} is beyond the target's {capacity}; give a smaller offset")]
+    #[error("offset {offset} is beyond the end of the target, {capacity}; give a smaller offset")]
     OffsetBeyond { offset: Bytes, capacity: Bytes },
-    #[error("size {size} from offset {offset} is more than the target's {capacity}; give a smaller size")]
+    #[error("size {size} from offset {offset} exceeds the target's {capacity}; give a smaller size")]
     TooLarge { size: Bytes, offset: Bytes, capacity: Bytes },
     #[error(
         "size {size} holds fewer blocks of {block} than the {workers} workers; give a larger size or a smaller block"
     )]
     TooSmall { size: Bytes, block: Bytes, workers: u32 },
-    #[error("nothing says when to stop; give runtime, number_ios or io_size")]
+    #[error("there is no end; give runtime, number_ios or io_size")]
     Endless,
     #[error(
         "the workload would stop before its first request of {block}; give a longer runtime, a number_ios of at least 1, \
          or an io_size of at least one block"
     )]
     EndsAtOnce { block: Bytes },
-    #[error("a random share of {found} % is more than everything; give 0 to 100")]
+    #[error("a random share of {found} % is out of range; give 0 to 100")]
     RandomShare { found: u8 },
-    #[error("data that compresses by {found} % is less than nothing; give 0 to 100")]
+    #[error("a compressible share of {found} % is out of range; give 0 to 100")]
     Compressible { found: u8 },
     #[error(
-        "{found} cannot be passed over after each request; give a whole number of 512 B sectors, and that only after a \
-         sequential pattern, as rw=read:60k"
+        "cannot skip {found} after each request; give a multiple of 512 B, and only with a sequential pattern, as \
+         rw=read:60k"
     )]
     Skip { found: Bytes },
     #[error(
-        "norandommap=0 asks for every block once, which takes a random pattern of one block size over the whole span; \
-         leave out bssplit, blockalign, percentage_random and random_distribution, or norandommap"
+        "norandommap=0 covers every block once, which needs a random pattern of one block size over the whole active \
+         range; leave out bssplit, blockalign, percentage_random and random_distribution, or norandommap"
     )]
     OnceEach,
     #[error(
-        "sprandom decides where each write falls, which takes rw=randwrite of one block size; leave out bssplit, \
+        "sprandom determines the offset of each write, which needs rw=randwrite of one block size; leave out bssplit, \
          blockalign, percentage_random, random_distribution, norandommap=0, verify and read_iolog, or sprandom"
     )]
     SteadyOrder,
@@ -63,50 +63,48 @@ pub enum Invalid {
     Alignment { found: Bytes },
     #[error("fsync and fdatasync both ask for flushes; give one of them")]
     TwoFlushes,
-    #[error("pauses after bursts of no request never end; give thinktime_blocks of at least 1")]
+    #[error("thinktime_blocks must be at least 1")]
     EmptyBurst,
-    #[error("requests that come at a rate do not wait for a pause; give rate_iops or thinktime, not both")]
+    #[error("rate_iops and thinktime exclude each other; give one of them")]
     TwoPaces,
-    #[error("a share of {found} % of repeated blocks is more than everything; give 0 to 100")]
+    #[error("a share of {found} % duplicate blocks is out of range; give 0 to 100")]
     Duplicates { found: u8 },
-    #[error("verify_only and verify_fatal are details of verify, which is off; give verify=crc32c, or leave them out")]
+    #[error("verify_only and verify_fatal need verify, which is off; give verify=crc32c, or leave them out")]
     VerifiesNothing,
     #[error(
-        "verify checks what the workload itself has written, and this one writes nothing; choose a pattern that writes, or \
+        "verify checks data that the workload wrote, and this one writes nothing; choose a pattern that writes, or \
          give the options of the run that wrote, with verify_only=1"
     )]
     NothingToVerify,
     #[error(
-        "verify must know what each block holds, which takes requests that are whole blocks of one size; leave out \
-         bssplit, percentage_random, and a blockalign or a gap that is no multiple of bs, or leave out verify"
+        "verify needs requests of whole blocks of one size; leave out bssplit, percentage_random, and a blockalign or \
+         a gap that is no multiple of bs, or leave out verify"
     )]
     VerifiedParts,
-    #[error(
-        "verify makes every block differ from all others, so that none is repeated; give verify or dedupe_percentage"
-    )]
+    #[error("verify makes every block unique, so there are no duplicates; give verify or dedupe_percentage")]
     VerifiedDuplicates,
     #[error(
-        "how much was written in a time cannot be known afterwards, so that verify_only takes no runtime; write with \
+        "the amount written in a runtime is not known afterwards, so verify_only excludes runtime; write with \
          number_ios or io_size and no runtime, and give the same here"
     )]
     VerifyOnlyForATime,
-    #[error("{found} requests a second are more than one a nanosecond; give a lower rate_iops")]
+    #[error("{found} IOPS is more than one request per nanosecond; give a lower rate_iops")]
     RateTooHigh { found: u32 },
-    #[error("nothing is named that could be replayed; give read_iolog=FILE, or leave out what begins with replay_")]
+    #[error("there is no trace to replay; give read_iolog=FILE, or leave out the replay_ options")]
     ReplayOfNothing,
     #[error("a trace is replayed by one worker, not by {workers}; give numjobs=1, or a job for each trace")]
     ReplayWorkers { workers: u32 },
     #[error("a replay keeps the times of its trace; leave out thinktime and rate_iops, or give replay_time_scale")]
     ReplayPaced,
-    #[error("at {found} % of the recorded speed no request ever comes; give a replay_time_scale of at least 1")]
+    #[error("replay_time_scale={found} is too small; give at least 1")]
     ReplayStands { found: u32 },
-    #[error("a replay_scale of {found} divides by nothing; give at least 1")]
+    #[error("replay_scale={found} is too small; give at least 1")]
     ReplayScale { found: u32 },
     #[error("the trace {source_name} has not been read; traces are read for `assay run` and `assay review`")]
     TraceUnread { source_name: String },
     #[error(
-        "the trace {source_name} ends at {}, beyond the {} that are used of the target; give a target or a size of at \
-         least that, or replay_scale={scale}, which brings every place nearer",
+        "the trace {source_name} ends at {}, beyond the active range of {}; give a target or a size of at least that, \
+         or replay_scale={scale}, which divides all offsets",
         amount(*end), amount(*room)
     )]
     TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
@@ -290,15 +288,15 @@ mod tests {
             (Workload { block: Bytes::new(1000), ..ten_seconds() }, "512 B sectors"),
             (Workload { queue_depth: 0, ..ten_seconds() }, "at least 1"),
             (Workload { workers: 100_000, ..ten_seconds() }, "in flight"),
-            (Workload { size: Some(Bytes::from_gib(2)), ..ten_seconds() }, "more than the target's 1 GiB"),
-            (Workload { offset: Bytes::from_gib(1), ..ten_seconds() }, "beyond the target's"),
-            (Workload { stop: Stop::default(), ..ten_seconds() }, "when to stop"),
+            (Workload { size: Some(Bytes::from_gib(2)), ..ten_seconds() }, "exceeds the target's 1 GiB"),
+            (Workload { offset: Bytes::from_gib(1), ..ten_seconds() }, "beyond the end of the target"),
+            (Workload { stop: Stop::default(), ..ten_seconds() }, "there is no end"),
             (Workload { stop: Stop::after_requests(0), ..ten_seconds() }, "before its first request"),
             (Workload { block: Bytes::from_gib(1), workers: 2, ..ten_seconds() }, "fewer blocks"),
             (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
             (Workload { sizes: Some("512/99:2g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
             (Workload { random_percent: 101, ..ten_seconds() }, "random share of 101 %"),
-            (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "takes rw=randwrite of one block size"),
+            (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "needs rw=randwrite of one block size"),
             (Workload { compressible: 101, ..ten_seconds() }, "101 %"),
             (Workload { align: Some(Bytes::new(100)), ..ten_seconds() }, "alignment 100 B"),
             (Workload { fsync: 1, fdatasync: 1, ..ten_seconds() }, "give one of them"),
@@ -308,7 +306,7 @@ mod tests {
                     arrival: Arrival { rate: 1, think: Nanos::from_secs(1), ..Arrival::default() },
                     ..ten_seconds()
                 },
-                "not both",
+                "exclude each other",
             ),
         ];
         let verified = |workload: Workload| {
@@ -322,8 +320,8 @@ mod tests {
             (verified(Workload { random_percent: 50, ..ten_seconds() }), "of one size"),
             (verified(Workload { align: Some(Bytes::new(512)), ..ten_seconds() }), "no multiple of bs"),
             (verified(Workload { duplicates: 5, ..ten_seconds() }), "verify or dedupe_percentage"),
-            (verified(Workload { verify: only, ..ten_seconds() }), "takes no runtime"),
-            (Workload { verify: only, ..ten_seconds() }, "details of verify"),
+            (verified(Workload { verify: only, ..ten_seconds() }), "excludes runtime"),
+            (Workload { verify: only, ..ten_seconds() }, "need verify"),
             (
                 verified(Workload { stop: Stop::after_bytes(Bytes::from_kib(4)), workers: 2, ..ten_seconds() }),
                 "before its first request",

@@ -29,7 +29,7 @@ impl Workload {
 
     /// The same in words, a phrase each; of a replay what is not the trace's.
     pub fn details(&self) -> Vec<String> {
-        let skip = (self.skip > Bytes::ZERO).then(|| format!("passing over {} after each", self.skip));
+        let skip = (self.skip > Bytes::ZERO).then(|| format!("skipping {} after each", self.skip));
         let others = self.details_given().map(|(field, _)| field.detail(self)).filter(|words| !words.is_empty());
         skip.into_iter().chain(others).collect()
     }

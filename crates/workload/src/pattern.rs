@@ -49,8 +49,8 @@ impl Pattern {
             Self::RandRead => "random read",
             Self::RandWrite => "random write",
             Self::RandTrim => "random trim",
-            Self::ReadWrite => "sequential mix",
-            Self::RandRw => "random mix",
+            Self::ReadWrite => "mixed sequential",
+            Self::RandRw => "mixed random",
         }
     }
 

@@ -355,7 +355,7 @@ mod tests {
             (replay(|replay| replay.source.clear()), "read_iolog=FILE"),
             (replay(|replay| replay.pace = ReplayPace::Recorded { percent: 0 }), "replay_time_scale"),
             (replay(|replay| replay.pace = ReplayPace::Think.at(0)), "replay_time_scale"),
-            (replay(|replay| replay.scale = 0), "replay_scale of 0"),
+            (replay(|replay| replay.scale = 0), "replay_scale=0"),
         ] {
             let said = workload.span(Bytes::from_gib(1)).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");

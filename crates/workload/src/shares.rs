@@ -12,13 +12,13 @@ pub enum ListError {
     #[error(transparent)]
     Quantity(#[from] ParseError),
     /// There are more lists than kinds of requests.
-    #[error("{found} lists are more than reads, writes and trims have; give at most three, with commas between")]
+    #[error("{found} lists, but there are only reads, writes and trims; give at most three, separated by commas")]
     TooManyLists {
         /// How many there are.
         found: usize,
     },
     /// An entry that nothing falls to.
-    #[error("a share of 0 % in `{found}` is nothing; leave the entry out")]
+    #[error("`{found}` has a share of 0 %; leave the entry out")]
     Nothing {
         /// The list.
         found: String,
@@ -33,7 +33,7 @@ pub enum ListError {
     },
     /// The text is not a distribution that is known.
     #[error(
-        "`{found}` is not a distribution of addresses; use random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90"
+        "`{found}` is not a distribution of offsets; use random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90"
     )]
     UnknownDistribution {
         /// The text as given.

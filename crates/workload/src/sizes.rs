@@ -138,7 +138,7 @@ mod tests {
             ("4q/100", "unknown unit `q`"),
             ("4k/101", "at most 100 %"),
             ("4k/half:8k", "half"),
-            ("", "nothing given"),
+            ("", "empty value"),
             ("4k,4k,4k,4k", "at most three"),
         ] {
             let said = text.parse::<Sizes>().expect_err(text).to_string();

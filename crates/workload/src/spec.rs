@@ -55,7 +55,7 @@ pub struct Workload {
     pub queue_depth: u32,
     /// How many workers \[`numjobs`\].
     pub workers: u32,
-    /// Where the span that is used begins \[`offset`\].
+    /// Start of the active range \[`offset`\].
     pub offset: Bytes,
     /// Where the span begins, in percent of what the target has; becomes `offset` on a target whose capacity is known
     /// ([`Workload::on`]) \[`offset=50%`\].

@@ -67,17 +67,18 @@ impl fmt::Display for Damage {
         let (block, at) = (block.get(), at.get());
         let expected = if *expected == 0 { "its write".to_owned() } else { format!("write {expected}") };
         match kind {
-            DamageKind::Lost => write!(f, "block at {block}: {expected} is lost: nothing of this run is there"),
+            DamageKind::Lost => write!(f, "block at {block}: {expected} is lost: the block holds no data of this run"),
             DamageKind::Stale { found } => {
-                write!(f, "block at {block}: {expected} is lost: the data of write {found} is still there")
+                write!(f, "block at {block}: {expected} is lost: the block still holds the data of write {found}")
             }
             DamageKind::Torn { arrived } => write!(
                 f,
-                "block at {block}: {expected} is torn: {arrived} of its sectors are there, {sectors} from {at} on are not"
+                "block at {block}: {expected} is torn: {arrived} of its sectors are present, {sectors} from {at} on \
+                 are not"
             ),
             DamageKind::Misdirected { belongs } => write!(
                 f,
-                "block at {block}: at {at} is data that was written to {}: a write or a read went to the wrong place",
+                "block at {block}: at {at} is data that was written to {}: a write or a read went to the wrong offset",
                 belongs.get()
             ),
             DamageKind::Corrupt => {
@@ -273,8 +274,8 @@ mod tests {
         let torn = [&sealed(AT, 9)[..512], &[0; 3584]].concat();
         assert_eq!(
             damage(&torn).to_string(),
-            "block at 65536: write 9 is torn: 1 of its sectors are there, 7 from 66048 on are not"
+            "block at 65536: write 9 is torn: 1 of its sectors are present, 7 from 66048 on are not"
         );
-        assert!(damage(&sealed(AT, 3)).to_string().contains("the data of write 3 is still there"));
+        assert!(damage(&sealed(AT, 3)).to_string().contains("still holds the data of write 3"));
     }
 }

@@ -118,7 +118,7 @@ impl Export {
         let turns = if matches!(drive, Device::Disk(_)) { ROTATIONAL } else { 0 };
         Self {
             name: name.to_owned(),
-            description: format!("{name}, {capacity}: a simulated drive that answers in its own time"),
+            description: format!("{name}, {capacity}: a simulated drive with its own timing"),
             size: capacity,
             block: block.max(SECTOR),
             flags: FLAGS | MULTI_CONN | FAST_ZERO | turns,

@@ -36,49 +36,49 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The options of `assay attach`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive, by a name of `assay drives`, with or without sim: before it [default with --image: x25-m]
+    /// The drive: a name of `assay drives`, with or without sim: [default with --image: x25-m]
     #[arg(required_unless_present = "image")]
     drive: Option<String>,
 
-    /// A disk image, as it is written to a drive: the drive becomes as large as it, and holds it
+    /// A raw disk image: the drive takes its size and contents
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "backing")]
     image: Option<PathBuf>,
 
-    /// Leave the image as it is: what is written goes with the drive
+    /// Do not modify the image: writes are lost when the drive is detached
     #[arg(long, requires = "image")]
     snapshot: bool,
 
-    /// The file that holds the data, made if it is not there [default: one that is removed afterwards]
+    /// The file that holds the data, created if missing [default: a temporary file]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     backing: Option<PathBuf>,
 
-    /// Keep the data in a file that is there and that assay did not make for that: it is made as long as the drive, and what
-    /// is in it is what the drive holds
+    /// Use an existing --backing file that assay did not create: it is extended to the drive's size, and its contents
+    /// become the drive's
     #[arg(long, requires = "backing")]
     overwrite: bool,
 
-    /// The file that holds the drive's own state, such as its mapping and wear: it goes on from there, and is saved there
-    /// when it is detached [default: that of --backing with .state behind it]
+    /// The file of the drive's internal state, such as its mapping table and wear: loaded now, and saved when the drive
+    /// is detached [default: the name of --backing with .state appended]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     state: Option<PathBuf>,
 
-    /// Seconds of the drive for each second of the machine: 0.25 makes a drive four times slower
+    /// Speed of the drive relative to real time: 0.25 makes it four times slower
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::target::speed)]
     speed: f64,
 
-    /// Attach it worn: written full, and then over again at random
+    /// Attach the drive worn: filled sequentially, then overwritten by random writes
     #[arg(long)]
     worn: bool,
 
-    /// Look for requests all the time instead of sleeping, which takes a processor
+    /// Poll for requests instead of sleeping; takes a whole CPU
     #[arg(long)]
     busy: bool,
 
-    /// Make devices for the partitions of what is on it
+    /// Create devices for its partitions
     #[arg(long)]
     partitions: bool,
 
-    /// Serve it on a Unix socket by the NBD protocol instead, which needs no root
+    /// Serve it on a Unix socket by the NBD protocol instead; needs no root
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
     nbd: Option<PathBuf>,
 
@@ -87,22 +87,22 @@ pub struct Arguments {
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath, conflicts_with = "nbd")]
     vhost_user: Option<PathBuf>,
 
-    /// Make it a block device by the kernel's ublk driver instead, without FUSE and a loop device
+    /// Attach it by the kernel's ublk driver instead of FUSE and a loop device
     #[cfg(feature = "ublk")]
     #[arg(long, conflicts_with = "nbd")]
     #[cfg_attr(feature = "vhost-user", arg(conflicts_with = "vhost_user"))]
     ublk: bool,
 
-    /// Cut the drive's power after it has answered so many requests, the kernel's own among them
+    /// Cut the drive's power after this many completed requests, including the kernel's own
     #[arg(long, value_name = "N", value_parser = number::within::<u64>(0..=u64::MAX))]
     power_cut_after: Option<u64>,
 
-    /// Have it do something wrong: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE,
-    /// vanish, vanish-after=N; with every=N for one request of so many. Several times for several
+    /// Inject a fault: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE,
+    /// vanish, vanish-after=N; with every=N for one request in N. May be given several times
     #[arg(long = "fault", value_name = "FAULT", value_parser = fault_of)]
     faults: Vec<Fault>,
 
-    /// Go on in the background once the device is there
+    /// Continue in the background once the device exists
     #[arg(long)]
     daemon: bool,
 }
@@ -184,14 +184,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     say(&format!("{}\n", device.display()))?;
     let way = match attachment.floor() {
         Some(floor) => format!(
-            "the way there costs {} a read and {} a write, which is taken off. {}",
+            "the attachment adds {} per read and {} per write, which is subtracted. {}",
             floor.read,
             floor.write,
             quickest.warning(floor, arguments.speed).map(|words| words + " ").unwrap_or_default()
         ),
-        None => "what the way there costs is not known, and comes on top. ".to_owned(),
+        None => "the latency of the attachment is unknown and adds to the drive's. ".to_owned(),
     };
-    tell(format_args!("{} answers as {name} would; {way}{found}{from}", device.display()));
+    tell(format_args!("{} has the timing of {name}; {way}{found}{from}", device.display()));
     serve(&attachment, &stop);
     let mut drive = attachment.detach()?;
     match state {
@@ -241,18 +241,18 @@ fn begun(
     }
     if arguments.worn {
         return Err(Failure::usage(format!(
-            "the drive goes on from {path}, and --worn makes another: leave out --worn, remove {path}, or give another --state"
+            "--worn makes a new drive, and {path} has the state of an old one: leave out --worn, remove {path}, or give another --state"
         )));
     }
     let Resumed { drive, is_behind, knows_data } = state.resume(preset, kept.as_deref()).map_err(Failure::usage)?;
     kept.filter(|_| knows_data).map(DataFile::is_vouched_for);
     let written = drive.counters().host_written;
     let behind = if is_behind {
-        " The data was written after that was saved, as when a server is killed: of this the drive does not know."
+        " The data is newer than the saved state, as after a killed server; the drive does not know these writes."
     } else {
         ""
     };
-    Ok((drive, format!("It goes on from {path}, after {written} written.{behind} ")))
+    Ok((drive, format!("It continues from {path}, after {written} written.{behind} ")))
 }
 
 /// Says something to whoever listens; in the background nobody does.
@@ -270,14 +270,14 @@ fn serve(attachment: &Attachment, stop: &AtomicBool) {
                 return;
             }
             tell(format_args!(
-                "{device} is in use: unmount what is on it, or end its clients, first; nothing is unmounted by force"
+                "{device} is in use: unmount it or disconnect its clients first; nothing is unmounted by force"
             ));
         }
         if let Some(cut) = attachment.live().cut.filter(|_| had_power) {
             had_power = false;
             tell(format_args!(
-                "{device}: the power was cut after {} answers; requests in flight that failed: {}; sectors that are what they \
-                 were before: {}. Detach it, and attach it again with the same --backing.",
+                "{device}: power cut after {} completions; requests in flight that failed: {}; sectors with old data: \
+                 {}. Detach it, and attach it again with the same --backing.",
                 cut.answered, cut.unanswered, cut.sectors
             ));
         }

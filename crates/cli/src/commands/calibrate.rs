@@ -18,24 +18,24 @@ pub struct Arguments {
     /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`
     drive: String,
 
-    /// The review to fit it to: a name of `assay replicate`, or the file of its figures
+    /// The review to fit to: a name of `assay replicate`, or the file of its figures
     #[arg(long, value_name = "REVIEW|FILE")]
     figures: String,
 
-    /// What may be changed, within which bounds: `nand.read=20us..80us`, several apart by commas [default: every
-    /// duration in the drive's file, from half to twice]
+    /// Parameters to fit and their bounds: `nand.read=20us..80us`, separated by commas [default: every duration in the
+    /// drive's file, from half to twice]
     #[arg(long, value_name = "LIST", value_parser = parameters)]
     parameters: Option<List>,
 
-    /// Fit only to figures whose names hold this; may be given again
+    /// Fit only to figures whose names contain this; may be given several times
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// Where the fitted drive's file goes [default: DRIVE-fitted.toml]
+    /// The file for the fitted drive [default: DRIVE-fitted.toml]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// The origin of all random choices
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
@@ -87,10 +87,10 @@ fn told(done: &Calibration) -> String {
         "─".repeat(80)
     );
     text += &done.parameters.iter().map(row).collect::<String>();
-    text += "\n±10 % is how much the median error of the fitted figures grows, at most, with a\n\
-             tenth more or less. Where that is little, the figures do not tell the parameter.\n";
+    text += "\n±10 %: the largest growth of the median error of the fitted figures when the\n\
+             parameter changes by 10 %. Where it is small, the figures do not determine it.\n";
     if done.parameters.iter().any(Fitted::is_at_bound) {
-        text += "▲ lies on a bound: a better value may lie beyond.\n";
+        text += "▲ at a bound: the best value may lie beyond.\n";
     }
     text += &format!("\n{:<10}{:>30}{:>36}\n{}\n", "Figures", "Before", "After", "─".repeat(80));
     text += &tallies("Fitted", &done.fitted);

@@ -26,7 +26,7 @@ enum OfDrives {
         /// Its name
         name: String,
     },
-    /// Print what one says of itself when it is new, as `smartctl --json -a` does
+    /// Print the SMART data of a new one, as `smartctl --json -a` does
     Smart {
         /// Its name
         name: String,
@@ -47,7 +47,7 @@ enum Named {
         /// Its name
         name: String,
     },
-    /// List what a step can try above the drive, or all that one kind can be told
+    /// List the kinds of trial (file systems, databases, boot), or the options of one kind
     Trials {
         /// The kind
         kind: Option<String>,
@@ -96,7 +96,7 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
                 let plan = read(&format!("plans/{name}.toml"), text)?;
                 lines += &entry(name, 20, &plan.title);
             }
-            say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` follows it.\n"))
+            say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` runs it.\n"))
         }
         Some(Named::Show { name }) => {
             let source = catalog::find(name)?;
@@ -105,7 +105,7 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
         }
         Some(Named::Trials { kind: None }) => {
             let lines: String = EXPERIMENTS.iter().map(|kind| entry(kind.name(), 14, kind.about())).collect();
-            say(&format!("{lines}\n`assay plans trials KIND` says what a step with `do = \"KIND\"` can be told.\n"))
+            say(&format!("{lines}\n`assay plans trials KIND` lists the options of a step with `do = \"KIND\"`.\n"))
         }
         Some(Named::Trials { kind: Some(name) }) => trial(name),
     }

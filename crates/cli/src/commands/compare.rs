@@ -16,38 +16,35 @@ use crate::format::Format;
 use crate::terminal::{notice, say, width};
 
 const AFTER_HELP: &str = "\
-A difference is called real where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all \
-figures that are compared. The more figures, the more repeats that takes: 8 of each cell for up to 321 tests. Fewer \
-figures (--step, --metric) take fewer repeats. Mean latency that is throughput turned over shares its test.
+A difference is significant where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all compared figures. More figures need more repeats: 8 of each point for up to 321 tests. Fewer figures (--step, --metric) need fewer repeats. Mean latency that is the reciprocal of throughput shares its test.
 
-Exit codes: 0 compared, and with --fail-if-worse nothing is really worse by more; 1 something is; \
-2 the runs cannot be compared, or so few repeats could never fail the guard.";
+Exit codes: 0 compared, and with --fail-if-worse no figure is significantly worse by more; 1 a figure is; 2 the runs cannot be compared, or have too few repeats for --fail-if-worse to ever fail.";
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The runs: numbers of `assay runs`, or `last`; all are held against the first
+    /// The runs: numbers of `assay runs`, or `last`; all are compared with the first
     #[arg(value_name = "RUN", required = true, num_args = 1..)]
     runs: Vec<Which>,
 
-    /// Compare this step alone; may be given several times
+    /// Compare only this step; may be given several times
     #[arg(long, value_name = "NAME")]
     step: Vec<String>,
 
-    /// Compare this figure alone; may be given several times
+    /// Compare only this figure; may be given several times
     #[arg(long, value_parser = aspects())]
     metric: Vec<Aspect>,
 
-    /// End with exit code 1 if a figure of a cell or a trial is really worse, and by more than this share
+    /// Exit with code 1 if a figure is significantly worse by more than this share
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_if_worse: Option<f64>,
 
-    /// What to print: for people or for programs
+    /// Output format: text or JSON
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// The folder for the report; without it only `--format text` writes one, to assay-reports
+    /// Folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -96,8 +93,8 @@ fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
     let mute = comparison.count(Verdict::CannotBeShown);
     if mute == comparison.contrasts.len() {
         return Err(Failure::usage(format!(
-            "--fail-if-worse could never fail: with so few repeats no difference can be called real, however large, among {} \
-             tests. Measure each cell or point {} times (--repeats), or guard fewer figures (--step, --metric)",
+            "--fail-if-worse could never fail: with so few repeats no difference can be significant, however large, \
+             among {} tests. Measure each point {} times (--repeats), or guard fewer figures (--step, --metric)",
             comparison.questions(),
             comparison.repeats_needed()
         )));

@@ -12,12 +12,12 @@ use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "docs/configuration.md says how variables are named and what the file looks like.")]
+#[command(after_help = "docs/configuration.md has the names of the variables and the format of the file.")]
 pub struct Arguments {
     /// Show every option of this command, also those that nothing sets
     command: Option<String>,
 
-    /// How to print that
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -58,7 +58,7 @@ fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Co
         page += "\nNothing is set; `assay config COMMAND` shows a command's options and variables.\n";
     }
     for stranger in settings.strangers(whole) {
-        page += &format!("\n{stranger} sets nothing: no option has this name.\n");
+        page += &format!("\n{stranger} has no effect: no option has this name.\n");
     }
     page
 }

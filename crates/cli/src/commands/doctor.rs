@@ -29,7 +29,7 @@ const REMEDY: usize = 11;
 /// What was asked on the command line.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Arguments {
-    /// How to print what was found
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -151,13 +151,13 @@ mod tests {
         vec![
             Check {
                 name: "io_uring",
-                ability: "keep many requests in flight",
+                ability: "asynchronous I/O with many requests in flight",
                 purpose: Purpose::RealDrives,
                 status: ready,
             },
             Check {
                 name: "PostgreSQL",
-                ability: "run a database as a workload",
+                ability: "database as a workload",
                 purpose: Purpose::Applications,
                 status: missing,
             },
@@ -168,11 +168,11 @@ mod tests {
     fn people_read_groups_with_remedies_and_a_closing_sentence() {
         let expected = "\
 Needed to review a file or a block device
-  ok       io_uring    keep many requests in flight: Linux 6.1
+  ok       io_uring    asynchronous I/O with many requests in flight: Linux 6.1
 
 Optional: applications as workloads
-  missing  PostgreSQL  run a database as a workload: no initdb, no pg_ctl, no
-                       pgbench found
+  missing  PostgreSQL  database as a workload: no initdb, no pg_ctl, no pgbench
+                       found
            remedy: sudo dnf install postgresql-server postgresql-contrib
 
 This machine can review simulated drives; files in this directory need O_DIRECT;

@@ -16,11 +16,12 @@ use crate::terminal::{say, width};
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A run (a number of `assay runs`, or `last`) for before and after it, or a drive, as for `assay review`, for now
+    /// A run (a number of `assay runs`, or `last`) for its health before and after, or a target of `assay review` for
+    /// its health now
     #[arg(value_name = "RUN|TARGET")]
     subject: String,
 
-    /// What to print: for people or for programs
+    /// Output format: text or JSON
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

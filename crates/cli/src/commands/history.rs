@@ -43,9 +43,9 @@ impl Which {
     pub fn find(self, store: &Store) -> Result<Run, Failure> {
         match self {
             Self::Number(id) => Ok(store.run(id)?),
-            Self::Last => store
-                .latest()?
-                .ok_or_else(|| Failure::usage("the store has no run yet; `assay review` makes the first")),
+            Self::Last => {
+                store.latest()?.ok_or_else(|| Failure::usage("the store has no runs; `assay review` creates the first"))
+            }
         }
     }
 }
@@ -56,7 +56,7 @@ pub struct Show {
     /// The run: a number of `assay runs`, or `last`
     run: Which,
 
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
@@ -68,7 +68,7 @@ pub struct Show {
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Key figures, for people
+    /// Key figures as text
     Text,
     /// Every measurement, as one JSON object
     Json,
@@ -78,7 +78,7 @@ enum Format {
     Jsonl,
     /// Key figures, a table for each step and the findings, as GitHub renders them
     Markdown,
-    /// Every measurement and every figure of a trial, as columns for data frames; needs --output, and a build with this feature
+    /// Every measurement and every trial figure as columns; needs --output, and a build with this feature
     Parquet,
 }
 
@@ -97,7 +97,7 @@ pub struct Report {
 pub fn runs(store: &Store) -> Result<(), Failure> {
     let runs = store.runs()?;
     if runs.is_empty() {
-        return say("The store has no run yet; `assay review` makes the first.\n");
+        return say("The store has no runs; `assay review` creates the first.\n");
     }
     let mut table = Table::new();
     table
@@ -143,7 +143,7 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
 #[cfg(feature = "parquet")]
 fn columns(outcome: impl FnOnce() -> Result<Outcome, Failure>, has_file: bool) -> Result<Vec<u8>, Failure> {
     if !has_file {
-        return Err(Failure::usage("Parquet is no text; name a file with --output FILE"));
+        return Err(Failure::usage("Parquet is a binary format; name a file with --output FILE"));
     }
     report::export::review_parquet(&outcome()?).map_err(Failure::failed)
 }
@@ -189,7 +189,7 @@ pub fn write_report_to(report: &report::Report, run: &Run, pages: &Pages) -> Res
 
 /// What to do where a report cannot be written.
 fn otherwise(run: &Run) -> String {
-    format!("the results are kept, `assay report {} --out DIR` writes it elsewhere", run.id)
+    format!("the results are stored; `assay report {} --out DIR` writes it elsewhere", run.id)
 }
 
 /// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it

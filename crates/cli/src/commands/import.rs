@@ -13,7 +13,7 @@ use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "What is not honoured is told on standard error, and stands in the plan as comments.")]
+#[command(after_help = "Unsupported options are reported on standard error and in comments of the plan.")]
 pub struct Arguments {
     /// The job file: JOB.fio of fio, or SPEC.icf of Iometer
     #[arg(value_name = "FILE")]
@@ -26,7 +26,7 @@ pub struct Arguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// How large the target is of which the jobs use a share
+    /// Size of the target, for jobs that use a share of it
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     size: Option<Bytes>,
 }

@@ -38,7 +38,7 @@ pub struct Asked<'a> {
     pub real: &'a RealOptions,
     /// How its power is metered.
     pub power: &'a PowerOptions,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// Where to write what is submitted, if it is to be kept.
     pub record: Option<&'a Path>,
@@ -95,13 +95,14 @@ pub fn measure(
     Ok(Done { import, outcome: record.recall()?, direct })
 }
 
-/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job
+/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a
+/// job
 /// file may name one. All else is named by the command line alone.
 fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
     let file = asked.file;
     let own = import.target.as_deref().ok_or_else(|| {
         Failure::usage(format!(
-            "the jobs of {file} are on several files, which become parts of one target: name it, as in `assay run {file} \
+            "the jobs of {file} use several files, which become ranges of one target: name it, as in `assay run {file} \
              TARGET`"
         ))
     })?;
@@ -129,14 +130,15 @@ fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
     }
 }
 
-/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for it,
+/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for
+/// it,
 /// as the job says. Only what runs at one time is one trace.
 fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
     let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
     by_jobs.dedup();
     if let ([first, second, ..], None) = (&by_jobs[..], asked.record) {
         return Err(Failure::usage(format!(
-            "{} asks for the records {first} and {second}, and all that is submitted goes into one; name it with --record",
+            "{} asks for the logs {first} and {second}, and all requests go into one; name it with --record",
             asked.file
         )));
     }
@@ -151,33 +153,33 @@ fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
     match import.groups.len() {
         1 => Ok(Some(path)),
         groups => Err(Failure::usage(format!(
-            "{} has {groups} parts that run one after another, and a record is of one; pick it with --section NAME",
+            "{} has {groups} groups that run one after another, and a log covers one; pick it with --section NAME",
             asked.file
         ))),
     }
 }
 
-/// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it is
+/// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it
+/// is
 /// not, which is told.
 fn logged(asked: &Asked, name: &str) -> Result<Option<PathBuf>, Failure> {
     let file = asked.file;
     let Some(folder) = asked.log_dir else {
         notice(format_args!(
-            "{file} asks for a record of what is submitted, `write_iolog={name}`, which is not written; name its folder with \
-             --log-dir DIR, or the file with --record FILE"
+            "{file} asks for a log of its requests, `write_iolog={name}`, which is not written; name its folder with --log-dir DIR, or the file with --record FILE"
         ));
         return Ok(None);
     };
     let base = name.rsplit('/').next().unwrap_or_default();
     if base.is_empty() || base.starts_with('.') || base.chars().any(char::is_control) {
         return Err(Failure::usage(format!(
-            "{file} asks for a record with the name `{base}`, which is none for a file of figures; name it with --record FILE"
+            "{file} asks for a log named `{base}`, which is not allowed; name it with --record FILE"
         )));
     }
     let path = folder.join(base);
     // What is there is replaced only where assay wrote it.
     Output::at(&path, false).map_err(Failure::usage)?;
-    notice(format_args!("{file} asks for a record of what is submitted: it is written to {}.", path.display()));
+    notice(format_args!("{file} asks for a log of its requests: it is written to {}.", path.display()));
     Ok(Some(path))
 }
 

@@ -19,9 +19,9 @@ pub fn run(path: &Path) -> Result<(), Failure> {
     let (situation, hints) = hints(&Store::open_to_read(path)?)?;
     let lines: String = hints.iter().map(|(typed, does)| line(typed, does)).collect();
     say(&format!(
-        "assay {} puts a storage drive to the proof.\n\n{situation} Next:\n\n{lines}{}{}",
+        "assay {} benchmarks storage drives.\n\n{situation} Next:\n\n{lines}{}{}",
         env!("CARGO_PKG_VERSION"),
-        line("assay doctor", "what this machine can do"),
+        line("assay doctor", "what this machine supports"),
         line("assay help", "all commands, with examples"),
     ))
 }
@@ -40,7 +40,7 @@ fn first() -> (String, Vec<Hint>) {
         ("assay review".to_owned(), "a simulated drive, in a minute"),
         ("assay review FILE --size 2GiB --quick".to_owned(), "a new file on this machine's disk"),
     ];
-    ("Nothing has been reviewed yet.".to_owned(), hints)
+    ("There are no runs yet.".to_owned(), hints)
 }
 
 /// What the runs in the store suggest.
@@ -50,18 +50,18 @@ fn hints(store: &Store) -> Result<(String, Vec<Hint>), Failure> {
     let mut hints = Vec::new();
     let situation = match latest.state {
         State::Complete => format!("Run {} is the latest: {} on {}.", latest.id, latest.plan, short(&latest.target)),
-        _ if store.told(latest.id).is_some() => format!("Run {} goes on in another process.", latest.id),
-        _ if latest.plan == super::review::SINGLE => format!("Run {} was cut off.", latest.id),
+        _ if store.told(latest.id).is_some() => format!("Run {} is in progress in another process.", latest.id),
+        _ if latest.plan == super::review::SINGLE => format!("Run {} was interrupted.", latest.id),
         _ => {
-            hints.push((format!("assay review --resume {}", latest.id), "go on where it was cut off"));
-            format!("Run {} was cut off: {} on {}.", latest.id, latest.plan, short(&latest.target))
+            hints.push((format!("assay review --resume {}", latest.id), "continue it"));
+            format!("Run {} was interrupted: {} on {}.", latest.id, latest.plan, short(&latest.target))
         }
     };
     hints.push((format!("assay show {}", latest.id), "its figures"));
     hints.push((format!("assay report {}", latest.id), "its report, a page to share"));
     let alike = |run: &&Run| run.id != latest.id && run.plan == latest.plan && run.state == State::Complete;
     if let Some(other) = runs.iter().rev().find(alike) {
-        hints.push((format!("assay compare {} {}", other.id, latest.id), "held against one of the same plan"));
+        hints.push((format!("assay compare {} {}", other.id, latest.id), "compare with a run of the same plan"));
     }
     hints.push(("assay runs".to_owned(), "all runs"));
     hints.push(("assay review TARGET".to_owned(), "another drive, file or sim:DRIVE"));

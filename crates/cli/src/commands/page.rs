@@ -11,7 +11,8 @@ use crate::terminal::{notice, say};
 /// Where pages go that are asked for by nothing but a table for people.
 const FOLDER: &str = "assay-reports";
 
-/// Writes a page of this name into `out`, or, where `for_people` is printed, into the usual folder, and tells where it is:
+/// Writes a page of this name into `out`, or, where `for_people` is printed, into the usual folder, and tells where it
+/// is:
 /// behind the table for people, else on standard error, for programs read the rest.
 ///
 /// # Errors
@@ -49,5 +50,5 @@ pub fn write_to(pages: &Pages, name: &str, html: &str, otherwise: &str) -> Resul
 }
 
 fn failed(error: &OutputError, otherwise: &str) -> Failure {
-    Failure::failed(format!("the report is not written: {error}; {otherwise}"))
+    Failure::failed(format!("the report was not written: {error}; {otherwise}"))
 }

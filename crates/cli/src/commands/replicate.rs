@@ -23,15 +23,15 @@ pub struct Arguments {
     #[arg(value_name = "REVIEW")]
     reviews: Vec<String>,
 
-    /// What to print: published beside measured, for people or for programs
+    /// Output format: text or JSON
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// The origin of all random choices
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
-    /// The folder for the report; without it only `--format text` writes one, to assay-reports
+    /// Folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => Ok(()),
         Some(failed) => {
             let review = &failed.published.review;
-            Err(Failure::failed(format!("a part of `{review}` failed; what is missing is told above")))
+            Err(Failure::failed(format!("a part of `{review}` failed; missing figures are listed above")))
         }
     }
 }

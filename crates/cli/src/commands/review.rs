@@ -36,11 +36,11 @@ pub struct Arguments {
     #[arg(long, value_name = "PLAN", default_value = "review")]
     plan: String,
 
-    /// Shorten durations and repeats, and say so in the report
+    /// Shorten durations and repeats; the report says so
     #[arg(long)]
     quick: bool,
 
-    /// On a simulated drive, take the durations that the plan has for devices, even where it has others for such drives
+    /// On a simulated drive, use the plan's durations for real devices
     #[arg(long)]
     full_length: bool,
 
@@ -50,12 +50,12 @@ pub struct Arguments {
     #[command(flatten)]
     power: PowerOptions,
 
-    /// Measure each figure so many times [default: the plan's; in `review` 5, and up to 15 until
-    /// IOPS are known within 2 %]
+    /// Number of repeats of each measurement [default: the plan's; in `review` 5, and up to 15 until IOPS are within ±2
+    /// %]
     #[arg(long, value_parser = number::within::<u32>(1..=1000))]
     repeats: Option<u32>,
 
-    /// The origin of all random choices
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
@@ -63,48 +63,48 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "assay-reports")]
     out: PathBuf,
 
-    /// Go on with a review that was cut off, as it was begun: the latest, or the run with this number. A device, a drive's
-    /// file and meters (--power) must be named again
+    /// Continue an interrupted review with its original options: the latest, or the run with this number. A device, a
+    /// drive's file and meters (--power) must be named again
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
     pub resume: Option<Which>,
 
-    /// Print what each step does, writes and takes, and do nothing
+    /// Print what each step does, the data it writes and its duration, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
 
-    /// How to print that: for people or for programs
+    /// Output format: for people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text, requires = "dry_run")]
     pub format: Format,
 
-    /// How a real drive is purged: discard, or by name secure-erase, nvme-format, sanitize, or none [default: the plan's,
+    /// Purge method of a real drive: discard, secure-erase, nvme-format, sanitize, or none [default: the plan's,
     /// discard in `review`]
     #[arg(long, value_name = "METHOD")]
     pub purge: Option<PurgeMethod>,
 
-    /// Attach a simulated drive at so many of its seconds in each of the machine's, and scale figures back: 0.25 for one that
-    /// is faster than the way to it
+    /// Attach a simulated drive at this speed relative to real time and scale figures back: 0.25 for a drive that is
+    /// faster than the attachment
     #[arg(long, value_name = "FACTOR", value_parser = target::speed)]
     pub speed: Option<f64>,
 
-    /// Tell Prometheus what goes on: in a file for its textfile collector, written about once a second (assay.prom), or at
-    /// an address of this machine where it may ask (127.0.0.1:9187)
+    /// Export metrics for Prometheus: to a file for the textfile collector, rewritten about once a second (assay.prom),
+    /// or on an HTTP address (127.0.0.1:9187)
     #[arg(long, value_name = "FILE|ADDRESS:PORT")]
     metrics: Option<metrics::Place>,
 
-    /// Let the address of --metrics be one that other machines reach, and answer to any name of it
+    /// Allow --metrics on an address that other machines reach, under any host name
     #[arg(long)]
     metrics_public: bool,
 
-    /// Show the review on the whole terminal while it goes on: charts, speed, latencies, what the drive counts, findings
+    /// Full-screen live view: charts, IOPS, latencies, drive counters, findings
     #[arg(long)]
     live: bool,
 
-    /// Let the plan name traces in this folder besides its own; may be given several times
+    /// Allow the plan to read traces from this folder as well as its own; may be given several times
     #[arg(long, value_name = "DIR")]
     allow_path: Vec<PathBuf>,
 
-    /// How much may be written to the drive in its life, as its data sheet has it: 150TB, 1.2PB
+    /// Rated endurance of the drive (TBW) from its data sheet: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
 }
@@ -162,10 +162,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         let (words, kept) = (broken.words(run), record.kept().map_or(0, |kept| kept.len()));
         let resume = match broken.reason.would_recur() {
             true => String::new(),
-            false => format!("`{}` goes on with it, ", again(run, &opened.name)),
+            false => format!("`{}` continues it, ", again(run, &opened.name)),
         };
         let words = format!(
-            "{words}; its {kept} finished measurements are kept. {resume}`assay report {run}` reports what there is."
+            "{words}; its {kept} finished measurements are stored. {resume}`assay report {run}` writes a report of them."
         );
         failure(&broken, words)
     })?;
@@ -186,7 +186,7 @@ fn begin(arguments: &Arguments) -> Result<(Opened, Undertaking), Failure> {
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
-        return Err(Failure::usage("--size is for files and devices; a review uses all of a simulated drive"));
+        return Err(Failure::usage("--size is for files and devices; a review uses the whole simulated drive"));
     }
     let metering = arguments.power.open(name)?;
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
@@ -217,7 +217,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     let run = store.run(id)?;
     if run.state == State::Complete {
         return Err(Failure::usage(format!(
-            "run {} is complete, so there is nothing to go on with; `assay report {}` writes its report again",
+            "run {} is complete, so there is nothing to resume; `assay report {}` writes its report again",
             run.id, run.id
         )));
     }
@@ -259,22 +259,23 @@ fn cut_off(which: Which, store: &Store) -> Result<RunId, Failure> {
     match (reviews().find(|run| run.state != State::Complete), reviews().next()) {
         (Some(run), _) => Ok(run.id),
         (None, Some(latest)) => Err(Failure::usage(format!(
-            "every review in the store is complete, so there is nothing to go on with; `assay report {}` writes the \
+            "every review in the store is complete, so there is nothing to resume; `assay report {}` writes the \
              latest one's report again",
             latest.id
         ))),
-        (None, None) => Err(Failure::usage("the store has no review yet; `assay review` makes the first")),
+        (None, None) => Err(Failure::usage("the store has no reviews; `assay review` creates the first")),
     }
 }
 
 /// Makes sure, before anything opens the target, that it is the one that the run was on, and that it was named on the
-/// command line unless a store may choose it: a simulated drive of ours, or a file that bears assay's mark. Whether it was
+/// command line unless a store may choose it: a simulated drive of ours, or a file that bears assay's mark. Whether it
+/// was
 /// named.
 fn check_named(run: &Run, named: Option<&str>) -> Result<bool, Failure> {
     let target = &run.target;
     if let Some(named) = named.filter(|named| absolute(named) != *target) {
         return Err(Failure::usage(format!(
-            "run {} was on {target}, not on {named}; name that to go on with it",
+            "run {} was on {target}, not on {named}; name that target to resume it",
             run.id
         )));
     }
@@ -290,17 +291,16 @@ fn check_named(run: &Run, named: Option<&str>) -> Result<bool, Failure> {
     }
     let mark = host::open::handle(Path::new(target)).map(|handle| Mark::of(&handle));
     match (&run.target_fingerprint, mark) {
-        (None, _) => Err(unnamed(run, "a file of which the store does not say what tells it from others")),
+        (None, _) => Err(unnamed(run, "a file that the store cannot identify")),
         (Some(_), Ok(Mark::Fits | Mark::Writing)) => Ok(false),
-        (Some(_), _) => Err(unnamed(run, "a file that does not bear assay's mark")),
+        (Some(_), _) => Err(unnamed(run, "a file without assay's mark")),
     }
 }
 
 /// Why a run does not go on with a target that the store alone names.
 fn unnamed(run: &Run, what: &str) -> Failure {
     Failure::usage(format!(
-        "run {id} was on {target}, {what}, and that stands in the store alone; if you mean it, name it, with a meter by \
-         --power where it had one: `assay review {target} --resume {id}`",
+        "run {id} was on {target}, {what}, which only the store names; to resume, name the target, and its meter with --power if it had one: `assay review {target} --resume {id}`",
         id = run.id,
         target = run.target
     ))
@@ -329,7 +329,7 @@ fn check_same(run: &Run) -> Result<(), Failure> {
     let target = &run.target;
     let found = fingerprint::of(Path::new(target)).map_err(|error| {
         Failure::usage(format!(
-            "{target}, which run {} was on, cannot be found: {error}; put it back, or begin a new review of another",
+            "the target {target} of run {} cannot be found: {error}; restore it, or start a new review",
             run.id
         ))
     })?;
@@ -341,8 +341,7 @@ fn check_same(run: &Run) -> Result<(), Failure> {
 
 fn changed(run: &Run, was: &str, found: &str) -> Failure {
     Failure::usage(format!(
-        "{target} is not what run {id} was on: that was {was}, this is {found}; put back what was there, or begin a \
-         new review of what is there now: `assay review {target}`",
+        "{target} is not the target of run {id}: that was {was}, this is {found}; restore the former, or start a new review: `assay review {target}`",
         target = run.target,
         id = run.id
     ))

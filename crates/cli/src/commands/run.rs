@@ -33,7 +33,7 @@ pub struct Arguments {
     /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]; or a job file, JOB.fio
     target: Option<String>,
 
-    /// What to run a job file on [default: the file that it names]
+    /// Target of a job file [default: the file that it names]
     #[arg(value_name = "TARGET")]
     on: Option<String>,
 
@@ -44,7 +44,7 @@ pub struct Arguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// Write what a job file asks to be kept (write_iolog) to this folder, by its name without folders
+    /// Write the logs that a job file asks for (write_iolog) to this folder, by their file names
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub struct Arguments {
     #[command(flatten)]
     fields: Fields,
 
-    /// Go on for the whole runtime, however much is moved
+    /// Run for the whole runtime, however much data is transferred
     #[arg(long = "time_based", visible_alias = "time-based", num_args = 0..=1, default_missing_value = "1", value_parser = number::switch)]
     time_based: Option<u8>,
 
@@ -68,11 +68,11 @@ pub struct Arguments {
     #[command(flatten)]
     record: Record,
 
-    /// The origin of all random choices
+    /// Seed of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
-    /// What to print: for people, for programs, or fio's own schema
+    /// Output format: text, JSON, CSV, or fio's JSON
     #[arg(long, visible_alias = "output-format", value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -181,7 +181,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
     let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
         (1, _) | (_, Format::Text) => Ok(()),
         (count, _) => Err(Failure::usage(format!(
-            "{file} has {count} jobs, and --format shows one; pick it with --section NAME, or leave --format out"
+            "{file} has {count} jobs, and --format prints one; pick it with --section NAME, or leave --format out"
         ))),
     })?;
     let mut jobs = done.import.jobs();
@@ -202,7 +202,7 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
         return Ok(span);
     }
     Err(Failure::usage(format!(
-        "one block of {block} is more than the {span} that is used; give a smaller --bs, or a larger --size"
+        "a block of {block} is larger than the active range of {span}; give a smaller --bs, or a larger --size"
     )))
 }
 
@@ -239,7 +239,7 @@ impl Arguments {
             return Ok(());
         }
         Err(Failure::usage(format!(
-            "{file} decides what it runs, so that --{} cannot be given beside it; change it there, or in the plan that \
+            "{file} defines the workload, so --{} cannot be given with it; change it there, or in the plan that \
              `assay import {file} -o plan.toml` writes",
             given.join(" and --")
         )))
@@ -250,7 +250,8 @@ impl Arguments {
         self.fields.workload().offset
     }
 
-    /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much further.
+    /// How the target is to be opened: fio's `size` counts from the offset, so that the target must reach so much
+    /// further.
     fn access(&self) -> RealOptions {
         let end = |size: Bytes| match size {
             Bytes::ZERO => size,
@@ -295,7 +296,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
     plan.set("title", "One workload");
     plan.set("repeats", 1);
     if reads && layout {
-        let title = "Writing what will be read";
+        let title = "Fill";
         let _ = plan.step("layout").with("title", title).with("do", "fill").with("bs", "1m").with("iodepth", 4);
     }
     let given = arguments.fields.given().filter(|(field, _)| *field != Field::IoSize);

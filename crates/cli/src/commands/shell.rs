@@ -9,7 +9,7 @@ use crate::terminal::say;
 
 /// Which shell is meant.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "The script asks assay itself, so it is up to date as long as assay is found by the shell.")]
+#[command(after_help = "The script calls assay itself, so it stays up to date as long as the shell finds assay.")]
 pub struct Completions {
     /// The shell that is to complete
     shell: Shell,

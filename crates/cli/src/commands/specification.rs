@@ -14,7 +14,7 @@ pub struct Fields(Vec<(Field, String)>);
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = TRACES)]
 pub struct Record {
-    /// Write what is submitted to this file, as fio's iolog of version 3, once the run is over
+    /// Write the submitted requests to this file as a version 3 fio iolog when the run ends
     #[arg(long, visible_aliases = ["write_iolog", "write-iolog"], value_name = "FILE")]
     pub record: Option<PathBuf>,
 }

@@ -130,11 +130,11 @@ where
 }
 
 const BUSY: Trouble =
-    Trouble::new(503, "Too many at once", "Too many connections are open already; try again in a moment.");
+    Trouble::new(503, "Too many connections", "Too many connections are open already; try again in a moment.");
 const MISTAKE: Trouble = Trouble::new(
     500,
-    "A mistake in assay",
-    "This page could not be made, which is a mistake in assay. What the server printed says where.",
+    "A bug in assay",
+    "This page could not be made because of a bug in assay. The server's output says where.",
 );
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl Device {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = match (self.before, self.known.as_ref().and_then(BlockDevice::counters)) {
             (Some(before), Some(now)) => lines(now.since(before)),
-            _ => vec!["the kernel counts nothing here".to_owned()],
+            _ => vec!["no kernel counters".to_owned()],
         };
         if let Some(degrees) = self.thermometer.as_ref().and_then(Thermometer::read) {
             lines.push(format!("{degrees} °C"));
@@ -60,6 +60,6 @@ mod tests {
 
     #[test]
     fn where_the_kernel_counts_nothing_that_is_said() {
-        assert_eq!(Device::of(Path::new("/proc/self/stat"), None).lines(), ["the kernel counts nothing here"]);
+        assert_eq!(Device::of(Path::new("/proc/self/stat"), None).lines(), ["no kernel counters"]);
     }
 }

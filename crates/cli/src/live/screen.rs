@@ -26,10 +26,10 @@ impl Screen {
     /// If there is none, or it cannot be drawn on: why, in words.
     pub fn take() -> Result<Arc<Self>, String> {
         if !stderr().is_terminal() || !stdin().is_terminal() {
-            return Err("standard error or standard input is no terminal".to_owned());
+            return Err("standard error or standard input is not a terminal".to_owned());
         }
         if std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb") {
-            return Err("TERM says that this terminal cannot be drawn on".to_owned());
+            return Err("TERM names a terminal without cursor control".to_owned());
         }
         let taken = || -> io::Result<_> {
             enable_raw_mode()?;

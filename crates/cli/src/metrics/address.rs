@@ -33,8 +33,8 @@ pub fn answer(listener: Arc<TcpListener>, names: Names, text: impl Fn() -> Strin
 fn response(asked: Result<&Request, Trouble>, names: Names, text: impl Fn() -> String) -> Response {
     match asked {
         Ok(request) if names == Names::OfThisMachine && !request.names_this_machine() => {
-            let words = "metrics are told to those who ask http://127.0.0.1 or http://localhost; for another name start the \
-                         review with --metrics-public\n";
+            let words = "metrics are served to http://127.0.0.1 and http://localhost; for another host name start the \
+                review with --metrics-public\n";
             Response::of(403, PLAIN, words)
         }
         Ok(request) if request.path() == "/metrics" => Response::text(METRICS, text()),

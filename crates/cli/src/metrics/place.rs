@@ -73,15 +73,15 @@ impl Place {
         };
         if !address.ip().is_loopback() && !is_public {
             return Err(Failure::usage(format!(
-                "other machines reach {address}, and whoever asks there is answered; give 127.0.0.1:{port} for this machine \
-                 alone, or --metrics-public if that is meant",
+                "{address} is reachable from other machines; give 127.0.0.1:{port} for this machine only, or \
+                 --metrics-public to allow it",
                 port = address.port()
             )));
         }
         let listened = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (taken, listener) = listened.map_err(|error| {
             Failure::usage(format!(
-                "metrics cannot be had at {address}: {error}; give another port, or 0 for any that is free"
+                "cannot listen on {address} for metrics: {error}; give another port, or 0 for a free one"
             ))
         })?;
         notice(format_args!("Metrics: http://{taken}/metrics"));

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::support::guest::Guest;
 use crate::support::{Place, skip, tool};
 
-/// What the scripts of all machines use. `at N FILE`: half a mebibyte of the device is what FILE begins with. The shell takes
+/// What the scripts of all machines use. `at N FILE`: half a mebibyte of the device is what FILE begins with. The shell
+/// takes
 /// busybox's own programs before others, which are called by their paths.
 const WORDS: &str = r#"
 attach() {
@@ -79,7 +80,7 @@ fn programs_use_it_as_a_disk_and_it_goes_on_where_it_was() {
         ("it is still served", "echo 1 >/mnt/file && sync && umount /mnt"),
         ("it is detached", "assay detach $device && gone"),
         ("its data is kept", "dd if=/run/data bs=1M skip=6 count=1 | cmp -s -n 1048576 - /run/x"),
-        ("it is attached again", "attach --backing /run/data && grep 'goes on from /run/data.state' /run/said"),
+        ("it is attached again", "attach --backing /run/data && grep 'continues from /run/data.state' /run/said"),
         ("its file system is there", "mount $device /mnt && [ $(cat /mnt/file) = 1 ] && umount /mnt"),
         ("it has partitions", "printf 'o\\nn\\np\\n1\\n\\n\\nw\\n' | fdisk $device && [ -b ${device}p1 ]"),
         ("it is detached with them", "assay detach $device && gone"),

@@ -90,7 +90,7 @@ fn differences_of_one_five_and_no_percent_are_told_for_what_they_are() {
     }
     // The link sets the pace of streams, whatever the flash does.
     let told = runs.place.succeeds(&["compare", "1", "4"]);
-    assert!(told.contains("none of run 4 is shown to differ from run 1"), "{told}");
+    assert!(told.contains("of run 4 differs significantly from run 1"), "{told}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn too_few_repeats_are_told_and_make_no_guard() {
     runs.add("sim:x25-m", "1");
     runs.add(FIVE_PERCENT, "2");
     let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("With 3 repeats a cell, no difference among 6 tests could ever be called real"), "{told}");
+    assert!(told.contains("With 3 repeats per point, no difference among 6 tests can be significant"), "{told}");
     assert!(told.contains("(`--repeats 5`)"), "{told}");
     let said = runs.place.refuses(&["compare", "1", "2", "--fail-if-worse", "1%", "--format", "json"]);
     assert!(said.contains("--fail-if-worse could never fail") && said.contains("5 times"), "{said}");
@@ -169,13 +169,13 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
     runs.add("sim:x25-m", "1");
     runs.add("sim:x25-m", "2");
     let refused = |arguments: &[&str]| runs.place.refuses(&[&["compare"], arguments].concat());
-    assert!(refused(&["1"]).contains("a comparison takes two"));
+    assert!(refused(&["1"]).contains("a comparison needs two"));
     assert!(refused(&["1", "1"]).contains("run 1 was given twice"));
     assert!(refused(&["1", "7"]).contains('7'));
     assert!(refused(&["1", "2", "--fail-if-worse", "much"]).contains("such as 5%"));
     runs.place.succeeds(&["review", "sim:x25-m", "--plan", &runs.place.short_plan()]);
     let said = refused(&["1", "3"]);
-    assert!(said.contains("runs 1 and 3 share no cell") && said.contains("step `read`"), "{said}");
+    assert!(said.contains("runs 1 and 3 share no point") && said.contains("step `read`"), "{said}");
     let store = rusqlite::Connection::open(runs.place.store()).unwrap();
     store.execute("UPDATE run SET state = 'running' WHERE id = 2", []).unwrap();
     assert!(refused(&["1", "2"]).contains("run 2 is unfinished"));
@@ -192,7 +192,7 @@ fn cells_that_are_not_shared_are_named() {
     runs.add("sim:x25-m", "2");
     let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("Step stream: 1 cell not held against run 2: the other run asks for something else"),
+        told.contains("Step stream: 1 point not compared with run 2: the other run has another workload"),
         "{told}"
     );
     let document = runs.document(&["1", "2"]);

@@ -69,9 +69,9 @@ fn a_guard_fails_on_trials_that_are_really_worse_by_more() {
     };
     let (code, said) = guard(["1", "2"], "5%");
     assert!(code == Some(1) && said.contains("the latency, mean of `web fs=ext4` in run 2: +11.1 %"), "{said}");
-    assert!(said.contains("2 of 4 figures are really worse by more than 5 %"), "{said}");
+    assert!(said.contains("2 of 4 figures are significantly worse by more than 5 %"), "{said}");
     let (code, said) = guard(["1", "2"], "15%");
-    assert!(code == Some(0) && said.contains("No figure is really worse by more than 15 %."), "{said}");
+    assert!(code == Some(0) && said.contains("No figure is significantly worse by more than 15 %."), "{said}");
     assert_eq!(guard(["1", "3"], "0%").0, Some(0), "what is better fails no guard");
     let document: Value =
         serde_json::from_str(&place.succeeds(&["compare", "1", "3", "--format", "json"])).expect("it is JSON");
@@ -94,7 +94,7 @@ fn the_comparison_says_by_how_much_and_fits_a_terminal() {
     assert!(words.contains("/dev/test1 is 3.10 × /dev/test0 (3.09–3.11) in rate on Web server (fs=ext4)."), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     let page = std::fs::read_to_string(place.path("assay-reports/compare-1-2.html")).unwrap();
-    assert!(page.contains("Rate, times that of run 1 (/dev/test0), more is better"));
+    assert!(page.contains("Rate, ratio to run 1 (/dev/test0), more is better"));
     let said = place.refuses(&["compare", "1", "2", "--metric", "p99"]);
-    assert!(said.contains("no figure that was asked for"), "{said}");
+    assert!(said.contains("no requested figure"), "{said}");
 }

@@ -75,7 +75,7 @@ fn a_mistake_is_told_with_its_place() {
     let value = refused("[show]\nformat = \"fio\"\n", &["show", "last"]);
     assert!(value.contains("config.toml:2:10") && value.contains("give one of text, json, csv"), "{value}");
     let consent = refused("[review]\noverwrite = true\n", &["runs"]);
-    assert!(consent.contains("names a target or is consent"), "{consent}");
+    assert!(consent.contains("names a target or gives consent"), "{consent}");
     // What is wrong keeps nobody from the help.
     assert_eq!(said(command(&place, "sead = 7\n", &["--help"])).code, Some(0));
 

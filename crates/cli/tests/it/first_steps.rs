@@ -35,7 +35,7 @@ fn examples(place: &Place, command: &str) -> Vec<String> {
 fn the_program_alone_says_what_to_do_next() {
     let place = Place::new();
     let first = place.succeeds(&[]);
-    assert!(first.contains("Nothing has been reviewed yet.") && first.contains("assay review  "), "{first}");
+    assert!(first.contains("There are no runs yet.") && first.contains("assay review  "), "{first}");
     assert!(!place.store().exists(), "who only asks leaves nothing behind");
     fits_80_columns(&first);
 
@@ -60,7 +60,7 @@ fn a_review_that_was_cut_off_is_to_be_resumed() {
     connection.execute("UPDATE run SET state = 'running', finished_ms = NULL", []).unwrap();
     drop(connection);
     let said = place.succeeds(&[]);
-    assert!(said.contains("Run 1 was cut off") && said.contains("assay review --resume 1"), "{said}");
+    assert!(said.contains("Run 1 was interrupted") && said.contains("assay review --resume 1"), "{said}");
     place.succeeds(&["review", "--resume", "1"]);
     assert!(place.succeeds(&[]).contains("Run 1 is the latest"));
 }
@@ -190,7 +190,8 @@ fn each_command_tells_how_its_options_are_set_for_good() {
         let help = place.succeeds(&[&command, "--help"]);
         let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            words.contains("Every option is also a variable") && words.contains(&format!("`assay config {command}`"))
+            words.contains("Every option is also an environment variable")
+                && words.contains(&format!("`assay config {command}`"))
         );
         // What every command has stands together, behind what the command itself has.
         let general: Vec<&str> = help.lines().skip_while(|line| *line != "General options:").skip(1).collect();
@@ -205,7 +206,7 @@ fn a_drive_that_is_named_without_sim_is_recognised() {
     let place = Place::new();
     for command in ["review", "run"] {
         let said = place.refuses(&[command, "x25-m"]);
-        assert!(said.contains("x25-m does not exist") && said.contains("drive of this name is sim:x25-m"), "{said}");
+        assert!(said.contains("x25-m does not exist") && said.contains("drive of this name give sim:x25-m"), "{said}");
     }
     assert!(!place.refuses(&["review", "x25-n"]).contains("sim:"));
 }

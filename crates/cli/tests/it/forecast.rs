@@ -13,7 +13,7 @@ fn a_dry_run_tells_every_step_and_does_nothing() {
     let place = Place::new();
     let plan = place.short_plan();
     let said = place.succeeds(&["review", "new.bin", "--size", "8m", "--plan", &plan, "--dry-run"]);
-    for words in ["Purge", "Fill", "Wear", "8 MiB", "≈", "is not known: give it with"] {
+    for words in ["Purge", "Fill", "Wear", "8 MiB", "≈", "is unknown; give the data sheet's figure with"] {
         assert!(said.contains(words), "{words}:\n{said}");
     }
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");

@@ -73,7 +73,7 @@ fn what_a_review_did_to_a_drive_is_kept_shown_and_found() {
     assert_eq!(record["after"]["health"]["host_written_bytes"], 1_536_000_000);
     assert_eq!(record["after"]["health"]["pending"], Value::Null, "not known is not zero");
     let findings = record["findings"].to_string();
-    for words in ["uncorrectable errors rose from 0 to 2", "4 % of its rated life is used, 3 % before it"] {
+    for words in ["uncorrectable errors rose from 0 to 2", "4 % of the rated life is used, 3 % before the run"] {
         assert!(findings.contains(words), "{findings}");
     }
     let report = place.succeeds(&["report", "last", "--out", "again"]);

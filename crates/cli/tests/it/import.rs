@@ -82,8 +82,8 @@ fn what_cannot_be_taken_over_is_refused_with_its_line() {
     for (job, arguments, words) in [
         ("[a]\nsize=1m\niodeph=4\n", &["import", "job.fio"][..], "did you mean `iodepth`?"),
         ("[a]\nioengine=cpuio\n", &["run", "job.fio"], "--> job.fio:2:1"),
-        (TWO, &["import", "job.fio", "--strict"], "is not taken over with --strict"),
-        (TWO, &["run", "job.fio", "--strict"], "is not taken over with --strict"),
+        (TWO, &["import", "job.fio", "--strict"], "is refused by --strict"),
+        (TWO, &["run", "job.fio", "--strict"], "is refused by --strict"),
         (TWO, &["import", "job.fio", "--section=none"], "the file has no section `none`"),
         (TWO, &["import", "gone.fio"], "the job file gone.fio cannot be read"),
         (TWO, &["run", "job.fio", "--bs=4k"], "job.fio decides what it runs"),

@@ -74,7 +74,8 @@ impl Terminal {
         self.types(&format!("clear; {} review {options} --live", env!("CARGO_BIN_EXE_assay")));
     }
 
-    /// Waits for the end of the program, which leaves these on the screen. What is typed on a line of its own the shell does
+    /// Waits for the end of the program, which leaves these on the screen. What is typed on a line of its own the shell
+    /// does
     /// also after a program that was interrupted.
     fn ends(&self, parts: &[&str], code: i32) {
         self.shows(&[parts, &["\nready>"]].concat());
@@ -138,16 +139,16 @@ fn a_simulated_drive_shows_every_part_and_q_ends_the_run() {
         "iodepth=",
         "█",
         "── findings:",
-        "q or Ctrl-C ends the run",
+        "q or Ctrl-C stops the run",
     ];
     terminal.shows(&parts);
     terminal.tmux(&["resize-window", "-x", "44", "-y", "12"]);
-    let screen = terminal.shows(&["Random reads by depth", "── twin-reads, IOPS", "q or Ctrl-C ends the run"]);
+    let screen = terminal.shows(&["Random reads by depth", "── twin-reads, IOPS", "q or Ctrl-C stops the run"]);
     assert!(screen.lines().all(|line| line.chars().count() <= 44) && !screen.contains("── drive"), "{screen}");
     terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
     terminal.shows(&parts);
     terminal.tmux(&["send-keys", "q"]);
-    terminal.ends(&["Ending the run"], 130);
+    terminal.ends(&["Stopping the run"], 130);
     terminal.is_given_back(&place);
     assert!(place.succeeds(&["runs"]).contains("unfinished"));
 }
@@ -162,7 +163,7 @@ fn a_file_shows_what_is_done_now_and_ctrl_c_ends_the_run_in_order() {
     terminal.reviews("./scratch.bin --size 64MiB --direct=0 --plan ./real.toml");
     terminal.shows(&["── now", "IOPS, ", "median", "── drive", "q or Ctrl-C"]);
     terminal.tmux(&["send-keys", "C-c"]);
-    terminal.ends(&["Ending the run", "marked failed", "goes on with it"], 130);
+    terminal.ends(&["Stopping the run", "marked failed", "continues it"], 130);
     terminal.is_given_back(&place);
     let kept = place.succeeds(&["show", "1", "--format", "json"]);
     assert!(kept.contains("\"requests\"") && kept.contains("was interrupted"), "what was measured is kept: {kept}");
@@ -177,11 +178,11 @@ fn a_signal_from_elsewhere_gives_the_terminal_back_too() {
         "clear; sh -c 'echo $$ >pid; exec {} review --plan ./long.toml --live'",
         env!("CARGO_BIN_EXE_assay")
     ));
-    terminal.shows(&["q or Ctrl-C ends the run"]);
+    terminal.shows(&["q or Ctrl-C stops the run"]);
     let process = std::fs::read_to_string(place.path("pid")).unwrap();
     let process = rustix::process::Pid::from_raw(process.trim().parse().unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-    terminal.ends(&["Ending the run"], 143);
+    terminal.ends(&["Stopping the run"], 143);
     terminal.is_given_back(&place);
 }
 
@@ -201,7 +202,11 @@ fn without_a_terminal_the_review_goes_on_as_usual() {
     let plan = place.short_plan();
     let said = place.assay(&["review", "--plan", &plan, "--live"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(said.stderr.contains("--live shows nothing") && said.stderr.contains("is no terminal"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("--live is not available") && said.stderr.contains("is no terminal"),
+        "{}",
+        said.stderr
+    );
     assert!(said.stdout.contains("Report: ") && !said.stdout.contains('\u{1b}'), "{}", said.stdout);
 }
 
@@ -213,7 +218,7 @@ fn ctrl_c_ends_a_review_whose_view_could_not_be_shown() {
     let mut review = place.command(&["review", "--plan", "./long.toml", "--live"]);
     let mut review = review.stdout(Stdio::null()).stderr(log).spawn().unwrap();
     let began = Instant::now();
-    while !std::fs::read_to_string(place.path("log")).unwrap().contains("--live shows nothing") {
+    while !std::fs::read_to_string(place.path("log")).unwrap().contains("--live is not available") {
         assert!(began.elapsed() < Duration::from_secs(60), "the review does not begin");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -248,5 +253,5 @@ fn a_terminal_that_answers_nothing_shows_the_view() {
     script.args(["-qec", &line, "/dev/null"]).current_dir(place.path(".")).env("ASSAY_STORE", place.store());
     let shown = script.env("TERM", "vt100").env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output().unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("ends the run") && !shown.contains("--live shows nothing"), "{shown}");
+    assert!(shown.contains("ends the run") && !shown.contains("--live is not available"), "{shown}");
 }

@@ -127,7 +127,7 @@ fn an_address_that_others_reach_or_that_is_taken_is_refused_at_once() {
     assert!(said.contains("other machines reach 0.0.0.0:0") && said.contains("--metrics-public"), "{said}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let said = place.refuses(&["review", "--metrics", &taken.local_addr().unwrap().to_string()]);
-    assert!(said.contains("metrics cannot be had at 127.0.0.1:") && said.contains("give another port"), "{said}");
+    assert!(said.contains("cannot listen on 127.0.0.1:") && said.contains("give another port"), "{said}");
     let said = place.refuses(&["review", "--metrics", "somewhere:9187"]);
     assert!(said.contains("an address and a port in numbers"), "{said}");
     assert!(place.refuses(&["show", "last"]).contains("no run"), "nothing was begun");

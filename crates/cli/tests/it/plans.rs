@@ -15,7 +15,7 @@ const ARRAY: &str = "sim:toms-x25e-16?drive.capacity.user=64MiB";
 
 /// What the report of a plan must have that is its own.
 const TELLS: [(&str, &str); 6] = [
-    ("snia-enterprise", "Determination of the steady state"),
+    ("snia-enterprise", "Steady-state determination"),
     ("snia-enterprise", "The measurement window"),
     ("snia-enterprise", "No conformance is claimed"),
     ("arrays", "× at 1"),

@@ -32,7 +32,7 @@ fn a_purge_that_is_left_out_is_told_and_the_state_is_not_called_fresh() {
     let output = place.succeeds(&["review", "new.bin", "--size", "8m", "--plan", "p.toml", "--purge", "none"]);
     let path = output.lines().last().unwrap().strip_prefix("Report: ").unwrap();
     let html = std::fs::read_to_string(path).unwrap();
-    assert!(html.contains("The purge was left out, as was asked") && html.contains("Leave the data as it is"));
+    assert!(html.contains("No purge (--purge none)") && html.contains("No purge"));
 }
 
 #[test]
@@ -44,5 +44,5 @@ fn a_simulated_drive_is_reset_whatever_the_name_and_a_wrong_name_is_explained() 
     std::fs::write(place.path("wrong.toml"), PLAN.replace("do = \"purge\"", "do = \"purge\"\npurge = \"sanitise\""))
         .unwrap();
     let said = place.refuses(&["review", "--plan", "wrong.toml"]);
-    assert!(said.contains("unknown way to purge `sanitise`") && said.contains("did you mean `sanitize`"), "{said}");
+    assert!(said.contains("unknown purge method `sanitise`") && said.contains("did you mean `sanitize`"), "{said}");
 }

@@ -27,9 +27,9 @@ fn runs_are_listed_found_shown_and_compared() {
     assert!(list.body.contains("3 runs") && list.body.contains("/run/3"), "{}", list.body);
     let found = served.get("/?q=SHORT&target=sim%3Ax25-m&plan=short&state=complete").body;
     assert!(found.contains("/run/1\"") && found.contains("/run/2\"") && !found.contains("/run/3\""), "{found}");
-    assert!(served.get("/?state=failed").body.contains("No run is like that"));
+    assert!(served.get("/?state=failed").body.contains("No run matches"));
     let nasty = served.get("/?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E%25_").body;
-    assert!(!nasty.contains("<script>alert") && nasty.contains("No run is like that"), "{nasty}");
+    assert!(!nasty.contains("<script>alert") && nasty.contains("No run matches"), "{nasty}");
 
     let report = served.get("/run/1");
     assert!(report.body.contains("Every kind of step") && report.body.contains("/run/1/csv"), "{}", report.body);
@@ -57,8 +57,8 @@ fn what_is_not_there_is_said_with_what_to_do() {
         ("/live/9", 404, "There is no run 9"),
         ("/run/one", 400, "A run is a number"),
         ("/run/1/xml", 404, "All runs"),
-        ("/compare", 400, "Tick two runs or more"),
-        ("/compare?runs=1", 400, "Tick two runs or more"),
+        ("/compare", 400, "Tick two or more runs"),
+        ("/compare?runs=1", 400, "Tick two or more runs"),
         ("/compare?runs=1,1", 400, "given twice"),
         ("/compare?runs=1,2,3,4,5,6,7,8,9,10,11,12,13", 400, "at most 12"),
         ("/?page=x", 400, "numbered from 1"),
@@ -144,7 +144,7 @@ fn with_a_token_only_those_who_know_it_are_let_in() {
     assert!(stranger.status == 401 && !stranger.body.contains("results.sqlite"), "{stranger:?}");
     assert!(stranger.body.contains("A token is needed") && stranger.body.contains("name=\"token\""));
     let wrong = served.get("/?token=a-token-of-20-letterz");
-    assert!(wrong.status == 401 && wrong.body.contains("This is not the token"), "{wrong:?}");
+    assert!(wrong.status == 401 && wrong.body.contains("Wrong token"), "{wrong:?}");
     assert_eq!(served.ask("/", &[&format!("Authorization: Bearer {token}")]).status, 200);
 
     let admitted = served.get(&format!("/plans?a=b&token={token}"));

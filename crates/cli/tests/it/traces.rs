@@ -77,7 +77,7 @@ fn a_replay_says_what_it_replayed_and_what_it_passed_over_also_when_the_trace_is
     let text = place.succeeds(&["run", DRIVE, "--read_iolog=t.log", "--replay_time_scale=50"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("t.log (4 requests of fio's iolog, version 3), at 50 % of the recorded speed"), "{text}");
-    assert!(words.contains("3 lines that recorded no request were passed over"), "{text}");
+    assert!(words.contains("3 lines without a request were skipped"), "{text}");
     assert!(words.contains("2 files or devices went to this one target"), "{text}");
     assert!(text.lines().filter(|line| !line.contains('/')).all(|line| line.chars().count() <= 80), "{text}");
     std::fs::remove_file(place.path("t.log")).unwrap();
@@ -96,7 +96,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
         (&["--read_iolog=gone.log"][..], "gone.log cannot be read: No such file"),
         (&["--read_iolog=bad.log"], "bad.log: line 2: `f read 0 x` is not a number"),
         (&["--read_iolog=empty"], "no request"),
-        (&["--read_iolog=t.log", "--bs=8k"], "the trace decides what `bs` would"),
+        (&["--read_iolog=t.log", "--bs=8k"], "the trace determines what `bs` would"),
         (&["--read_iolog=t.log", "--numjobs=2"], "one worker"),
         (&["--read_iolog=t.log", "--replay_no_stall=1", "--replay_think=1"], "two paces"),
         (&["--replay_no_stall=1"], "read_iolog=FILE"),
@@ -108,7 +108,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
     }
     let said = place.refuses(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log"]);
     assert!(said.contains("ends at 1032k, beyond the 1m") && said.contains("replay_scale=2"), "{said}");
-    assert!(said.contains("It takes a target of at least"), "{said}");
+    assert!(said.contains("It needs a target of at least"), "{said}");
     assert!(!place.path("new.bin").exists(), "what was made for the run is taken back");
     place.succeeds(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log", "--replay_scale=2", "--direct=0"]);
 }
@@ -152,7 +152,7 @@ fn a_plan_replays_what_stands_beside_it() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let report = std::fs::read_dir(place.path("assay-reports")).unwrap().next().unwrap().unwrap();
     let page = std::fs::read_to_string(report.path()).unwrap();
-    assert!(page.contains("Speed of the recorded time (%)"), "the sweep has an axis");
+    assert!(page.contains("Replay speed (%)"), "the sweep has an axis");
     std::fs::remove_file(place.path("mine/t.log")).unwrap();
     let gone = place.refuses(&["review", DRIVE, "--plan", "mine/plan.toml"]);
     assert!(gone.contains("mine/t.log cannot be read"), "{gone}");

@@ -175,7 +175,7 @@ impl SeekTable {
             require(
                 SeekCurve::fit(times, platters.cylinders() as u32).is_some(),
                 || format!("seek.{op}_track is {track}, {op}_average {average}, {op}_full {full}"),
-                "no curve that rises from track to full has this average; it lies near the middle of the two",
+                "no seek curve from track to full has this average; it must be near the middle of the two",
             )?;
         }
         require(

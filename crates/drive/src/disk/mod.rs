@@ -104,14 +104,11 @@ impl DiskSpec {
         let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
         vec![
             ("capacity", self.capacity().to_string()),
-            (
-                "platters",
-                format!("{turns} turns a minute, {heads} heads, {zones} zones, {outer} to {inner} sectors a track"),
-            ),
+            ("platters", format!("{turns} rpm, {heads} heads, {zones} zones, {outer} to {inner} sectors a track")),
             ("stream", format!("{fast} on the outermost tracks, {slow} on the innermost")),
             ("seek", format!("{track} to the next track, {average} on average, {full} at most")),
             ("cache", format!("{segments} segments of {segment} for reads, {write} for writes")),
-            ("interface", format!("{link} link, queue of {queue}, {command} a command")),
+            ("interface", format!("{link} link, queue depth {queue}, {command} per command")),
         ]
     }
 }

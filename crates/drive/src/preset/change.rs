@@ -34,7 +34,7 @@ pub fn of_single(changes: &str) -> Result<String, PresetError> {
         Some(("drive", rest)) => Ok(rest.to_owned()),
         Some(("rig", _)) => Err(PresetError::Change {
             change: change.to_owned(),
-            why: "this drive is in no rig; choose one of the rigs that `assay drives` lists".to_owned(),
+            why: "this drive is not in a rig; choose a rig that `assay drives` lists".to_owned(),
         }),
         _ => Ok(change.to_owned()),
     };

@@ -21,7 +21,7 @@ pub enum PresetError {
     #[error("the drive's file cannot be read: {0}")]
     Text(#[from] toml::de::Error),
     /// The numbers do not make a drive.
-    #[error("the drive's numbers do not fit together: {found}; {right}")]
+    #[error("the drive's parameters are inconsistent: {found}; {right}")]
     Numbers {
         /// What was found.
         found: String,
@@ -29,7 +29,7 @@ pub enum PresetError {
         right: &'static str,
     },
     /// A change to a drive is not one.
-    #[error("`{change}` changes nothing in the drive: {why}")]
+    #[error("`{change}` is not a valid change of the drive: {why}")]
     Change {
         /// The change as it was asked for.
         change: String,

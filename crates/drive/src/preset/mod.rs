@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(long.spec, Preset::find("x25-m?nand.read=25us&spare=12%").unwrap().spec);
         assert_eq!(long.name, "x25-m?drive.nand.read=25us&drive.spare=12%");
         let said = Preset::find("x25-m?rig.host.cpus=8").unwrap_err().to_string();
-        assert!(said.contains("in no rig"), "{said}");
+        assert!(said.contains("not in a rig"), "{said}");
         let rig = |changes: &str| Preset::find(&format!("toms-x25e-16?{changes}")).unwrap().spec;
         assert_eq!(rig("rig.host.cpus=8&drive.nand.read=25us"), rig("host.cpus=8&drive.nand.read=25us"));
     }

@@ -73,7 +73,7 @@ impl PowerTable {
         require(
             self.light.is_none() || self.deep.is_none() || light.after < deep.after,
             || format!("power.light_after is {}, power.deep_after {}", light.after, deep.after),
-            "the lighter sleep begins first",
+            "the lighter sleep state must begin first",
         )?;
         Ok(PowerSpec {
             idle: self.idle,
@@ -96,7 +96,7 @@ fn sleep(name: &str, power: Option<Power>, after: Option<Nanos>, exit: Option<Na
         (None, None, None) => Ok(LowPower::default()),
         _ => Err(PresetError::Numbers {
             found: format!("power has only some of {name}, {name}_after and {name}_exit"),
-            right: "a state of sleep needs its power, after which time it begins and how long waking takes",
+            right: "a sleep state needs its power, its idle time and its exit latency",
         }),
     }
 }
@@ -112,7 +112,7 @@ impl ThermalTable {
         require(
             (10..=u128::from(u32::MAX)).contains(&steps),
             || format!("thermal.resistance times thermal.heat_capacity is {steps} tenths of a second"),
-            "it is the time in which the drive warms up, from a second to some years",
+            "it is the thermal time constant, from a second to some years",
         )?;
         require(
             self.ambient < self.warm && self.warm <= self.hot,

@@ -70,8 +70,8 @@ impl Rated {
         let random = [(self.random_read_iops, "reads"), (self.random_write_iops, "writes")];
         let sequential = sequential.map(|(rate, op)| rate.map(|rate| format!("{rate} sequential {op}")));
         let latency = self.read_latency.map(|latency| format!("{latency} read latency"));
-        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} random {op} of 4 KiB a second")));
-        let endurance = self.endurance.map(|endurance| format!("{endurance} written in its life"));
+        let random = random.map(|(iops, op)| iops.map(|iops| format!("{iops} IOPS, 4 KiB random {op}")));
+        let endurance = self.endurance.map(|endurance| format!("{endurance} rated endurance"));
         sequential.into_iter().chain([latency]).chain(random).chain([endurance]).flatten()
     }
 }

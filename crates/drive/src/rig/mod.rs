@@ -50,12 +50,12 @@ impl RigSpec {
         let transfer = host.transfer.map_or("of any size".to_owned(), |most| format!("of up to {most}"));
         let mut facts = vec![
             ("capacity", self.layout().capacity().to_string()),
-            ("host", format!("{} processors, {} + {} a command {transfer}", host.cpus, host.submit, host.complete)),
+            ("host", format!("{} CPUs, {} + {} per command {transfer}", host.cpus, host.submit, host.complete)),
         ];
         if controllers.count > 0 {
-            let bandwidth = controllers.bandwidth.map_or("no bound".to_owned(), |rate| rate.to_string());
+            let bandwidth = controllers.bandwidth.map_or("no limit".to_owned(), |rate| rate.to_string());
             let command = controllers.command;
-            facts.push(("controller", format!("{} × {command} a command, {bandwidth} of data", controllers.count)));
+            facts.push(("controller", format!("{} × {command} per command, {bandwidth} of data", controllers.count)));
         }
         let stripe = if !self.level.stripes() { String::new() } else { format!(" in stripes of {}", self.stripe) };
         facts.push(("array", format!("{} × sim:{}, {}{stripe}", self.drives, self.member.name, self.level)));

@@ -408,7 +408,7 @@ fn a_disk_that_cannot_be_is_explained() {
         ("heads=0", "1 to 64 heads"),
         ("inner=200 MB/s", "at least as many sectors as inner"),
         ("zones=1&capacity=1 MB", "takes 1 tracks a surface"),
-        ("read_average=19 ms", "lies near the middle"),
+        ("read_average=19 ms", "must be near the middle"),
         ("head_switch=1 s", "less than a revolution"),
         ("link.rate=100 MB/s", "faster than the platters"),
         ("segments=0", "1 to 4,096 segments"),

@@ -147,10 +147,10 @@ fn a_clone_is_as_warm_and_as_slow() {
 fn what_makes_no_power_or_thermal_table_is_explained() {
     for (change, words) in [
         ("power.idle=2 VA", "use one of uW, mW, W"),
-        ("power.light=10 mW", "a state of sleep needs its power"),
+        ("power.light=10 mW", "a sleep state needs its power"),
         (
             "power.light=1 mW&light_after=2s&light_exit=0s&deep=1 mW&deep_after=1s&deep_exit=0s",
-            "the lighter sleep begins first",
+            "the lighter sleep state must begin first",
         ),
         ("thermal.warm=70 C", "missing field"),
         (&HOT[1..].replace("=75 C", "=50 C"), "ambient < warm ≤ hot"),

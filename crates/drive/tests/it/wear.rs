@@ -82,7 +82,7 @@ fn a_table_of_wear_costs_no_time_until_blocks_move_for_it() {
 fn drives_that_cannot_be_made_are_refused() {
     for (change, words) in [
         ("spare=30%&rated_erases=0&reserve=2%", "rated for 1 to 16 million erases"),
-        ("capacity.user=64MiB&spare=130%&rated_erases=10&reserve=2%&factory_bad=45%", "good from the factory"),
+        ("capacity.user=64MiB&spare=130%&rated_erases=10&reserve=2%&factory_bad=45%", "without factory defects"),
         ("rated_erases=10", "missing field `reserve`"),
     ] {
         let said = Preset::find(&format!("x25-m?{change}")).unwrap_err().to_string();

@@ -136,7 +136,7 @@ fn what_is_wrong_with_a_job_is_told_with_its_name() {
     assert!(error.to_string().starts_with("job `b`: "), "{error}");
     let nothing = Workload { ramp: Nanos::from_secs(9), stop: Stop::after_requests(5), ..reader(1) };
     let error = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)])).unwrap_err();
-    assert!(error.to_string().starts_with("job `a`: no request was completed in"), "{error}");
+    assert!(error.to_string().starts_with("job `a`: no request completed in"), "{error}");
     let alone = run_virtual(&mut filled(), &nothing, Seed::new(1)).unwrap_err();
     assert!(matches!(alone, VirtualError::NothingCompleted { .. }), "{alone}");
 }

@@ -195,6 +195,6 @@ fn damage_in_the_course_of_a_run_is_found_by_its_reads_and_when_all_is_read_back
         let fatal = Workload { verify: Verify { fatal: true, ..reads.verify }, ..reads };
         let error = while_zeroed(&path, || measure(&target, &fatal)).unwrap_err();
         assert!(matches!(error, RealError::Damaged { .. }), "{error}");
-        assert!(error.to_string().contains("does not keep its data (verify_fatal): block at"), "{error}");
+        assert!(error.to_string().contains("failed (verify_fatal): block at"), "{error}");
     }
 }

@@ -82,21 +82,21 @@ impl DeviceInfo {
             Some(partition) => format!("{}, partition {partition}", self.name),
             None => self.name.clone(),
         };
-        let kind = |rotational| if rotational { "rotating disk" } else { "no moving parts" };
+        let kind = |rotational| if rotational { "rotating disk" } else { "solid state" };
         let rows = [
             ("Device", Some(device)),
-            ("Made of", self.made_of.clone()),
+            ("Built on", self.made_of.clone()),
             ("Model", self.model.clone()),
             ("Serial number", self.serial.clone()),
             ("Firmware", self.firmware.clone()),
-            ("Attached by", self.transport.clone()),
+            ("Transport", self.transport.clone()),
             ("Capacity", self.capacity.map(|capacity| capacity.to_string())),
-            ("Kind, as the kernel has it", self.rotational.map(|rotational| kind(rotational).to_owned())),
+            ("Media type reported by the kernel", self.rotational.map(|rotational| kind(rotational).to_owned())),
             ("Logical block", self.logical_block.map(|block| block.to_string())),
             ("Physical block", self.physical_block.map(|block| block.to_string())),
             ("Scheduler", self.scheduler.clone()),
-            ("Requests the kernel queues", self.queue_requests.map(|count| count.to_string())),
-            ("Commands the drive queues", self.queue_depth.map(|count| count.to_string())),
+            ("Kernel queue depth (nr_requests)", self.queue_requests.map(|count| count.to_string())),
+            ("Device queue depth", self.queue_depth.map(|count| count.to_string())),
             ("Write cache", self.write_cache.clone()),
         ];
         rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -42,11 +42,11 @@ pub(super) fn check(eraser: &Eraser) -> Result<Security, EraseError> {
     let why = match (holds("supported"), holds("frozen"), holds("locked"), holds("enabled")) {
         (Some(false) | None, ..) => "the drive does not support it",
         (_, Some(true) | None, ..) => {
-            "its security is frozen, as firmware does at start-up; let the machine sleep and wake (`rtcwake -m mem -s 5`), \
-             or unplug the drive's power and plug it in again"
+            "its security state is frozen, as firmware does at boot; suspend and resume the machine (`rtcwake -m mem \
+             -s 5`), or power-cycle the drive"
         }
         (_, _, Some(true) | None, _) => "it is locked by a password; unlock it with `hdparm --security-unlock`",
-        (.., Some(true) | None) => "a password is set on it; take it away with `hdparm --security-disable`",
+        (.., Some(true) | None) => "a password is set; remove it with `hdparm --security-disable`",
         _ => return Ok(Security { path, minutes: minutes(section) }),
     };
     Err(eraser.refused(METHOD, why.to_owned()))
@@ -70,9 +70,10 @@ pub(super) fn erase(eraser: &Eraser) -> Result<String, EraseError> {
         // A drive that is left with a password refuses everything after its next start.
         let opened = eraser.run(METHOD, "hdparm", &with("--security-disable"), MOMENT);
         let left = match opened {
-            Ok(_) => "the password that was set for it is taken away again".to_owned(),
+            Ok(_) => "the password set for the erase is removed again".to_owned(),
             Err(_) => format!(
-                "the drive may keep the password `{PASSWORD}`: `hdparm --user-master u --security-disable {PASSWORD} {path}` takes it away"
+                "the drive may still have the password `{PASSWORD}`: `hdparm --user-master u --security-disable \
+                 {PASSWORD} {path}` removes it"
             ),
         };
         return Err(eraser.refused(METHOD, format!("{error}; {left}")));

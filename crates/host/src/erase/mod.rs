@@ -134,10 +134,10 @@ impl Eraser<'_> {
         let not_such = |found: String| Err(EraseError::NotSuch { method, kind, found });
         match self.device {
             _ if self.is_file => not_such("a file".to_owned()),
-            None => not_such("nothing that the kernel describes as a drive".to_owned()),
+            None => not_such("not a drive that the kernel describes".to_owned()),
             Some(DeviceInfo { partition: Some(partition), .. }) => not_such(format!("the partition {partition}")),
             Some(device) if device.transport.as_deref() != Some(kind) => {
-                let transport = device.transport.as_deref().unwrap_or("in a way that is not known");
+                let transport = device.transport.as_deref().unwrap_or("by an unknown transport");
                 not_such(format!("{}, attached by {transport}", device.name))
             }
             Some(device) => Ok(device),

@@ -18,7 +18,7 @@ pub(super) fn check(eraser: &Eraser, method: PurgeMethod) -> Result<(String, Str
     let device = eraser.drive(method, "NVMe")?;
     let name = &device.name;
     let Some((controller, _)) = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n')) else {
-        return Err(eraser.refused(method, "its name tells no controller".to_owned()));
+        return Err(eraser.refused(method, "its name contains no controller".to_owned()));
     };
     let controller = format!("/dev/nvme{controller}");
     let listed = eraser.run(method, "nvme", &["list-ns", &controller, "--all"], MOMENT)?.stdout;
@@ -54,15 +54,14 @@ pub(super) fn sanitize(eraser: &Eraser) -> Result<String, EraseError> {
         match status(&log) {
             Some(1 | 4) => return Ok("The drive was purged by NVMe sanitize with block erase.".to_owned()),
             Some(2) => thread::sleep(PAUSE),
-            Some(3) => return Err(eraser.refused(method, "the drive says that the last sanitize failed".to_owned())),
+            Some(3) => return Err(eraser.refused(method, "the drive reports that the last sanitize failed".to_owned())),
             _ => {
-                let why =
-                    "the drive does not say how far it has come; `nvme sanitize-log` shows what it does say".to_owned();
+                let why = "the drive does not report progress; see `nvme sanitize-log`".to_owned();
                 return Err(eraser.refused(method, why));
             }
         }
     }
-    Err(eraser.refused(method, "it was not done within twelve hours".to_owned()))
+    Err(eraser.refused(method, "it did not finish within twelve hours".to_owned()))
 }
 
 /// The lowest three bits of the sanitize status: 1 and 4 done, 2 under way, 3 failed.

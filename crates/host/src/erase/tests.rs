@@ -96,7 +96,7 @@ fn a_drive_that_somebody_uses_by_now_is_only_looked_at() {
 
 #[test]
 fn an_erasure_that_fails_takes_its_password_away_or_names_it() {
-    for (disable, words) in [("0", "is taken away again"), ("5", "--security-disable assay /dev/sda` takes it away")] {
+    for (disable, words) in [("0", "is removed again"), ("5", "--security-disable assay /dev/sda` removes it")] {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("state"), security("", NOT, NOT, NOT)).unwrap();
         let script = format!(
@@ -157,7 +157,7 @@ fn files_partitions_other_drives_and_missing_programs_are_refused_before_anythin
         (Some(&nvme), false, PurgeMethod::SecureErase, "attached by NVMe"),
         (Some(&usb), false, PurgeMethod::SecureErase, "attached by USB"),
         (Some(&sata), false, PurgeMethod::Sanitize, "a whole NVMe drive"),
-        (None, false, PurgeMethod::NvmeFormat, "nothing that the kernel describes"),
+        (None, false, PurgeMethod::NvmeFormat, "not a drive that the kernel describes"),
         (Some(&sata), false, PurgeMethod::SecureErase, "`hdparm` is not installed"),
         (Some(&nvme), false, PurgeMethod::NvmeFormat, "`nvme` is not installed"),
     ];

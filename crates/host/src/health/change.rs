@@ -9,9 +9,9 @@ const WARNINGS: [&str; 6] = [
     "the spare space is below its threshold",
     "the temperature is beyond its threshold",
     "the reliability is degraded by media or internal errors",
-    "it takes no more writes",
+    "it is read-only",
     "the backup of its volatile memory has failed",
-    "its persistent memory takes no more writes or is unreliable",
+    "its persistent memory is read-only or unreliable",
 ];
 
 /// A figure that counts.
@@ -21,8 +21,12 @@ type Count = fn(&Health) -> Option<u64>;
 pub(super) fn findings(before: Option<&Health>, after: &Health) -> Vec<String> {
     let mut findings = Vec::new();
     let counts: [(&str, Count, &str); 3] = [
-        ("reallocated sectors or blocks", |health| health.reallocated, "the drive replaced what had gone bad"),
-        ("pending sectors", |health| health.pending, "the drive could not read them and waits to replace them"),
+        ("reallocated sectors or blocks", |health| health.reallocated, "the drive remapped defective ones"),
+        (
+            "pending sectors",
+            |health| health.pending,
+            "the drive could not read them and will remap them when they are written",
+        ),
         ("uncorrectable errors", |health| health.uncorrectable, "the drive lost data"),
     ];
     for (name, count, meaning) in counts {
@@ -30,7 +34,7 @@ pub(super) fn findings(before: Option<&Health>, after: &Health) -> Vec<String> {
             && is > was
         {
             findings.push(format!(
-                "The drive's health got worse during the run: {name} rose from {was} to {is}; {meaning}."
+                "The drive's health degraded during the run: {name} rose from {was} to {is}; {meaning}."
             ));
         }
     }
@@ -40,12 +44,16 @@ pub(super) fn findings(before: Option<&Health>, after: &Health) -> Vec<String> {
     if let Some(warm) = after.temperature.filter(|warm| *warm > after.temperature_max()) {
         let limit = after.temperature_max();
         let whose = if after.temperature_limit.is_some() { "its own limit" } else { "the limit of most data sheets" };
-        findings.push(format!("The drive is at {warm} °C after the run, above {whose} of {limit} °C: cool it, or figures may be those of a drive that slows down."));
+        findings.push(format!(
+            "The drive is at {warm} °C after the run, above {whose} of {limit} °C: cool it, or \
+            thermal throttling may affect the figures."
+        ));
     }
     if after.passed == Some(false) {
         let since = if before.and_then(|before| before.passed) == Some(true) { " since this run" } else { "" };
-        findings
-            .push(format!("The drive says that it is failing{since}: save what it holds, and trust no figure of it."));
+        findings.push(format!(
+            "The drive reports that it is failing{since}: back up its data, and do not trust its figures."
+        ));
     }
     findings
 }
@@ -55,7 +63,7 @@ fn wear(before: &Health, after: &Health) -> Option<String> {
     let (was, is) = (before.wear_percent?, after.wear_percent?);
     (is.floor() > was.floor()).then(|| {
         format!(
-            "The run wore the drive: {:.0} % of its rated life is used, {:.0} % before it.",
+            "The run consumed endurance: {:.0} % of the rated life is used, {:.0} % before the run.",
             is.floor(),
             was.floor()
         )
@@ -69,7 +77,7 @@ fn warning(before: Option<&Health>, after: &Health) -> Option<String> {
     let words = named.collect::<Vec<_>>().join(", ");
     let is_new = before.and_then(|before| before.critical_warning) == Some(0);
     let since = if is_new { ", since this run" } else { "" };
-    let words = if words.is_empty() { "of something that is not known here".to_owned() } else { words };
+    let words = if words.is_empty() { "of an unknown bit".to_owned() } else { words };
     Some(format!("The drive gives a critical warning (0x{bits:02x}){since}: {words}."))
 }
 
@@ -80,7 +88,8 @@ fn spare(before: Option<&Health>, after: &Health) -> Option<String> {
     let was = was.filter(|was| *was != spare).map_or_else(String::new, |was| format!(", {was} % before the run"));
     (spare < threshold).then(|| {
         format!(
-            "The drive's spare space is at {spare} %{was}, below its own threshold of {threshold} %: it nears its end."
+            "The drive's spare space is at {spare} %{was}, below its own threshold of {threshold} %: the drive nears \
+             its end of life."
         )
     })
 }

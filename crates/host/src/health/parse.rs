@@ -84,9 +84,9 @@ fn why_nothing(document: &Value, device: &str) -> String {
         return format!("smartctl may not read {device}: {words}; run assay as root, or give its group the right");
     }
     match (words.is_empty(), failed) {
-        (false, _) => format!("smartctl reads no health from {device}: {words}"),
+        (false, _) => format!("smartctl cannot read the health of {device}: {words}"),
         (true, true) => format!("smartctl could not open {device}"),
-        (true, false) => format!("{device} keeps no account of its health that smartctl knows"),
+        (true, false) => format!("{device} reports no health that smartctl knows"),
     }
 }
 

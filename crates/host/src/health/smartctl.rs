@@ -13,14 +13,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn of_device(environment: &Environment) -> Reading {
     let Some(device) = &environment.device else {
         return Reading::Missing(
-            "no block device is known beneath the target, so there is none whose health could be read".to_owned(),
+            "no underlying block device of the target is known, so no health can be read".to_owned(),
         );
     };
     if device.transport.as_deref() == Some("virtual") {
-        let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (it is made of {made_of})"));
+        let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (built on {made_of})"));
         return Reading::Missing(format!(
-            "{} is no drive but made by the kernel{made_of}, and has no health of its own; look at what is beneath it \
-             with `smartctl -x`",
+            "{} is a virtual device of the kernel{made_of} and has no health of its own; read that of its underlying \
+             drives with `smartctl -x`",
             device.name
         ));
     }

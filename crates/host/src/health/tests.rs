@@ -168,7 +168,7 @@ fn why_there_is_nothing_is_told_in_smartctls_words() {
     let denied = said("Smartctl open device: /dev/sda failed: Permission denied", 2);
     assert!(denied.contains("Permission denied") && denied.contains("as root"), "{denied}");
     assert!(said("/dev/vda: Unable to detect device type", 1).contains("Unable to detect device type"));
-    assert!(missing("{}").contains("keeps no account"));
+    assert!(missing("{}").contains("reports no health"));
     assert!(missing("smartctl 6.6").contains("smartctl 7.0 or newer"));
 }
 
@@ -199,10 +199,10 @@ fn what_got_worse_is_found_and_what_stayed_is_not() {
 fn warnings_thresholds_and_whole_percents_of_wear_are_found() {
     assert_eq!(worsened(&nvme(1, 3, 0, 100), &nvme(9, 3, 0, 100)), [""; 0]);
     let worn = worsened(&nvme(1, 3, 0, 100), &nvme(9, 5, 0, 100));
-    assert_eq!(worn, ["The run wore the drive: 5 % of its rated life is used, 3 % before it."]);
+    assert_eq!(worn, ["The run consumed endurance: 5 % of the rated life is used, 3 % before the run."]);
     let warned = worsened(&nvme(1, 3, 0, 12), &nvme(1, 3, 0b1001, 9)).join("\n");
     for words in [
-        "critical warning (0x09), since this run: the spare space is below its threshold, it takes no more writes",
+        "critical warning (0x09), since this run: the spare space is below its threshold, it is read-only",
         "at 9 %, 12 % before the run, below its own threshold of 10 %",
         "failing since this run",
     ] {

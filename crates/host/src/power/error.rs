@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum PowerError {
     /// What was asked for is no kind of meter.
     #[error(
-        "`{found}` is no power meter; give scpi://HOST:PORT?volts=5, scpi:/dev/ttyUSB0?volts=5&baud=9600, rapl, \
+        "`{found}` is not a power meter; give scpi://HOST:PORT?volts=5, scpi:/dev/ttyUSB0?volts=5&baud=9600, rapl, \
          hwmon, battery, or csv:FILE?time=COLUMN&power=COLUMN"
     )]
     Unknown {
@@ -20,7 +20,7 @@ pub enum PowerError {
         found: String,
     },
     /// A kind of meter does not have this setting.
-    #[error("`{key}` is no setting of {source_name}; its settings are {}", known.join(", "))]
+    #[error("{source_name} has no setting `{key}`; its settings are {}", known.join(", "))]
     Setting {
         /// The setting.
         key: String,
@@ -30,7 +30,7 @@ pub enum PowerError {
         known: &'static [&'static str],
     },
     /// The value of a setting makes no sense.
-    #[error("`{key}={found}` of a power meter cannot be; give {right}")]
+    #[error("invalid `{key}={found}` of a power meter; give {right}")]
     Value {
         /// The setting.
         key: String,
@@ -80,8 +80,8 @@ pub enum PowerError {
     },
     /// The meter does not take a setting.
     #[error(
-        "the meter at {address} does not take `{command}`: it says {answer}; set `configure=` to what it knows, or \
-             `range=` to one that it has"
+        "the meter at {address} rejected `{command}`: {answer}; set `configure=` to what it knows, or `range=` to one \
+             that it has"
     )]
     Refused {
         /// Host and port, or the serial device.
@@ -105,7 +105,7 @@ pub enum PowerError {
         answer: String,
     },
     /// More flows than the meter's range holds.
-    #[error("the meter at {address} is beyond its range; give a larger one, such as `range=3`")]
+    #[error("the meter at {address} reports an overrange; give a larger range, such as `range=3`")]
     Overload {
         /// Host and port, or the serial device.
         address: String,
@@ -146,8 +146,7 @@ pub enum PowerError {
     },
     /// A battery that gives nothing says nothing of what is used.
     #[error(
-        "{battery} is not discharging (it says `{status}`), so that it does not feed the machine; unplug the power \
-             supply"
+        "{battery} is not discharging (status `{status}`), so it does not power the machine; unplug the power supply"
     )]
     NotDischarging {
         /// The battery.
@@ -214,7 +213,7 @@ fn reach(error: &io::Error) -> &'static str {
 /// What there is in place of what was looked for.
 fn there_is(found: &[String]) -> String {
     match found {
-        [] => "`assay doctor` tells what can be metered here".to_owned(),
+        [] => "`assay doctor` lists the power meters of this machine".to_owned(),
         found => format!("there is {}", found.join(", ")),
     }
 }

@@ -51,8 +51,8 @@ impl Logbook {
         let (now, wall) = (Instant::now(), SystemTime::now());
         if let Some(seconds) = self.was_set(now, wall) {
             return Err(format!(
-                "The time of day was set by {seconds:.1} s during the measurements, so that {name} cannot be matched with \
-                 this one."
+                "The system clock was changed by {seconds:.1} s during the measurements, so {name} cannot be matched \
+                 with this one."
             ));
         }
         let at = |moment: Instant| {
@@ -60,7 +60,7 @@ impl Logbook {
             Nanos::from_std(since.unwrap_or_default())
         };
         let (from, to) = (at(from), at(to));
-        let unread = |error: PowerError| format!("{name} could not be read, so that the energy is not known: {error}.");
+        let unread = |error: PowerError| format!("Energy unknown: {name} could not be read: {error}.");
         let begun = Instant::now();
         let samples = loop {
             let samples = log::read(&self.log).map_err(unread)?;
@@ -75,22 +75,22 @@ impl Logbook {
     fn explained(&self, lack: Lack, samples: &Samples, from: Nanos, to: Nanos) -> String {
         let name = self.name();
         match (lack, samples.first().zip(samples.last())) {
-            (Lack::NotCovered, None) => format!("{name} has no entries, so that the energy is not known."),
+            (Lack::NotCovered, None) => format!("Energy unknown: {name} has no entries."),
             (Lack::NotCovered, Some((first, last))) => format!(
-                "{name} goes from {} to {}, and this was measured from {} to {}, so that its energy is not known; see \
-                 that the logger runs on, that it writes each entry at once (or give it longer, `wait=10s`), and that \
-                 both clocks are right.",
+                "Energy unknown: {name} covers {} to {}, and the measurement ran from {} to {}; check that the logger \
+                 keeps running, that it writes each entry at once (or wait longer, `wait=10s`), and that both clocks \
+                 agree.",
                 date(first),
                 date(last),
                 date(from),
                 date(to)
             ),
             (Lack::Gap(longest), _) => {
-                format!("{name} has no entry for {longest} in between, so that the energy is not known.")
+                format!("Energy unknown: {name} has a gap of {longest}.")
             }
             (Lack::Few(entries), _) => format!(
-                "{name} has {entries} entries in this time, from which the energy is not known; measure for longer \
-                 (--runtime), or log more often."
+                "Energy unknown: {name} has only {entries} entries in this time; measure longer (--runtime), or log \
+                 more often."
             ),
         }
     }
@@ -150,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = ago(6_000, 1_000);
         let said = logbook(&folder, 10.0, 20.0).energy(from, to).unwrap_err();
-        assert!(said.contains("log.csv goes from 20") && said.contains("and this was measured from 20"), "{said}");
+        assert!(said.contains("log.csv covers 20") && said.contains("and the measurement ran from 20"), "{said}");
         let said = logbook(&folder, 5.0, 1.0).energy(from, to).unwrap_err();
         assert!(said.contains("has no entries"), "{said}");
         let said = logbook(&folder, -30.0, 30.0).energy(to, to + Duration::from_millis(250)).unwrap_err();

@@ -30,7 +30,8 @@ use scpi::Instrument;
 use sensors::{Battery, Rapl, Sensor};
 use source::Kind;
 
-/// Meters that are read from when they are opened until this is dropped, and whose energy is added up: those of a drive's
+/// Meters that are read from when they are opened until this is dropped, and whose energy is added up: those of a
+/// drive's
 /// 5 V and 12 V, say.
 pub struct PowerMeter {
     meters: Vec<Meter>,
@@ -67,10 +68,9 @@ impl PowerMeter {
         let mut amounts = Vec::new();
         for meter in &self.meters {
             match meter.energy(from, to) {
-                Ok(amount) if amount.joules < 0.0 => consumption.doubts.push(format!(
-                    "{} says that energy flows back, so that none is given; swap its leads.",
-                    meter.name()
-                )),
+                Ok(amount) if amount.joules < 0.0 => consumption
+                    .doubts
+                    .push(format!("{} reports negative power, so no energy is given; swap its leads.", meter.name())),
                 Ok(amount) => amounts.push(amount),
                 Err(doubt) => consumption.doubts.push(doubt),
             }

@@ -85,17 +85,17 @@ impl Sampler {
         let name = &self.name;
         state.samples.energy(from, to).map_err(|lack| match (&state.failure, lack) {
             (Some((failed, words)), Lack::NotCovered | Lack::Gap(_)) if *failed >= from => {
-                format!("{name} failed while this was measured, so that its energy is not known: {words}.")
+                format!("Energy unknown: {name} failed during the measurement: {words}.")
             }
             (_, Lack::NotCovered) => {
-                format!("{name} gave no reading before or after, so that the energy is not known.")
+                format!("Energy unknown: {name} gave no reading before or after the measurement.")
             }
             (_, Lack::Gap(longest)) => {
-                format!("{name} gave no reading for {longest} in between, so that the energy is not known.")
+                format!("Energy unknown: {name} gave no reading for {longest}.")
             }
             (_, Lack::Few(readings)) => format!(
-                "{name} gave {readings} readings in this time, from which the energy is not known; measure for longer \
-                 (--runtime), or read it more often (`every=`, or `nplc=` of a multimeter)."
+                "Energy unknown: {name} gave only {readings} readings in this time; measure longer (--runtime), or \
+                 read it more often (`every=`, or `nplc=` of a multimeter)."
             ),
         })
     }

@@ -408,7 +408,7 @@ mod tests {
         let mut first = Battery::open(root.path(), Some("BAT0"), EVERY).unwrap();
         set(&root, "power_supply/BAT0/status", "Charging");
         let said = first.read().unwrap_err().to_string();
-        assert!(said.contains("BAT0 is not discharging (it says `Charging`)") && said.contains("unplug"), "{said}");
+        assert!(said.contains("BAT0 is not discharging (status `Charging`)") && said.contains("unplug"), "{said}");
         let said = Battery::open(root.path(), Some("BAT7"), EVERY).err().unwrap().to_string();
         assert!(said.contains("no battery BAT7") && said.contains("there is BAT0, BAT1"), "{said}");
     }

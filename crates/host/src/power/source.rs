@@ -130,8 +130,8 @@ fn scpi(rest: &str, settings: &mut Settings) -> Result<Scpi, PowerError> {
     let volts = settings.take("volts").map(|text| positive("volts", &text)).transpose()?;
     let volts = match (is_current, volts) {
         (true, None) => {
-            let help = "the meter measures current, which is power only with the voltage of the supply, as in `?volts=5`; \
-                        an instrument that measures power takes `?measure=power`";
+            let help = "the meter measures current; power also needs the supply voltage, as in `?volts=5`; for an \
+                instrument that measures power give `?measure=power`";
             return Err(settings.lacking("volts", help));
         }
         (false, Some(_)) => return Err(value("volts", "…", "it only where current is measured")),
@@ -293,21 +293,21 @@ mod tests {
     #[test]
     fn every_mistake_says_what_would_be_right() {
         let cases = [
-            ("wattmeter", "`wattmeter` is no power meter; give scpi://HOST:PORT?volts=5"),
-            ("scpi:", "is no power meter"),
+            ("wattmeter", "`wattmeter` is not a power meter; give scpi://HOST:PORT?volts=5"),
+            ("scpi:", "is not a power meter"),
             ("scpi://host", "lacks `volts`: the meter measures current"),
-            ("scpi://host?volts=-5", "`volts=-5` of a power meter cannot be; give a number above zero"),
+            ("scpi://host?volts=-5", "invalid `volts=-5` of a power meter; give a number above zero"),
             ("scpi://host?volts=", "give a value behind each setting"),
             ("scpi://host?volts=5&measure=heat", "give `current` or `power`"),
             ("scpi://host?volts=5&measure=power", "only where current is measured"),
             ("scpi://host?volts=5&baud=9600", "only for a serial device"),
-            ("scpi://host?volts=5&ranges=3", "`ranges` is no setting of scpi://host; its settings are volts"),
+            ("scpi://host?volts=5&ranges=3", "scpi://host has no setting `ranges`; its settings are volts"),
             ("rapl?every=often", "give a time, such as 200ms"),
             ("hwmon?channel=0", "give a whole number above zero"),
-            ("battery?volts=5", "`volts` is no setting of battery; its settings are every"),
+            ("battery?volts=5", "battery has no setting `volts`; its settings are every"),
             ("csv:a.csv?power=p", "csv:a.csv lacks `time`: name the column"),
             ("csv:a.csv?time=t", "csv:a.csv lacks `power`: a log holds watts"),
-            ("csv:a.csv?time=t&power=p&unit=W", "`unit` is no setting of csv:a.csv"),
+            ("csv:a.csv?time=t&power=p&unit=W", "csv:a.csv has no setting `unit`"),
         ];
         for (text, words) in cases {
             let said = text.parse::<Source>().expect_err(text).to_string();

@@ -32,7 +32,7 @@ pub struct Request {
     pub parameters: Vec<Parameter>,
     /// Only figures whose names hold one of these; empty for all.
     pub only: Vec<String>,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// How many rounds of the global search; the local one after it takes up to twice as many.
     pub rounds: u32,
@@ -45,7 +45,7 @@ pub struct Calibration {
     pub drive: String,
     /// The review.
     pub review: String,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// What was changed.
     pub parameters: Vec<Fitted>,

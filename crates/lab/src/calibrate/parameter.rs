@@ -37,7 +37,7 @@ pub enum Unit {
 /// Why a text is no parameter with bounds.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{found}` is no parameter with bounds: {why}; write `nand.read=20us..80us`")]
+#[error("`{found}` is not a parameter with bounds: {why}; write `nand.read=20us..80us`")]
 pub struct ParameterError {
     /// The text.
     pub found: String,
@@ -66,13 +66,13 @@ impl Parameter {
         if !name.contains('.') {
             return Err(wrong(format!("`{name}` does not name its table")));
         }
-        let read = |text: &str| Unit::read(text).ok_or_else(|| wrong(format!("`{}` is no quantity", text.trim())));
+        let read = |text: &str| Unit::read(text).ok_or_else(|| wrong(format!("`{}` is not a quantity", text.trim())));
         let ((least, unit), (most, other)) = (read(least)?, read(most)?);
         if unit != other {
-            return Err(wrong("its bounds are of two kinds".to_owned()));
+            return Err(wrong("its bounds have different units".to_owned()));
         }
         if least >= most {
-            return Err(wrong("its lower bound is not below its upper one".to_owned()));
+            return Err(wrong("its lower bound is not below its upper bound".to_owned()));
         }
         Ok(Self { name: name.to_owned(), least, most, unit })
     }
@@ -194,10 +194,10 @@ mod tests {
             ("nand.read", "no `=`"),
             ("nand.read=20us", "no `..`"),
             ("read=20us..80us", "name its table"),
-            ("nand.read=20us..80", "two kinds"),
+            ("nand.read=20us..80", "different units"),
             ("nand.read=80us..20us", "not below"),
-            ("nand.read=2m..4m", "`2m` is no quantity"),
-            ("nand.read=20 parsec..30 parsec", "no quantity"),
+            ("nand.read=2m..4m", "`2m` is not a quantity"),
+            ("nand.read=20 parsec..30 parsec", "not a quantity"),
         ] {
             let said = Parameter::parse(text).expect_err(words).to_string();
             assert!(said.contains(words) && said.contains("nand.read=20us..80us"), "{said}");

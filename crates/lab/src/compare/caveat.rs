@@ -10,7 +10,7 @@ pub(super) fn caveats(base: &Run, other: &Run) -> Vec<String> {
     let mut said = Vec::new();
     if (&base.version, &base.commit) != (&other.version, &other.commit) {
         said.push(format!(
-            "Runs {} and {} were made by different builds of assay ({} and {}): a difference may be the program's.",
+            "Runs {} and {} were made by different builds of assay ({} and {}), which may cause differences.",
             base.id,
             other.id,
             build(base),
@@ -19,31 +19,28 @@ pub(super) fn caveats(base: &Run, other: &Run) -> Vec<String> {
     }
     match (is_simulated(base), is_simulated(other)) {
         (true, true) if base.seed == other.seed => said.push(format!(
-            "Runs {} and {} met the same random requests (seed {}). The test takes repeats for independent, so it \
-             errs on the side of showing less.",
+            "Runs {} and {} used the same random requests (seed {}). The test assumes independent repeats, so it is \
+             conservative here.",
             base.id, other.id, base.seed
         )),
         (false, false) => {
             said.push(format!(
-                "The repeats of a run lie close together in time. What changes between runs (temperature, a \
-                 restart, where a file lies) is not in their scatter: repeat run {} and run {} before a small \
-                 difference is put down to the target.",
+                "The repeats of a run are close together in time. Variation between runs (temperature, a reboot, the \
+                 placement of a file) is not in their variance: repeat run {} and run {} before attributing a small \
+                 difference to the target.",
                 base.id, other.id
             ));
             said.extend(hosts(base, other));
         }
         (one, two) if one != two => said.push(format!(
-            "Of runs {} and {}, one is of a simulated drive and one of a real target: the real one's figures hold \
-             the host's time too.",
+            "Of runs {} and {}, one is on a simulated drive and one on a real target; only the real one's figures \
+             include the host's time.",
             base.id, other.id
         )),
         _ => {}
     }
     if base.direct != other.direct {
-        said.push(format!(
-            "One of runs {} and {} went through the page cache and the other past it.",
-            base.id, other.id
-        ));
+        said.push(format!("One of runs {} and {} used the page cache and the other bypassed it.", base.id, other.id));
     }
     said
 }
@@ -124,6 +121,6 @@ mod tests {
             assert!(said.contains(words), "{words}: {said}");
         }
         let mixed = caveats(&base, &run(3, "sim:x25-m", 1)).join("\n");
-        assert!(mixed.contains("one is of a simulated drive"), "{mixed}");
+        assert!(mixed.contains("one is on a simulated drive"), "{mixed}");
     }
 }

@@ -8,23 +8,23 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CompareError {
     /// There is nothing to compare with.
-    #[error("one run was given and a comparison takes two; name another that `assay runs` lists")]
+    #[error("a comparison needs two runs, and one was given; name another that `assay runs` lists")]
     Alone,
     /// A run against itself.
-    #[error("run {run} was given twice; a run does not differ from itself. Name another that `assay runs` lists")]
+    #[error("run {run} was given twice; name another that `assay runs` lists")]
     Twice {
         /// The run.
         run: RunId,
     },
     /// A run that is under way or was cut off.
-    #[error("run {run} is unfinished; wait for it, or go on with it: `assay review --resume {run}`")]
+    #[error("run {run} is unfinished; wait for it, or continue it: `assay review --resume {run}`")]
     Unfinished {
         /// The run.
         run: RunId,
     },
     /// A run that failed.
     #[error(
-        "run {run} failed: {reason}. `assay review --resume {run}` goes on with it, `assay show {run}` has its figures"
+        "run {run} failed: {reason}. `assay review --resume {run}` continues it, `assay show {run}` prints its figures"
     )]
     Failed {
         /// The run.
@@ -33,7 +33,7 @@ pub enum CompareError {
         reason: String,
     },
     /// No cell is measured in both.
-    #[error("runs {base} and {other} share no cell: {why}. Compare runs of one plan, and of one length")]
+    #[error("runs {base} and {other} share no point: {why}. Compare runs of the same plan and the same durations")]
     NothingShared {
         /// The run that the other is held against.
         base: RunId,

@@ -59,12 +59,14 @@ pub struct Comparison {
 impl Comparison {
     /// Holds `outcomes` against the first of them.
     ///
-    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned over
-    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 % even
+    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned
+    /// over
+    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 %
+    /// even
     /// by itself is no test and does not count among them.
     ///
     /// # Errors
-    /// If there are not two different, finished runs, if two share no cell, or a step asked for is not there.
+    /// If there are not two different, finished runs, if two share no point, or a step asked for is not there.
     pub fn of(outcomes: Vec<Outcome>, question: Question) -> Result<Self, CompareError> {
         check(&outcomes)?;
         let (base, others) = outcomes.split_first().ok_or(CompareError::Alone)?;
@@ -161,7 +163,7 @@ impl Found {
         let first = main.and_then(|why| self.unshared.iter().find(|one| one.other == other && one.why == why));
         match first {
             Some(Unshared { step, why, .. }) => format!("of step `{step}`, {why}"),
-            None => "the first has no figure that was asked for and measured by repeats".to_owned(),
+            None => "the first run has no requested figure with repeats".to_owned(),
         }
     }
 }

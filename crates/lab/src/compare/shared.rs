@@ -35,8 +35,8 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoStep => "the other run has no such step",
-            Self::NoCell => "the other run's step has no such cell",
-            Self::OtherWorkload => "the other run asks for something else there, or for longer",
+            Self::NoCell => "the other run's step has no such point",
+            Self::OtherWorkload => "the other run has another workload or duration there",
             Self::NotMeasured => "one of the two runs did not measure it",
         })
     }

@@ -58,7 +58,7 @@ pub(super) fn idle(plan: &mut PlanText, name: &str, time: Nanos) {
 pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], otherwise: &'static str) {
     let is_shared = |field: &&(Field, String)| jobs.iter().all(|job| job.fields.contains(field));
     let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
-    let mut step = plan.step(name).with("title", format!("{} jobs side by side", jobs.len())).fields(shared);
+    let mut step = plan.step(name).with("title", format!("{} concurrent jobs", jobs.len())).fields(shared);
     let mut names = Names::new(otherwise);
     for job in jobs {
         let own = job.fields.iter().filter(|field| !is_shared(field));

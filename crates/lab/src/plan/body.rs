@@ -115,7 +115,7 @@ fn purge(value: &Value) -> Result<PurgeMethod, Diagnostic> {
     let name = quantity(value)?;
     PurgeMethod::named(&name).ok_or_else(|| {
         let known = PurgeMethod::ALL.map(|(name, _)| name);
-        Diagnostic::new("plan::bad-value", value.span(), format!("unknown way to purge `{name}`"))
+        Diagnostic::new("plan::bad-value", value.span(), format!("unknown purge method `{name}`"))
             .help(suggestion(&name, &known))
     })
 }
@@ -130,7 +130,7 @@ fn duration(value: &Value) -> Result<Nanos, Diagnostic> {
     let mut workload = Workload::default();
     setting(Field::Runtime, value)?.apply(Field::Runtime, &mut workload)?;
     workload.stop.time.filter(|time| *time > Nanos::ZERO).ok_or_else(|| {
-        Diagnostic::new("plan::range", value.span(), "this is no time at all").help("give a duration such as `60s`")
+        Diagnostic::new("plan::range", value.span(), "the duration is zero").help("give a duration such as `60s`")
     })
 }
 
@@ -145,7 +145,7 @@ fn limit(value: &Value) -> Result<(Limit, Range<usize>), Diagnostic> {
 fn limits(value: &Value) -> Result<(Vec<Limit>, Range<usize>), Diagnostic> {
     let DeValue::Array(list) = value.get_ref() else { return limit(value).map(|(limit, span)| (vec![limit], span)) };
     if list.is_empty() {
-        return Err(Diagnostic::new("plan::bad-value", value.span(), "no limit at all").help("give one or several"));
+        return Err(Diagnostic::new("plan::bad-value", value.span(), "no limit").help("give one or several"));
     }
     let limits = list.iter().map(|one| limit(one).map(|(limit, _)| limit)).collect::<Result<_, _>>()?;
     Ok((limits, value.span()))
@@ -172,7 +172,7 @@ fn settle(value: &Value) -> Result<u32, Diagnostic> {
     match limit(value)? {
         (Limit::Percent(percent), _) => Ok(percent),
         (_, span) => {
-            let message = "how much is written at random is a share of the capacity";
+            let message = "the random writes are given as a share of the capacity";
             Err(Diagnostic::new("plan::bad-value", span, message).help("give it in percent: `10%`"))
         }
     }
@@ -217,7 +217,7 @@ pub(super) fn share(value: &Value) -> Result<f64, Diagnostic> {
     let mut workload = Workload::default();
     setting(Field::Rwmixread, value)?.apply(Field::Rwmixread, &mut workload)?;
     match workload.read_percent {
-        0 => Err(Diagnostic::new("plan::range", value.span(), "no series is as even as 0 %").help("give 1% to 100%")),
+        0 => Err(Diagnostic::new("plan::range", value.span(), "0 % can never be met").help("give 1% to 100%")),
         percent => Ok(f64::from(percent) / 100.0),
     }
 }

@@ -124,7 +124,7 @@ fn limits(
 ) -> Result<(Limit, Vec<Limit>), Diagnostic> {
     let at_least = match &body.at_least {
         Some((least, span)) if at_most.iter().any(|most| least.exceeds(*most)) => {
-            return Err(Diagnostic::new("plan::range", span.clone(), "at-least is more than at-most")
+            return Err(Diagnostic::new("plan::range", span.clone(), "at-least is greater than at-most")
                 .label("more")
                 .also(at_most_span, "than this")
                 .help("raise at-most, or lower at-least"));
@@ -135,7 +135,7 @@ fn limits(
     if let Some(workload) =
         workload.filter(|workload| !writes(workload) && !at_most.iter().any(|most| matches!(most, Limit::Time(_))))
     {
-        let message = format!("`{}` writes nothing, so the limit is never reached", workload.pattern);
+        let message = format!("`{}` writes nothing, so this limit is never reached", workload.pattern);
         return Err(Diagnostic::new("plan::endless", at_most_span, message).help("give at-most as a time: `30min`"));
     }
     Ok((at_least, at_most))

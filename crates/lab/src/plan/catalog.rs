@@ -64,7 +64,7 @@ pub enum CatalogError {
         error: io::Error,
     },
     /// The file is not one that another may name.
-    #[error("{} is not read: {error}", path.display())]
+    #[error("{} was not read: {error}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum CatalogError {
         error: WithinError,
     },
     /// The file is not a plan at all.
-    #[error("{} is not a plan: {found}; a plan is a text of at most 1 MiB", path.display())]
+    #[error("{} is not a plan: {found}; a plan is UTF-8 text of at most 1 MiB", path.display())]
     NotText {
         /// The file.
         path: PathBuf,

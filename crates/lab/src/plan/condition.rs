@@ -55,7 +55,7 @@ impl StepKind for Condition {
     fn sentence(&self, say: &Phrases) -> String {
         let until = match self.steady {
             Some(rule) => format!("until {} rounds are steady", rule.rounds),
-            None => "whether steady or not".to_owned(),
+            None => "no steady-state rule".to_owned(),
         };
         let is_none = matches!(self.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
         let least = if is_none { String::new() } else { format!("at least {} and ", self.at_least) };

@@ -87,7 +87,7 @@ pub(super) fn split(said: &str) -> (String, Option<String>) {
 /// What was found and what would be right, apart.
 pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
     match error {
-        ParseError::Empty { example } => ("nothing given".to_owned(), Some((*example).to_owned())),
+        ParseError::Empty { example } => ("empty value".to_owned(), Some((*example).to_owned())),
         ParseError::NotANumber { found, example } => {
             (format!("`{found}` is not a number"), Some((*example).to_owned()))
         }

@@ -143,7 +143,7 @@ impl<'m> Drafts<'m> {
                 Diagnostic::new("plan::duplicate-step", value.span(), format!("there are two steps `{name}`"))
                     .label("again")
                     .also(span.clone(), "first here")
-                    .help("results are kept by the name of the step: give each its own"),
+                    .help("results are stored by step name: give each its own"),
             );
         }
         draft.name = name;
@@ -161,7 +161,7 @@ impl<'m> Drafts<'m> {
         let name = self.mistakes.keep(text(value))?;
         let kind = Kind::named(&name);
         if kind.is_none() {
-            let unknown = Diagnostic::new("plan::unknown-kind", value.span(), format!("no step does `{name}`"));
+            let unknown = Diagnostic::new("plan::unknown-kind", value.span(), format!("unknown kind of step `{name}`"));
             self.mistakes.push(unknown.help(suggestion(&name, &Kind::names())));
         }
         kind
@@ -225,7 +225,7 @@ impl<'m> Drafts<'m> {
             let others = Kind::that_take(name);
             let mistake = unknown_key(name, key.span(), known, &place);
             self.mistakes.push(match name {
-                "runtime" if kind.takes("round") => mistake.help("how long a round is, `round` says"),
+                "runtime" if kind.takes("round") => mistake.help("the length of a round is `round`"),
                 _ if others.is_empty() || others.contains(&kind.name()) => mistake,
                 _ => {
                     let (last, rest) = others.split_last().expect("some take it");
@@ -246,14 +246,10 @@ impl<'m> Drafts<'m> {
                 .chain(draft.jobs.iter().map(|job| &job.quick));
             for setting in fixed().filter_map(|fields| fields.get(Field::Bssplit)).filter(|_| field == Field::Bs) {
                 self.mistakes.push(
-                    Diagnostic::new(
-                        "plan::given-twice",
-                        setting.span.clone(),
-                        "`bssplit` hides the `bs` that is swept",
-                    )
-                    .label("fixed here")
-                    .also(swept.span.clone(), "swept here")
-                    .help("leave one of them out"),
+                    Diagnostic::new("plan::given-twice", setting.span.clone(), "`bssplit` overrides the swept `bs`")
+                        .label("fixed here")
+                        .also(swept.span.clone(), "swept here")
+                        .help("leave one of them out"),
                 );
             }
             for fields in fixed().chain(quick) {
@@ -328,12 +324,12 @@ impl<'m> Drafts<'m> {
             && other.axes.iter().zip(&draft.axes).all(|(other, mine)| other.matches(mine))
             && other.jobs.iter().map(|job| &job.name).eq(draft.jobs.iter().map(|job| &job.name));
         if other.sound && draft.sound && !alike {
-            let message = format!("step `{}` sweeps other cells than this one", other.name);
+            let message = format!("step `{}` sweeps other points than this one", other.name);
             let mistake = Diagnostic::new("plan::beside", value.span(), message)
-                .label("shown beside these")
+                .label("compared with these")
                 .help(format!("write `same-as = \"{}\"` in place of this step's own sweep", other.name));
             self.mistakes.push(match other.axes.first().map(|swept| swept.span.clone()) {
-                Some(span) => mistake.also(span, "its cells"),
+                Some(span) => mistake.also(span, "its points"),
                 None => mistake.also(other.place.clone(), "it sweeps nothing"),
             });
         }
@@ -348,7 +344,7 @@ impl<'m> Drafts<'m> {
             _ => {
                 draft.axes.clear();
                 let span = draft.place.clone();
-                let message = format!("with this step the plan has more than {CELLS_MAX} cells");
+                let message = format!("with this step the plan has more than {CELLS_MAX} points");
                 self.mistakes.push(
                     Diagnostic::new("plan::too-many-cells", span, message)
                         .label("in this step")

@@ -104,14 +104,15 @@ impl Settings {
         }
     }
 
-    /// That nothing is given beside a trace that the trace itself decides, and one pace at most: who thinks may do so at another speed.
+    /// That nothing is given beside a trace that the trace itself decides, and one pace at most: who thinks may do so
+    /// at another speed.
     fn check_replay(&self) -> Result<(), Diagnostic> {
         let Some(trace) = self.get(Field::ReadIolog) else { return Ok(()) };
         let given = |field: Field| Some((field, self.get(field)?));
         // How many workers there are is a number that may be right.
         let decided = Field::all(Mark::Traced).filter(|field| *field != Field::Numjobs).find_map(given);
         if let Some((field, setting)) = decided {
-            let message = format!("the trace decides what `{}` would", field.name());
+            let message = format!("the trace determines what `{}` would", field.name());
             return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                 .also(trace.span.clone(), "the trace")
                 .help("leave one of them out"));
@@ -120,7 +121,7 @@ impl Settings {
         let is_off = |field, setting: &Setting| field != Field::ReplayTimeScale && setting.text == "0";
         let mut paces = paces.into_iter().filter_map(given).filter(|(field, setting)| !is_off(*field, setting));
         if let (Some((first @ Field::ReplayNoStall, other)), Some((second, setting))) = (paces.next(), paces.next()) {
-            let message = format!("`{}` and `{}` are two paces of one replay", first.name(), second.name());
+            let message = format!("`{}` and `{}` are two timings of one replay", first.name(), second.name());
             return Err(Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                 .also(other.span.clone(), "the other")
                 .help("leave one of them out"));

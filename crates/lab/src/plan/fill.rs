@@ -46,6 +46,6 @@ impl StepKind for Fill {
     }
 
     fn sentence(&self, _: &Phrases) -> String {
-        format!("Write the whole span once in sequence, {} at depth {}", self.block, self.queue_depth)
+        format!("Fill the active range once sequentially, {} at queue depth {}", self.block, self.queue_depth)
     }
 }

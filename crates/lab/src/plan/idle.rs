@@ -37,6 +37,6 @@ impl StepKind for Idle {
     }
 
     fn sentence(&self, _: &Phrases) -> String {
-        format!("Leave the drive alone for {}", self.time)
+        format!("Leave the drive idle for {}", self.time)
     }
 }

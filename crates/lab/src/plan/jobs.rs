@@ -51,7 +51,7 @@ pub(super) fn read(list: &Value, mistakes: &mut Mistakes) -> Vec<JobDraft> {
                 Diagnostic::new("plan::duplicate-job", job.place, format!("there are two jobs `{}`", first.name))
                     .label("again")
                     .also(first.place.clone(), "first here")
-                    .help("figures are kept by the name of the job: give each its own"),
+                    .help("figures are stored by job name: give each its own"),
             );
         } else {
             jobs.push(job);
@@ -81,7 +81,7 @@ fn read_fields(entries: &DeTable, others: &[&str], place: &str, mistakes: &mut M
     for key in entries.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
         let mistake = unknown_key(key.get_ref(), key.span(), &known, place);
         mistakes.push(match key.get_ref().as_ref() {
-            "repeats" | "sweep" => mistake.help("jobs run together: the step says how often, and what is swept"),
+            "repeats" | "sweep" => mistake.help("jobs run together: repeats and sweep belong to the step"),
             _ => mistake,
         });
     }

@@ -78,7 +78,7 @@ impl StepKind for Measure {
     }
 
     fn sentence(&self, say: &Phrases) -> String {
-        let (cells, times) = ((say.count)(self.cells.len(), "cell"), (say.times)(self.repeats));
+        let (cells, times) = ((say.count)(self.cells.len(), "point"), (say.times)(self.repeats));
         format!("Measure {cells}, each {times}: {}", self.summary(say))
     }
 }

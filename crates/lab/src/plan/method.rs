@@ -177,8 +177,8 @@ fn check_once(parts: &[(Part, Range<usize>)], mistakes: &mut Mistakes) {
         }
         for Yield { id, .. } in &part.yields {
             if let Some(first) = seen.insert(id, place.clone()) {
-                let message = format!("two cells yield `{id}`");
-                let help = "put what sets them apart into the figure's name: `{bs}` for what is swept";
+                let message = format!("two points yield `{id}`");
+                let help = "put the swept parameter into the figure's name, such as `{bs}`";
                 let mistake = Diagnostic::new("method::figure", place.clone(), message).label("in this part");
                 let elsewhere = first != *place;
                 let mistake = if elsewhere { mistake.also(first, "and in this") } else { mistake };
@@ -206,24 +206,23 @@ impl PartFile {
             if let Passes::Sampled(measure) = work.passes {
                 if let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_))) {
                     let message = format!("step `{}` sweeps `{}`, which changes the drive", step.name, axis.name());
-                    let help = "here a part is one drive from begin to end: put the change into its `target`, and the \
+                    let help = "a part is one drive from beginning to end: put the change into its `target`, and the \
                                 values into `for`";
                     mistakes.push(refused(&place, message, help));
                 }
                 if measure.axes.contains(&Axis::Job) {
-                    let message =
-                        format!("step `{}` runs jobs side by side, which a repeated review does not", step.name);
+                    let message = format!(
+                        "step `{}` runs jobs concurrently, which a repeated review does not support",
+                        step.name
+                    );
                     let help =
                         "give the jobs steps of their own, or one step a mixed pattern such as `rw = \"randrw\"`";
                     mistakes.push(refused(&place, message, help));
                 }
             } else if !matches!(work.passes, Passes::Once) || work.kept().is_some() {
-                let message = format!(
-                    "step `{}` changes the drive's state as it goes, which a repeated review does not",
-                    step.name
-                );
-                let help =
-                    "write a step that measures, with `runtime`, `number_ios` or `io_size`: it leaves its traces";
+                let message =
+                    format!("step `{}` changes the drive's state, which a repeated review does not support", step.name);
+                let help = "write a measuring step with `runtime`, `number_ios` or `io_size`; it changes the drive's state too";
                 mistakes.push(refused(&place, message, help));
             }
         }
@@ -293,7 +292,7 @@ fn given(draft: &Draft, plan: &Plan, mistakes: &mut Mistakes) -> Vec<(Yield, Ran
                 give(String::new(), yielded.template.clone());
             }
             true => mistakes.push(
-                Diagnostic::new("method::figure", yielded.span.clone(), "this step measures nothing of the kind")
+                Diagnostic::new("method::figure", yielded.span.clone(), "this step does not measure that")
                     .help("requests are counted by steps that measure; an `idle` step yields `energy` and `power`"),
             ),
         }
@@ -310,7 +309,7 @@ fn refused(place: &Range<usize>, message: String, help: &'static str) -> Diagnos
 fn left_open(text: &str, span: &Range<usize>) -> Option<Diagnostic> {
     let (_, rest) = text.split_once('{')?;
     let name = rest.split('}').next().unwrap_or(rest);
-    let mistake = Diagnostic::new("method::placeholder", span.clone(), format!("nothing stands for `{{{name}}}`"));
+    let mistake = Diagnostic::new("method::placeholder", span.clone(), format!("`{{{name}}}` has no value"));
     Some(mistake.help("name a field that the step sweeps, as `{bs}`, or an entry of the part's `for`"))
 }
 
@@ -352,7 +351,7 @@ mod tests {
     fn mistakes_are_told_with_their_place() {
         let target = "target = \"x25-m\"";
         for (part, step, code, words) in [
-            (target, "yields.iops = \"r/x\"", "method::figure", "two cells yield `r/x`"),
+            (target, "yields.iops = \"r/x\"", "method::figure", "two points yield `r/x`"),
             (target, "yields.iops = \"r/{drive}/{bs}\"", "method::placeholder", "`{drive}`"),
             ("target = \"{x}\"", "yields.iops = \"r/{bs}\"", "method::placeholder", "`{x}`"),
             (
@@ -375,13 +374,13 @@ mod tests {
                 target,
                 "[[part.step]]\nname = \"i\"\ndo = \"idle\"\ntime = \"1s\"\nyields.iops = \"r/i\"",
                 "method::figure",
-                "nothing of the kind",
+                "does not measure that",
             ),
             (
                 target,
                 "[[part.step]]\nname = \"c\"\ndo = \"condition\"\nrw = \"randwrite\"\nround = \"1s\"\nat-most = \"2s\"",
                 "method::step",
-                "changes the drive's state as it goes",
+                "changes the drive's state",
             ),
             (target, "[[total]]\nid = \"r/t\"\nfo = [\"r/a\"]\nof = []", "method::syntax", "unknown field `fo`"),
         ] {

@@ -55,18 +55,18 @@ impl StepKind for Precondition {
         self.spare.or(site.spare).is_none().then(|| {
             let spare = Spare::USUAL;
             format!(
-                "How much flash the target has beyond its capacity is not known; {spare} of it was assumed, the least \
-                 that is usual. Give the step `spare` if it has more: a drive that has is not brought to its steady state \
-                 by so little."
+                "The target's over-provisioning is unknown; {spare} was assumed, the usual minimum. If it has more, give the \
+                 step `spare`: otherwise the drive does not reach its steady state."
             )
         })
     }
 
     fn sentence(&self, say: &Phrases) -> String {
-        let spare = self.spare.map_or("what it has to spare".to_owned(), |spare| format!("{spare} to spare"));
+        let spare =
+            self.spare.map_or("its over-provisioning".to_owned(), |spare| format!("{spare} of over-provisioning"));
         format!(
-            "Write all flash once, the capacity and {spare}, in the order that leaves the steady state of random writing: \
-             {}; then {} % of the capacity at random",
+            "Precondition by SPRandom: write the capacity and {spare} once, in the order that leaves the steady state of \
+             random writes: {}; then random writes of {} % of the capacity",
             (say.workloads)(&[&self.workload]),
             self.settle
         )

@@ -34,9 +34,9 @@ impl StepKind for Purge {
 
     fn sentence(&self, _: &Phrases) -> String {
         match self.method {
-            PurgeMethod::Discard => "Forget all data".to_owned(),
-            PurgeMethod::None => "Leave the data as it is".to_owned(),
-            method => format!("Forget all data, by {}", method.name()),
+            PurgeMethod::Discard => "Purge".to_owned(),
+            PurgeMethod::None => "No purge".to_owned(),
+            method => format!("Purge by {}", method.name()),
         }
     }
 }

@@ -87,16 +87,16 @@ impl StepKind for Rounds {
     }
 
     fn brief(&self) -> String {
-        format!("{} cells × up to {} rounds", self.measure.cells.len(), self.at_most)
+        format!("{} points × up to {} rounds", self.measure.cells.len(), self.at_most)
     }
 
     fn sentence(&self, say: &Phrases) -> String {
-        let cells = (say.count)(self.measure.cells.len(), "cell");
+        let cells = (say.count)(self.measure.cells.len(), "point");
         let until = match self.steady {
-            Some(rule) => format!("until {} rounds are steady, at most {}", rule.rounds, self.at_most),
+            Some(rule) => format!("until {} rounds are steady, at most {} rounds", rule.rounds, self.at_most),
             None => format!("{} times", self.at_most),
         };
-        let rest = if self.rest > Nanos::ZERO { format!(", {} of rest after each", self.rest) } else { String::new() };
+        let rest = if self.rest > Nanos::ZERO { format!(", {} idle after each", self.rest) } else { String::new() };
         format!("Measure {cells} one after another, {until}{rest}: {}", self.measure.summary(say))
     }
 }
@@ -127,7 +127,7 @@ impl Frame<'_> {
         // Why there are no cells was told when the sweep was read.
         let mut measure = self.measure(draft, mistakes).filter(|measure| !measure.cells.is_empty())?;
         if let Some(axis) = measure.axes.iter().find(|axis| matches!(axis, Axis::Part(_))) {
-            let message = format!("`{}` changes the drive, which goes through all rounds as one", axis.name());
+            let message = format!("`{}` changes the drive, and all rounds run on one drive", axis.name());
             let help = "sweep it in a `measure` step, or review each drive by itself";
             mistakes.push(Diagnostic::new("plan::bad-value", draft.place.clone(), message).help(help));
             return None;
@@ -136,7 +136,7 @@ impl Frame<'_> {
         let at_most = body.rounds.unwrap_or(ROUNDS_DEFAULT);
         let window = steady.unwrap_or(SteadyRule::SNIA).rounds as u32;
         if steady.is_some() && at_most < window {
-            let message = format!("{at_most} rounds can never be steady: {window} are needed to judge");
+            let message = format!("{at_most} rounds can never be steady: the rule needs {window}");
             let mistake = Diagnostic::new("plan::range", draft.place.clone(), message).label("in this step");
             mistakes.push(mistake.help(format!("raise `rounds` to at least {window}, or give `steady = false`")));
             return None;
@@ -166,7 +166,7 @@ fn watched(draft: &Draft, cells: &[Cell], decide: bool, mistakes: &mut Mistakes)
         if cells.len() == 1 || !decide {
             return Some(if cells.len() == 1 { vec![0] } else { Vec::new() });
         }
-        let message = format!("step `{}` does not say which of its {} cells must be steady", draft.name, cells.len());
+        let message = format!("step `{}` does not name which of its {} points must be steady", draft.name, cells.len());
         let help = format!("add `watch = \"{}\"`, or several in a list", cells[0].key());
         mistakes.push(Diagnostic::new("plan::missing", draft.place.clone(), message).label("in this step").help(help));
         return None;
@@ -183,7 +183,7 @@ fn watched(draft: &Draft, cells: &[Cell], decide: bool, mistakes: &mut Mistakes)
             None => {
                 let keys: Vec<String> = cells.iter().map(Cell::key).collect();
                 let known: Vec<&str> = keys.iter().map(String::as_str).collect();
-                let message = format!("the sweep has no cell `{key}`");
+                let message = format!("the sweep has no point `{key}`");
                 mistakes.push(Diagnostic::new("plan::reference", span.clone(), message).help(suggestion(key, &known)));
             }
         }
@@ -207,7 +207,8 @@ pub(super) fn by(value: &Value) -> Result<Metric, Diagnostic> {
     let name = text(value).map_err(|_| wrong_type(value, "a figure").help("give `\"iops\"`"))?;
     let found = KNOWN.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
     found.ok_or_else(|| {
-        let unknown = Diagnostic::new("plan::bad-value", value.span(), format!("rounds are not judged by `{name}`"));
+        let unknown =
+            Diagnostic::new("plan::bad-value", value.span(), format!("steady state cannot be judged by `{name}`"));
         unknown.help("give `\"iops\"`, `\"bandwidth\"` or `\"latency\"`, which is the mean")
     })
 }

@@ -72,7 +72,7 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
                 part(key, span, value, &mut axes, mistakes)
             }
             None => mistakes.push(
-                Diagnostic::new("plan::unknown-field", span, format!("`{key}` is no field of a workload"))
+                Diagnostic::new("plan::unknown-field", span, format!("`{key}` is not a field of a workload"))
                     .label("cannot be swept")
                     .help(suggestion(key, &known)),
             ),
@@ -81,7 +81,7 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
     axes
 }
 
-const EXAMPLE_PART: &str = "name a part as `assay drives show` has it: `sweep.drive.nand.read = [\"25us\", \"50us\"]`";
+const EXAMPLE_PART: &str = "name a parameter as in `assay drives show`: `sweep.drive.nand.read = [\"25us\", \"50us\"]`";
 
 const EXAMPLE: &str = "list the values of a field: `sweep.bs = [\"4k\", \"8k\"]`";
 
@@ -101,7 +101,7 @@ fn part(path: &str, span: Range<usize>, value: &Value, axes: &mut Vec<Swept>, mi
             axes.push(Swept { axis, span, values });
         }
         _ if is_whole => mistakes.push(wrong_type(value, "a list of values").help(EXAMPLE_PART)),
-        _ => mistakes.push(wrong_type(value, "a part with its values").help(EXAMPLE_PART)),
+        _ => mistakes.push(wrong_type(value, "a parameter with its values").help(EXAMPLE_PART)),
     }
 }
 
@@ -128,7 +128,7 @@ fn values(axis: &Axis, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
                 Diagnostic::new("plan::repeated-value", value.span(), format!("`{}` is swept twice", setting.text))
                     .label("again")
                     .also(first, "first here")
-                    .help("leave one out; to measure a cell more often, raise `repeats`"),
+                    .help("leave one out; to measure a point more often, raise `repeats`"),
             ),
             None => values.push(setting),
         }
@@ -156,8 +156,12 @@ fn value_of_part(value: &Value) -> Result<Setting, Diagnostic> {
         _ => quantity(value)?,
     };
     if text.trim().is_empty() || text.contains('&') {
-        return Err(Diagnostic::new("plan::bad-value", value.span(), format!("`{text}` is no value of a part"))
-            .help("write it as the drive's file has it: `\"25 us\"`, `12`, `\"fifo\"`"));
+        return Err(Diagnostic::new(
+            "plan::bad-value",
+            value.span(),
+            format!("`{text}` is not a value of a parameter"),
+        )
+        .help("write it as the drive's file has it: `\"25 us\"`, `12`, `\"fifo\"`"));
     }
     Ok(Setting { text, span: value.span() })
 }

@@ -90,7 +90,7 @@ impl StepKind for Trials {
 
     fn sentence(&self, say: &Phrases) -> String {
         let times = (say.times)(Repetition::times(self.repeats));
-        format!("Try {}, each {times}: {}", (say.count)(self.points.len(), "point"), self.summary())
+        format!("Run {}, each {times}: {}", (say.count)(self.points.len(), "point"), self.summary())
     }
 }
 
@@ -298,7 +298,7 @@ impl Part {
         for (choice, values) in shorter.sweep.iter().filter(|(choice, _)| !is_swept(choice)) {
             let span = values.first().map_or(0..0, |(_, span)| span.clone());
             let message = format!("`{}` is not swept by the step itself", choice.name);
-            let help = "only values of what the step sweeps can be others here";
+            let help = "only swept parameters can have other values here";
             mistakes.push(Diagnostic::new("plan::reference", span, message).help(help));
         }
     }
@@ -338,7 +338,7 @@ fn values(choice: &Choice, list: &Value, mistakes: &mut Mistakes) -> Vec<Told> {
                 Diagnostic::new("plan::repeated-value", span, format!("`{text}` is swept twice"))
                     .label("again")
                     .also(first.clone(), "first here")
-                    .help("leave one out; to try a point more often, raise `repeats`"),
+                    .help("leave one out; to measure a point more often, raise `repeats`"),
             ),
             None => values.push((text, span)),
         }

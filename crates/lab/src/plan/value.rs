@@ -35,8 +35,8 @@ pub(super) fn wrong_type(value: &Value, wanted: &str) -> Diagnostic {
 pub(super) fn text(value: &Value) -> Result<String, Diagnostic> {
     match value.get_ref() {
         DeValue::String(text) if text.trim().is_empty() => {
-            Err(Diagnostic::new("plan::missing", value.span(), "an empty text says nothing")
-                .help("write something, or leave the key out"))
+            Err(Diagnostic::new("plan::missing", value.span(), "the text is empty")
+                .help("give a value, or leave the key out"))
         }
         DeValue::String(text) => Ok(text.to_string()),
         _ => Err(wrong_type(value, "a text in quotes")),

@@ -17,7 +17,7 @@ pub struct Replication {
     pub published: Published,
     /// What was done, and where it departs from the review.
     pub about: String,
-    /// The origin of all random choices.
+    /// Seed of all random choices.
     pub seed: Seed,
     /// What it was done on.
     pub conditions: Vec<Condition>,

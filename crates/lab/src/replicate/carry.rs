@@ -63,7 +63,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
             match (preset, done.remove(&place)) {
                 (Err(why), _) => missing.push(lost(why.clone(), false)),
                 (Ok(_), Some(Err(error))) => missing.push(lost(error.to_string(), true)),
-                (Ok(_), None) => missing.push(lost("it was not carried out".to_owned(), true)),
+                (Ok(_), None) => missing.push(lost("it was not run".to_owned(), true)),
                 (Ok(preset), Some(Ok(mut more))) => {
                     carried.figures.append(&mut more.figures);
                     carried.limits.append(&mut more.limits);

@@ -301,7 +301,7 @@ impl FigureFile {
             "fit" => Use::Fit,
             "check" => Use::Check,
             other => {
-                let message = format!("a figure's use is not `{other}`");
+                let message = format!("`{other}` is not a use of a figure");
                 let help = suggestion(other, &["fit", "check"]);
                 mistakes.push(Diagnostic::new("published::use", self.usage.span(), message).help(help));
                 Use::Check
@@ -309,7 +309,7 @@ impl FigureFile {
         };
         let expect = self.expect(mistakes);
         if usage == Use::Fit && (self.odd.is_some() || self.unmeasured.is_some() || expect.is_none()) {
-            let message = "nothing can be fitted to a figure that is odd, not measured or without a number";
+            let message = "a figure that is odd, not measured or without a number cannot be fitted to";
             let help = "write `use = \"check\"`";
             mistakes.push(Diagnostic::new("published::use", self.usage.span(), message).help(help));
         }
@@ -331,7 +331,8 @@ impl FigureFile {
         for number in
             numbers.into_iter().flatten().filter(|number| number.get_ref().is_nan() || *number.get_ref() <= 0.0)
         {
-            let message = format!("{} is no figure: errors are shares of it, so it must be above 0", number.get_ref());
+            let message =
+                format!("{} is not a valid figure: errors are relative, so it must be above 0", number.get_ref());
             mistakes.push(Diagnostic::new("published::range", number.span(), message));
         }
         let bound = |number: &Option<Spanned<f64>>| number.as_ref().map(|number| *number.get_ref());
@@ -353,7 +354,7 @@ impl FigureFile {
             }
             [false, false, false, false, false] => None,
             _ => {
-                let message = format!("figure `{}` says more than one thing", self.id.get_ref());
+                let message = format!("figure `{}` has more than one value", self.id.get_ref());
                 let help = "give one of `value`, `about`, or bounds: `at_least` with or without `at_most` or `below`";
                 mistakes.push(
                     Diagnostic::new("published::expect", self.id.span(), message).label("in this figure").help(help),
@@ -427,9 +428,9 @@ mod tests {
     fn mistakes_are_told_with_their_place_and_what_would_be_right() {
         for (figures, code, words) in [
             ("{ id = \"r/a\", use = \"fit\", valeu = 1 },", "published::syntax", "unknown field `valeu`"),
-            ("{ id = \"r/a\", use = \"fti\", value = 1 },", "published::use", "not `fti`"),
+            ("{ id = \"r/a\", use = \"fti\", value = 1 },", "published::use", "`fti` is not a use"),
             ("{ id = \"A b\", use = \"fit\", value = 1 },", "published::id", "`A b` does not name a figure"),
-            ("{ id = \"r/a\", use = \"fit\", value = 1, below = 2 },", "published::expect", "more than one thing"),
+            ("{ id = \"r/a\", use = \"fit\", value = 1, below = 2 },", "published::expect", "more than one value"),
             ("{ id = \"r/a\", use = \"fit\", value = 0 },", "published::range", "above 0"),
             ("{ id = \"r/a\", use = \"fit\", at_least = 3, below = 2 },", "published::range", "at least 3"),
             ("{ id = \"r/a\", use = \"fit\", value = 1, odd = \"why\" },", "published::use", "odd"),

@@ -55,7 +55,13 @@ impl Session<'_> {
         };
         if steady == Some(false) {
             let rounds = rounds.len();
-            self.note(Some(name), lineage.cell(), &format!("Steady state was not reached in {rounds} rounds; the figures after it are of a state that still changes."))?;
+            self.note(
+                Some(name),
+                lineage.cell(),
+                &format!(
+                    "Steady state not reached in {rounds} rounds; later figures are of a drive that is still changing."
+                ),
+            )?;
         }
         let whole = whole.expect("at least one round was run");
         self.note_all(name, lineage.changes, whole.target_findings())?;

@@ -137,11 +137,11 @@ impl Stored {
 /// What is said of rounds that ended without being steady, of which so many cells could be judged.
 fn not_steady(done: u32, rounds: &Rounds, judged: usize) -> String {
     if judged < rounds.watched.len() {
-        return "Steady state was not judged: a cell that decides it could not be measured on this target.".to_owned();
+        return "Steady state not judged: a tracking point could not be measured on this target.".to_owned();
     }
     format!(
-        "Steady state not reached in {done} rounds; the figures are those of the last {}, in which the drive still \
-         changed.",
+        "Steady state not reached in {done} rounds; figures are from the last {}, in which the drive was still \
+         changing.",
         rounds.measure.repeats.most.min(done)
     )
 }

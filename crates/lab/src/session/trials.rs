@@ -14,7 +14,8 @@ impl Session<'_> {
     /// Tries every point as often as is wanted and keeps what comes of each go at once.
     ///
     /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
-    /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses, at
+    /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses,
+    /// at
     /// one point, another may do without: that is a finding, unless nothing comes of any point.
     pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
         let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);
@@ -96,14 +97,13 @@ fn lateness(live: &Live) -> f64 {
 }
 
 fn late_by(live: &Live) -> (String, String) {
-    let late = format!("{} in the median, {} one in a hundred", live.late_median, live.late_99);
+    let late = format!("median {}, 99 % {}", live.late_median, live.late_99);
     ("answers of the drive late by".to_owned(), late)
 }
 
 fn slowed(speed: f64) -> String {
     format!(
-        "The drive was slowed down to {speed} of its speed, and figures are scaled back: times by {speed}, rates by \
-         {:.3}. What the machine's own processors took is counted as that much less than it was.",
+        "The drive ran at {speed} of its speed, and figures are scaled back: times by {speed}, rates by {:.3}. CPU time of the machine is scaled too and so understated.",
         1.0 / speed
     )
 }

@@ -119,7 +119,7 @@ fn a_wrong_name_and_a_wrong_unit_are_explained_before_anything_is_done() {
     for (line, words) in [
         ("sweep.drive.capacity.spair = [\"7%\"]", "did you mean `capacity.spare`?"),
         ("sweep.drive.nand.read = [\"3 parsec\"]", "unknown unit `parsec`"),
-        ("sweep.rig.host.cpus = [2]", "in no rig"),
+        ("sweep.rig.host.cpus = [2]", "not in a rig"),
     ] {
         let said = carry_out(&sweep(line), SMALL).unwrap_err().to_string();
         assert!(said.contains("in step `s`") && said.contains(words), "{line}: {said}");

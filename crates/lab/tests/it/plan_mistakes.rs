@@ -85,7 +85,7 @@ error[plan::duplicate-step]: there are two steps `a`
 6 | name = \"a\"
   |        ^^^ again
   |
-help: results are kept by the name of the step: give each its own"
+help: results are stored by step name: give each its own"
     );
 }
 
@@ -192,7 +192,7 @@ fn each_mistake_is_named_underlined_and_answered() {
         (in_step("random_distribution = \"zipf\""), "plan::bad-value", "\"zipf\"", "try zipf:1.2"),
         (in_step("sync = \"always\""), "plan::bad-value", "\"always\"", "use one of none, 0, sync"),
         (in_step("fsync = 1\nfdatasync = 2"), "plan::workload", "2", "give one of them"),
-        (in_step("thinktime = 5\nrate_iops = 9"), "plan::workload", "5", "not both"),
+        (in_step("thinktime = 5\nrate_iops = 9"), "plan::workload", "5", "exclude each other"),
         (in_step("thinktime_blocks = 0"), "plan::workload", "0", "of at least 1"),
         (in_step("rate_process = \"uniform\""), "plan::bad-value", "\"uniform\"", "use one of linear, poisson"),
         (in_step("profile = \"databse\""), "plan::bad-value", "\"databse\"", "did you mean `database`?"),
@@ -217,7 +217,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             in_step(&format!("sweep.iodepth = [{}]\nsweep.rwmixread = [{}]", count(101), count(100))),
             "plan::too-many-cells",
             "\"a\"",
-            "more than 10000 cells",
+            "more than 10000 points",
         ),
         // Other steps.
         (format!("{}\n{worn}beside = \"c\"", in_step("")), "plan::reference", "\"c\"", "did you mean `a`?"),
@@ -235,7 +235,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             format!("{}\n{worn}sweep.bs = [\"8k\"]\nbeside = \"a\"", in_step(fresh)),
             "plan::beside",
             "\"a\"",
-            "sweeps other cells",
+            "sweeps other points",
         ),
         // Keys of other kinds of steps, and the kinds' own.
         (in_step("round = \"1s\""), "plan::unknown-field", "round", "only `condition` steps take it"),
@@ -411,17 +411,17 @@ fn mistakes_in_jobs_are_explained() {
 #[test]
 fn a_replay_that_contradicts_itself_is_told_at_the_word_that_does() {
     for (lines, message, underlined) in [
-        ("read_iolog = \"t\"\nbs = \"8k\"", "the trace decides what `bs` would", "\"8k\""),
-        ("read_iolog = \"t\"\nsweep.rw = [\"read\"]", "the trace decides what `rw` would", "\"read\""),
+        ("read_iolog = \"t\"\nbs = \"8k\"", "the trace determines what `bs` would", "\"8k\""),
+        ("read_iolog = \"t\"\nsweep.rw = [\"read\"]", "the trace determines what `rw` would", "\"read\""),
         (
             "read_iolog = \"t\"\nreplay_no_stall = 1\nreplay_time_scale = 50",
-            "`replay_no_stall` and `replay_time_scale` are two paces of one replay",
+            "`replay_no_stall` and `replay_time_scale` are two timings of one replay",
             "50",
         ),
         ("read_iolog = \"t\"\nnumjobs = 2", "a trace is replayed by one worker, not by 2", "2"),
-        ("replay_think = 1", "nothing is named that could be replayed", "1"),
-        ("read_iolog = \"t\"\nreplay_scale = 0", "a replay_scale of 0 divides by nothing", "0"),
-        ("read_iolog = \"t\"\nreplay_time_scale = 0", "at 0 % of the recorded speed no request ever comes", "0"),
+        ("replay_think = 1", "there is no trace to replay", "1"),
+        ("read_iolog = \"t\"\nreplay_scale = 0", "replay_scale=0 is too small", "0"),
+        ("read_iolog = \"t\"\nreplay_time_scale = 0", "replay_time_scale=0 is too small", "0"),
         ("read_iolog = \"t\"\nreplay_no_stall = 2", "`2` is none of its values", "2"),
     ] {
         let (mistake, words) = only_mistake(&in_step(lines));

@@ -84,10 +84,7 @@ fn the_kernel_s_own_meters_are_read_below_a_root() {
     fs::remove_file(chip.join("power1_input")).unwrap();
     let (consumption, _) = consumed_in(&meter, Duration::from_millis(2000));
     assert_eq!(consumption.joules, None, "never zero");
-    assert!(
-        consumption.doubts[0].contains("hwmon ina226, channel 1 failed while this was measured"),
-        "{consumption:?}"
-    );
+    assert!(consumption.doubts[0].contains("hwmon ina226, channel 1 failed during the measurement"), "{consumption:?}");
 }
 
 #[test]
@@ -97,7 +94,7 @@ fn a_meter_that_fails_midway_leaves_no_energy_but_its_reason() {
     let (consumption, _) = consumed_in(&meter, Duration::from_millis(400));
     assert_eq!((consumption.joules, consumption.readings), (None, None), "that of one rail is not that of the drive");
     let [doubt] = &consumption.doubts[..] else { panic!("{consumption:?}") };
-    assert!(doubt.contains("FLUKE 8846A at 12 V failed while this was measured") && doubt.contains("broke"), "{doubt}");
+    assert!(doubt.contains("FLUKE 8846A at 12 V failed during the measurement") && doubt.contains("broke"), "{doubt}");
 }
 
 #[test]
@@ -120,8 +117,8 @@ fn a_meter_that_cannot_be_used_is_told_at_once_with_what_to_do() {
     };
     let cases = [
         (Manner::Mute, "volts=5&timeout=200ms", "did not answer `*IDN?` within 0.2 s; check its settings"),
-        (Manner::Stubborn, "volts=5", "does not take `CONF:CURR:DC`: it says -222,\"Data out of range\""),
-        (Manner::Says("+9.90000000E+37"), "volts=5", "is beyond its range; give a larger one"),
+        (Manner::Stubborn, "volts=5", "rejected `CONF:CURR:DC`: -222,\"Data out of range\""),
+        (Manner::Says("+9.90000000E+37"), "volts=5", "reports an overrange; give a larger range"),
         (Manner::Says("ready"), "volts=5", "answered `READ?` with `ready`, which is not one number"),
         (Manner::Says("+1.0E+00,+2.0E+00"), "measure=power", "which is not one number; set `read=`"),
     ];

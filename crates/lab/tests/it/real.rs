@@ -54,7 +54,7 @@ fn reads_of_what_was_never_written_are_found_once_a_step() {
     let path = directory.path().join("new.bin");
     let found = carry_out(READ, &path, &sized(Bytes::from_mib(1)));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].text.contains("never been written") && found[0].step.as_deref() == Some("read"), "{found:?}");
+    assert!(found[0].text.contains("never written") && found[0].step.as_deref() == Some("read"), "{found:?}");
     let filled = carry_out(&format!("{FILL}{READ}"), &directory.path().join("filled.bin"), &sized(Bytes::from_mib(1)));
     assert!(filled.is_empty(), "{filled:?}");
 }

@@ -199,11 +199,11 @@ fn a_plan_has_lengths_of_its_own_for_simulated_drives() {
 fn mistakes_in_rounds_say_what_would_be_right() {
     let watch = "watch = \"bs=4k rwmixread=0\"\n";
     for (from, to, words) in [
-        (watch, "", "does not say which of its 4 cells must be steady"),
-        (watch, "watch = \"bs=4k rwmixread=1\"\n", "no cell `bs=4k rwmixread=1`"),
-        (watch, "watch = \"bs=4k rwmixread=0\"\nby = \"iosp\"\n", "not judged by `iosp`"),
+        (watch, "", "does not name which of its 4 points must be steady"),
+        (watch, "watch = \"bs=4k rwmixread=1\"\n", "no point `bs=4k rwmixread=1`"),
+        (watch, "watch = \"bs=4k rwmixread=0\"\nby = \"iosp\"\n", "cannot be judged by `iosp`"),
         ("rounds = 12", "rounds = 4", "4 rounds can never be steady: 5 are needed"),
-        ("rwmixread = [100, 0]", "drive.capacity.spare = [\"7%\"]", "goes through all rounds as one"),
+        ("rwmixread = [100, 0]", "drive.capacity.spare = [\"7%\"]", "all rounds run on one drive"),
         ("rounds = 12", "repeats = 12", "`repeats` in a `rounds` step"),
     ] {
         let said = mistake(&MATRIX.replace(from, to));

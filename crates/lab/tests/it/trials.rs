@@ -74,7 +74,7 @@ fn what_cannot_be_told_is_explained_where_it_stands() {
         assert!(said.contains(words), "{text}:\n{said}");
     }
     let said = mistakes("[[step]]\nname = \"rates\"\ndo = \"filess\"\n");
-    assert!(said.contains("no step does `filess`") && said.contains("`files`"), "{said}");
+    assert!(said.contains("unknown kind of step `filess`") && said.contains("`files`"), "{said}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn every_option_that_a_plan_may_give_is_in_its_page() {
 fn what_a_plan_may_not_tell_a_program_is_underlined_to_the_word() {
     let cases = [
         ("fs = \"xfs\"\nmkfs = \"-l logdev=/dev/x,size=64m\"\n", "logdev=/dev/x", "permitted are agnum"),
-        ("mkfs = \"-q /dev/x\"\n", "/dev/x", "names no other"),
+        ("mkfs = \"-q /dev/x\"\n", "/dev/x", "the only device"),
         ("mkfs = '-m 0 -E strid=16'\n", "strid=16", "did you mean `stride`?"),
         ("mount = \"noatime, journal_path=/dev/x\"\n", "journal_path=/dev/x", "permitted are noatime"),
         ("sweep = { mount = [\"\", \"noatime,data=all\"] }\n", "all", "one of journal, ordered, writeback"),

@@ -56,5 +56,5 @@ pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Pan
                 .hover_template(TEXT_ONLY),
         );
     }
-    Some(Panel::new("Measured over published; equal on the dashed line".to_owned(), heads, &plot))
+    Some(Panel::new("Measured against published; on the dashed line both are equal".to_owned(), heads, &plot))
 }

@@ -40,7 +40,7 @@ pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
         let look = Look::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
         let text = line.points.iter().map(|point| {
             let figures = format!("{} IOPS, {}", three(point.iops), latency(point.latency));
-            hover(&[line.name.clone(), format!("depth {}", point.depth), figures])
+            hover(&[line.name.clone(), format!("queue depth {}", point.depth), figures])
         });
         plot.add_trace(
             Scatter::new(

@@ -27,10 +27,10 @@ const RAMP: [&str; 5] = ["var(--heat-1)", "var(--heat-2)", "var(--heat-3)", "var
 const SHARE: &str = "Share of requests (%)";
 
 /// What a map of latencies shows, for captions.
-pub(crate) const HEAT_CAPTION: &str = "The map is read upwards: each column is one stretch of time, each row a range of \
-     latencies, and the colour how many of the requests in that stretch took so long, by factors of ten. A thin band is \
-     an even drive; a second band is a second kind of request, as those that wait for the drive to tidy up; what is \
-     strewn above is the tail.";
+pub(crate) const HEAT_CAPTION: &str = "Latency heat map: each column is an interval of time, each row a range of \
+    latencies, and the colour the share of the interval's requests, in factors of ten. A thin band means consistent \
+    latency; a second band is a second kind of request, such as those that wait for garbage collection; scattered \
+    cells above are the tail.";
 
 /// The requests of one stretch of time.
 struct Stretch {

@@ -51,7 +51,7 @@ pub(crate) fn joined(unit: &str, stretches: &[Stretch], end: f64) -> Panel {
         plot.set_layout(layout);
     }
     let heads = Heads::new(format!("Time ({name})"), unit);
-    Panel::new(format!("{unit} over the steps in a row, more is better"), heads, &plot)
+    Panel::new(format!("{unit} over consecutive steps, more is better"), heads, &plot)
 }
 
 /// The number of each stretch, above its middle.

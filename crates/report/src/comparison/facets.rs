@@ -75,7 +75,7 @@ impl Figures<'_> {
         }
         let about = if facet.name.is_empty() { String::new() } else { format!("{}: ", facet.name) };
         let beside = chart::spots(format!("{about}{}", self.column.title()), &self.column.head(), &facet.ground, &runs);
-        let against = format!("{about}{}, times that of {}{}", self.column.name, self.names[0], self.column.way());
+        let against = format!("{about}{}, ratio to {}{}", self.column.name, self.names[0], self.column.way());
         let series = (1..self.names.len()).map(|other| self.changes(facet, other)).collect();
         let ratios = chart::ratios(against, &self.names[0], &facet.ground, series);
         std::iter::once(beside).chain(ratios).collect()
@@ -122,15 +122,16 @@ impl Figures<'_> {
 
     fn caption(&self) -> String {
         format!(
-            "First of each pair: means of the repeats with 95 % intervals, single repeats as dots, a colour for each run. Second: how many \
-             times {}'s mean each is, with the interval of the ratio; filled where it is more than chance, hollow where it \
-             may be chance.",
+            "First of each pair: means of the repeats with 95 % intervals, single repeats as dots, one colour per run. \
+             Second: ratio of each mean to that of {}, with its interval; filled where it is significant, hollow where \
+             it is not.",
             name(self.comparison, 0)
         )
     }
 }
 
-/// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it takes
+/// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it
+/// takes
 /// are told apart, until what is left has room under its names.
 fn facets<'s>(sheet: &'s Sheet<'s>) -> Vec<Facet<'s>> {
     if let Some(along) = sheet.along() {

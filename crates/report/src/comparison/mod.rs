@@ -61,7 +61,7 @@ fn unshared(comparison: &Comparison) -> Vec<String> {
         }
     }
     let line = |(other, step, why, times): (usize, &str, lab::compare::Why, usize)| {
-        format!("Step {step}: {} not held against {}: {why}.", count(times, "cell"), name(comparison, other))
+        format!("Step {step}: {} not compared with {}: {why}.", count(times, "point"), name(comparison, other))
     };
     groups.into_iter().map(line).collect()
 }
@@ -74,10 +74,10 @@ fn p_value(p: f64) -> String {
 /// What can be said of a difference, in words.
 const fn judged(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Better => "really better",
-        Verdict::Worse => "really worse",
-        Verdict::NotShown => "may be chance",
-        Verdict::CannotBeShown => "too few repeats to tell",
+        Verdict::Better => "significantly better",
+        Verdict::Worse => "significantly worse",
+        Verdict::NotShown => "not significant",
+        Verdict::CannotBeShown => "too few repeats",
     }
 }
 
@@ -104,11 +104,10 @@ const fn mark(verdict: Verdict) -> &'static str {
 }
 
 /// The rules of the comparison in a paragraph.
-const METHOD: &str = "A change is the ratio of the means of the repeats, with a 95 % interval of that ratio by itself. \
-    It is called real if the Mann–Whitney test of the repeats says so at 5 % after Holm's correction over all \
-    tests here, so that the chance of calling any one of them real that is not is at most 5 %. Mean latency that is throughput \
-    turned over shares its test. Outliers are marked \
-    and count all the same.";
+const METHOD: &str = "A change is the ratio of the means over the repeats, with the 95 % interval of that ratio alone. \
+    It is significant if the Mann–Whitney test of the repeats says so at 5 % after Holm's correction over all tests \
+    here: the chance of any false positive is at most 5 %. Mean latency that is the reciprocal of throughput shares \
+    its test. Outliers are marked and kept.";
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
         (summary(comparison, &steps))
         nav aria-label="Contents" { ol {
             @for one in &steps { li { a href={ "#" (one.base().anchor()) } { (one.base().step.title) } } }
-            @for (anchor, title) in [("limits", "What is not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
+            @for (anchor, title) in [("limits", "Not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
                 li { a href={ "#" (anchor) } { (title) } }
             }
         } }
@@ -83,14 +83,14 @@ fn file_name(comparison: &Comparison) -> String {
 fn title(comparison: &Comparison) -> String {
     if comparison.outcomes.len() == 2 {
         let [first, other] = [0, 1].map(|place| titled(comparison, place));
-        return format!("R{} against {first}", &other[1..]);
+        return format!("R{} compared with {first}", &other[1..]);
     }
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
         [others @ .., last] => format!("Runs {} and {last}", others.join(", ")),
         [] => String::new(),
     };
-    format!("{others} against {}", name(comparison, 0))
+    format!("{others} compared with {}", name(comparison, 0))
 }
 
 fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
@@ -106,7 +106,7 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             @let (tried, measured): (Vec<&Shared>, Vec<&Shared>) = steps.iter().partition(|step| step.base().trials().is_some());
             @if !measured.is_empty() { (by_step(comparison, &measured)) }
             @if !tried.is_empty() { (by_figure(comparison, &tried)) }
-            p.trust { (bound(METHOD)) " " a href="#method" { "More of it" } "." }
+            p.trust { (bound(METHOD)) " " a href="#method" { "Details" } "." }
         }
     }
 }
@@ -147,16 +147,16 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     }
     let table = html! {
         table {
-            caption { @if total > listed.len() { "The largest of " (total) " real differences" } @else { "Real differences" } }
+            caption { @if total > listed.len() { "The largest of " (total) " significant differences" } @else { "Significant differences" } }
             thead { tr {
-                th scope="col" { "Step" } th scope="col" { "Cell" } th scope="col" { "Figure" }
+                th scope="col" { "Step" } th scope="col" { "Point" } th scope="col" { "Figure" }
                 th.number scope="col" { "Before" } th.number scope="col" { "After" }
                 th.number scope="col" data-head="Change, %" { "Change" } th scope="col" { "95 % interval" } th.number scope="col" { "p, corrected" }
             } }
             tbody { @for one in listed { (largest_row(comparison, steps, one)) } }
         }
     };
-    framed("Real differences", &table)
+    framed("Significant differences", &table)
 }
 
 fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Markup {
@@ -202,7 +202,7 @@ fn percent(ratio: f64) -> String {
 fn bounds(ratio: Ratio) -> String {
     match (ratio.bounds, interval(ratio)) {
         (None, _) => "measured once".to_owned(),
-        (Some((low, high)), _) if low == high => "no scatter".to_owned(),
+        (Some((low, high)), _) if low == high => "no variance".to_owned(),
         (Some(_), bounds) if bounds.is_empty() => "±<0.01 %".to_owned(),
         (Some(_), bounds) => bounds,
     }
@@ -213,7 +213,8 @@ fn by_step(comparison: &Comparison, steps: &[&Shared]) -> Markup {
     let several = comparison.outcomes.len() > 2;
     let table = html! {
         table {
-            caption { "By step: geometric means of the changes over its cells, and how many figures really differ" }
+            caption { "By step: geometric mean of the changes over its points, and how many figures differ \
+                significantly" }
             thead { tr {
                 th scope="col" { "Step" } @if several { th scope="col" { "Run" } }
                 @for aspect in comparison.question.aspects() { th.number scope="col" { (aspect.title()) } }
@@ -285,11 +286,11 @@ fn tried(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
 fn caption(comparison: &Comparison, is_swept: bool) -> String {
     let left = match is_swept {
         true => "means of the repeats with 95 % intervals, single repeats as dots",
-        false => "the latencies of all repeats, by percentile",
+        false => "latency by percentile over all repeats",
     };
     format!(
-        "First: {left}. Second: how far the mean lies from {}'s, with the interval of the ratio; filled where it is more \
-         than chance, hollow where it may be chance.",
+        "First: {left}. Second: change of the mean from {}, with the interval of the ratio; filled where it is \
+         significant, hollow where it is not.",
         name(comparison, 0)
     )
 }
@@ -455,7 +456,7 @@ fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
     let listed: Vec<String> = side.samples.iter().map(|sample| three(sample * scale)).collect();
     let apart = match side.outliers.len() {
         0 => String::new(),
-        outliers => format!("; {} apart from the others", count(outliers, "repeat")),
+        outliers => format!("; {}", count(outliers, "outlier")),
     };
     html! {
         td.number title={ (title) " of each repeat: " (listed.join(", ")) (apart) }
@@ -463,7 +464,7 @@ fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
         {
             (three(side.interval.mean * scale))
             @if let Some(spread) = spread(&side.interval) { " " span.spread { (spread) } }
-            @if !side.outliers.is_empty() { span.flag role="img" aria-label="a repeat lies apart from the others" { "✱" } }
+            @if !side.outliers.is_empty() { span.flag role="img" aria-label="one of the repeats is an outlier" { "✱" } }
         }
     }
 }
@@ -476,21 +477,27 @@ fn back_matter(comparison: &Comparison) -> Markup {
     let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
     html! {
         section #limits {
-            h2 { "What is not compared" }
+            h2 { "Not compared" }
             @if unshared.is_empty() {
-                p { "Every cell that " (name(comparison, 0)) " measured by repeats, and every point that it tried, is in the other runs too. Conditioning is not compared: it is run once." }
+                p { "Every point that " (name(comparison, 0)) " measured with repeats, and every point of its trials, is in the other runs too. Conditioning is not compared: it runs once." }
             } @else { ul.all-findings { @for line in &unshared { li { (line) } } } }
             @if !comparison.caveats.is_empty() {
-                h3 { "What else differs" }
+                h3 { "Other differences between the runs" }
                 ul.all-findings { @for caveat in &comparison.caveats { li { (bound(caveat)) } } }
             }
         }
         section #method {
             h2 { "How it was compared" }
-            p { "A cell is shared where both runs have the same step, the same values of what is swept, and the same workload; a point of trials where all that the trial is told is the same." }
-            p { (bound("The change is the ratio of the means over the repeats. Its 95 % interval is Welch's on a logarithmic scale and is that of one figure by itself: of twenty such intervals of a drive compared with itself, one leaves out no change by chance. So the interval says how large a difference may be, not whether there is one.")) }
-            p { (bound(&format!("Whether there is one is decided by the Mann–Whitney U test of the repeats, exact up to 40 of them, with Holm's correction over the {} of this page, at 5 %.", count(comparison.tests(), "test")))) }
-            p { (bound("Repeats beyond Tukey's outer fences (three interquartile ranges outside the quartiles) are marked ✱. None is left out.")) }
+            p { "A point is shared where both runs have the same step, the same values of the swept parameters and the \
+                same workload; a point of a trial where all options of the trial are the same." }
+            p { (bound("The change is the ratio of the means over the repeats. Its 95 % interval is Welch's on a \
+                logarithmic scale and applies to one figure alone: of twenty such intervals of a drive compared with \
+                itself, one excludes no change by chance. So the interval says how large a difference may be, not \
+                whether there is one.")) }
+            p { (bound(&format!("Significance is decided by the Mann–Whitney U test of the repeats, exact up to 40 of \
+                them, with Holm's correction over the {} of this page, at 5 %.", count(comparison.tests(), "test")))) }
+            p { (bound("Repeats beyond Tukey's outer fences (three interquartile ranges outside the quartiles) are \
+                marked ✱. None is excluded.")) }
             p { "Rules and sources: docs/method.md." }
         }
         section #repeat {

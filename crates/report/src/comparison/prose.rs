@@ -53,31 +53,31 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
     let (name, base) = (name(comparison, other), name(comparison, 0));
     let figures = count(all().count(), "figure");
     if worse + better + open == 0 {
-        let none = format!("Of {figures}, none of {name} can be called really different: there are too few repeats.");
+        let none = format!("None of {figures} of {name} can differ significantly: there are too few repeats.");
         return match by_means(comparison, other) {
             Some(said) => format!("{none} {said}"),
             None => none,
         };
     }
     let rest = [
-        (open > 0).then(|| format!("{} may differ by chance", count(open, "figure"))),
-        (mute > 0).then(|| format!("{} have too few repeats to tell", count(mute, "figure"))),
+        (open > 0).then(|| format!("{} without a significant difference", count(open, "figure"))),
+        (mute > 0).then(|| format!("{} with too few repeats", count(mute, "figure"))),
     ];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
     let said = |number: usize, verdict| {
         let ratios = all().filter(|one| one.verdict() == verdict).map(|one| one.ratio.ratio);
         match ratios.max_by(|one, two| one.ln().abs().total_cmp(&two.ln().abs())) {
-            Some(most) => format!("{number} (up to {})", change(most)),
+            Some(most) => format!("{number} (at most {})", change(most)),
             None => "none".to_owned(),
         }
     };
     match (worse, better) {
-        (0, 0) if mute == 0 => format!("Of {figures}, none of {name} is shown to differ from {base}."),
-        (0, 0) => format!("Of {figures}, none of {name} is shown to differ from {base}.{rest}"),
+        (0, 0) if mute == 0 => format!("None of {figures} of {name} differs significantly from {base}."),
+        (0, 0) => format!("None of {figures} of {name} differs significantly from {base}.{rest}"),
         (worse, better) => {
             let (worse, better) = (said(worse, Verdict::Worse), said(better, Verdict::Better));
-            format!("Of {figures}, {name} is worse than {base} in {worse} and better in {better}.{rest}")
+            format!("Of {figures}, {name} is significantly worse than {base} in {worse} and better in {better}.{rest}")
         }
     }
 }
@@ -95,7 +95,7 @@ fn by_means(comparison: &Comparison, other: usize) -> Option<String> {
     let [run, base] = [other, 0].map(|place| label(comparison, place));
     let latency = of(|metric| metric == Metric::LatencyMean)
         .map_or_else(String::new, |(latency, _)| format!(" and {} × in mean latency", three(latency)));
-    let over = if cells == 1 { String::new() } else { format!(" (geometric means over {cells} cells)") };
+    let over = if cells == 1 { String::new() } else { format!(" (geometric means over {cells} points)") };
     Some(format!("By the means alone, {run} is {} × {base} in throughput{latency}{over}.", three(rate)))
 }
 
@@ -138,11 +138,11 @@ pub(super) fn times(ratio: &Ratio, of: &str) -> String {
 pub fn guard(comparison: &Comparison, share: f64) -> String {
     let worse = comparison.worse_than(share);
     let by = format!("{} %", plain(share * 100.0));
-    let Some(first) = worse.first() else { return format!("No figure is really worse by more than {by}.") };
+    let Some(first) = worse.first() else { return format!("No figure is significantly worse by more than {by}.") };
     let figure = first.figure.title().to_lowercase();
     let Place { plan, key } = place(comparison, first);
     format!(
-        "{} of {} figures are really worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
+        "{} of {} figures are significantly worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
         worse.len(),
         comparison.contrasts.len(),
         format!("{} {key}", plan.name).trim_end(),
@@ -160,11 +160,10 @@ pub(super) fn reach(comparison: &Comparison) -> Option<String> {
     let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
     let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
     let is_all = mute == comparison.contrasts.len();
-    let which = if is_all { String::new() } else { format!(" {mute} of the figures are so.") };
+    let which = if is_all { String::new() } else { format!(" This concerns {mute} of the figures.") };
     Some(format!(
-        "With {} a cell, no difference among {questions} tests could ever be called real, however large.{which} That \
-         takes {needed} repeats of each cell in each run (`--repeats {needed}`), or a narrower question (`--step`, \
-         `--metric`).",
+        "With {} per point, no difference among {questions} tests can be significant, however large.{which} It takes \
+         {needed} repeats of each point in each run (`--repeats {needed}`), or fewer tests (`--step`, `--metric`).",
         count(fewest, "repeat"),
         questions = comparison.questions(),
         needed = comparison.repeats_needed(),

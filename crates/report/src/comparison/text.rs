@@ -52,8 +52,8 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
         lines.extend(tried(comparison, &step, width));
     }
     lines.push(String::new());
-    let key = "In percent how far the mean lies from the first run's, with its 95 % interval where there is scatter; \
-               ▲ really better, ▼ really worse, * an outlier among the repeats.";
+    let key = "Change of the mean from the first run in percent, with its 95 % interval where the repeats vary; ▲ \
+        significantly better, ▼ significantly worse, * an outlier among the repeats.";
     lines.extend(wrapped(&bound(key), width));
     lines.extend(wrapped(&bound(METHOD), width));
     for note in unshared(comparison).iter().chain(&comparison.caveats) {

@@ -94,7 +94,7 @@ fn table(single: &Single) -> Vec<String> {
     let used = single.flows().into_iter().filter(|(_, flow)| flow.requests > 0);
     let mut rows: Vec<(&str, Flow)> = used.map(|(name, flow)| (plural(name), flow.clone())).collect();
     if rows.is_empty() {
-        return vec!["No request was completed.".to_owned()];
+        return vec!["No request completed.".to_owned()];
     }
     if rows.len() > 1 {
         let (requests, bytes) = (measurement.requests(), measurement.bytes());
@@ -105,7 +105,7 @@ fn table(single: &Single) -> Vec<String> {
     rows.extend((flush.requests > 0).then(|| ("flush", flush.clone())));
     let mut lines = vec![
         format!("{:6}{:>20}{:>36}", "", "more is better", "latency: less is better"),
-        line("", ["IOPS", "MB/s", "mean", "median", "99 %", "99.99 %", "longest"].map(str::to_owned)),
+        line("", ["IOPS", "MB/s", "mean", "median", "99 %", "99.99 %", "max"].map(str::to_owned)),
     ];
     lines.extend(rows.iter().map(|(name, flow)| row(single, name, flow)));
     lines
@@ -148,7 +148,7 @@ fn service(measurement: &Measurement) -> Option<String> {
     let service = measurement.service()?;
     let percentile = |percent| latency(service.percentile(percent).as_micros_f64());
     Some(format!(
-        "Latency counts from when a request came. From when it was submitted: mean {}, median {}, 99 % {}, longest {}.",
+        "Latency counts from the arrival of a request. From its submission: mean {}, median {}, 99 % {}, maximum {}.",
         latency(service.mean() / 1e3),
         percentile(50.0),
         percentile(99.0),
@@ -159,17 +159,18 @@ fn service(measurement: &Measurement) -> Option<String> {
 /// That data was checked and found whole; damage is a finding.
 fn verified(measurement: &Measurement) -> Option<String> {
     let verified = measurement.verified.as_ref().filter(|verified| verified.damaged == 0)?;
-    Some(format!("Data checked: {} blocks held what was written to them.", whole(verified.checked)))
+    Some(format!("Data verified: {} blocks, no mismatch.", whole(verified.checked)))
 }
 
 fn processor(measurement: &Measurement) -> Option<String> {
     let cpu = measurement.cpu.filter(|_| measurement.elapsed > Nanos::ZERO)?;
     let share = |time: Nanos| percent(time.as_secs_f64() / measurement.elapsed.as_secs_f64());
     let requests = measurement.requests().max(1) as f64;
-    let handed = cpu.handover.map_or(String::new(), |handover| format!(" Requests went by {}.", handover.method));
+    let handed =
+        cpu.handover.map_or(String::new(), |handover| format!(" Requests were submitted by {}.", handover.method));
     Some(format!(
-        "Processor: {} of one core in the program, {} in the kernel; {} a request, with {} context switches \
-         ({} of them forced).{handed}",
+        "CPU: {} of one core in user mode, {} in the kernel; {} per request, with {} context switches ({} of them \
+         involuntary).{handed}",
         share(cpu.user),
         share(cpu.system),
         latency(cpu.total().as_micros_f64() / requests),
@@ -181,7 +182,7 @@ fn processor(measurement: &Measurement) -> Option<String> {
 /// What held a simulated rig up.
 fn limit(measurement: &Measurement) -> Option<String> {
     let limit = measurement.drive?.limit(measurement.elapsed)?;
-    Some(format!("Held up by the {limit}."))
+    Some(format!("Bottleneck: {limit}."))
 }
 
 fn wear(measurement: &Measurement) -> Option<String> {
@@ -206,14 +207,14 @@ mod tests {
 1 GiB, from 1 MiB, 2 s in real time
 
             more is better             latency: less is better
-             IOPS     MB/s      mean    median      99 %   99.99 %   longest
+             IOPS     MB/s      mean    median      99 %   99.99 %       max
 reads       2,000     8.19    102 µs    100 µs    100 µs         –   5.00 ms
 writes      1,000     4.10    250 µs    250 µs    250 µs         –    250 µs
 all         3,000     12.3    152 µs    100 µs    250 µs         –   5.00 ms
 
-Processor: 5.0 % of one core in the program, 15 % in the kernel; 66.7 µs a
-request, with 1.50 context switches (0.500 of them forced). Requests went by
-io_uring.
+CPU: 5.0 % of one core in user mode, 15 % in the kernel; 66.7 µs per request,
+with 1.50 context switches (0.500 of them involuntary). Requests were submitted
+by io_uring.
 
 Write amplification: 1.50 (1 is ideal, less is better).
 
@@ -240,7 +241,7 @@ sim:x25-m
 4 KiB random reads, queue depth 1, 1 worker, 1 s of simulated time
 
             more is better             latency: less is better
-             IOPS     MB/s      mean    median      99 %   99.99 %   longest
+             IOPS     MB/s      mean    median      99 %   99.99 %       max
 reads      10,000     41.0    801 µs    800 µs    800 µs    800 µs   12.0 ms
 ";
         assert_eq!(text(&Single { target: "sim:x25-m", findings: &[], ..single(&measurement) }), expected);
@@ -264,7 +265,7 @@ reads      10,000     41.0    801 µs    800 µs    800 µs    800 µs   12.0 ms
     fn nothing_measured_is_said_and_never_shown_as_zero() {
         let measurement = nothing();
         let text = text(&Single { findings: &[], ..single(&measurement) });
-        assert!(text.ends_with("\n\nNo request was completed.\n"), "{text}");
+        assert!(text.ends_with("\n\nNo request completed.\n"), "{text}");
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn cells(answer: Option<&Answer>) -> Markup {
     html! {
         td.number.first title=(answer.figure.id) data-v=[value] {
             (published(answer))
-            @if answer.figure.usage == Use::Fit { span.dagger title="fitted: a parameter was chosen by it" { "†" } }
+            @if answer.figure.usage == Use::Fit { span.dagger title="fitted: a parameter was fitted to it" { "†" } }
         }
         td.number data-v=[answer.measured.map(kept)] { (answer.measured.map_or_else(|| "–".to_owned(), three)) }
         (off(answer))
@@ -162,7 +162,7 @@ fn off(answer: &Answer) -> Markup {
     let missed = is_missed(answer);
     html! {
         td.number.off.high[share > 0.0].low[share < 0.0] style={ "--heat:" (depth) "%" } data-v=(exact)
-            title=(if missed { "more than is allowed" } else { "within what is allowed" })
+            title=(if missed { "exceeds the tolerance" } else { "within the tolerance" })
         {
             (words) @if missed { span.flag role="img" aria-label="not met" { "▲" } }
         }
@@ -173,10 +173,11 @@ fn off(answer: &Answer) -> Markup {
 pub(super) fn key() -> Markup {
     html! {
         p.asked {
-            "Each table has the figures as they were published, ours beside them, and by how much ours is off: "
+            "Each table shows the published figures, ours, and the error of ours: "
             span.off.high style="--heat:30%" { "orange" } " is too high, "
-            span.off.low style="--heat:30%" { "blue" } " too low, the deeper the further, ▲ further than allowed. "
-            "† marks figures that parameters were fitted to; all others were only checked. In brackets: left out, with the reason below."
+            span.off.low style="--heat:30%" { "blue" } " too low, deeper colour is a larger error, ▲ exceeds the tolerance. "
+            "† marks figures that parameters were fitted to; all others were only checked. Figures in brackets are \
+             excluded; the reason is below."
         }
     }
 }
@@ -186,7 +187,7 @@ pub(super) fn totals(replications: &[Replication]) -> Markup {
     let tally = |replication: &Replication, usage| tallied(&Tally::of(replication.all(), Some(usage)));
     let table = html! {
         table {
-            caption { "All figures of each review, fitted and checked apart" }
+            caption { "All figures of each review, fitted and checked separately" }
             thead { tr { @for head in ["Review", "Fitted †", "Checked"] { th scope="col" { (head) } } } }
             tbody { @for replication in replications { tr {
                 th scope="row" { a href={ "#" (replication.published.review) } { (replication.published.title) } }

@@ -91,7 +91,7 @@ fn asked(group: &Group) -> String {
     }
 }
 
-/// What held the rigs up while which figures were measured: `Held up by host CPU, 97 to 99 % busy: r/a, r/b.`
+/// What held the rigs up while which figures were measured: `Bottleneck host CPU, 97 to 99 % busy: r/a, r/b.`
 fn limits(replication: &Replication) -> Vec<String> {
     const NAMED: usize = 6;
     let mut parts: Vec<Part> = replication.limits.iter().map(|(_, limit)| limit.part).collect();
@@ -108,7 +108,7 @@ fn limits(replication: &Replication) -> Vec<String> {
             (_, Some(least), Some(most)) if least == most => format!(", {most} % busy"),
             (_, Some(least), Some(most)) => format!(", {least} to {most} % busy"),
         };
-        format!("Held up by the {}{busy}: {}{more}.", part.name(), names.join(", "))
+        format!("Bottleneck {}{busy}: {}{more}.", part.name(), names.join(", "))
     };
     parts.into_iter().map(said).collect()
 }
@@ -120,7 +120,7 @@ fn notes(replication: &Replication, group: usize) -> Vec<(String, Vec<String>)> 
     for (answer, series) in series.flat_map(|(answers, series)| answers.iter().map(move |answer| (answer, series))) {
         let reason = match (&answer.figure.odd, &answer.figure.unmeasured) {
             (_, Some(why)) => format!("Not measured: {why}"),
-            (Some(why), _) => format!("Left out: {why}"),
+            (Some(why), _) => format!("Excluded: {why}"),
             _ => continue,
         };
         let name = format!("{}, {}", series.title, answer.figure.label);

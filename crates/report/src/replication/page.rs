@@ -16,8 +16,8 @@ use crate::table::framed;
 pub fn html(replications: &[Replication], version: &str) -> String {
     let seed = replications.first().map_or(0, |replication| replication.seed.get());
     let heading = html! {
-        p.kicker { "Published reviews, repeated in virtual time" }
-        h1 { "Published beside measured" }
+        p.kicker { "Published reviews, repeated in simulated time" }
+        h1 { "Published and measured figures" }
         p.facts { span { (count(replications.len(), "review")) } span { "seed " (seed) } }
     };
     let main = html! {
@@ -26,8 +26,8 @@ pub fn html(replications: &[Replication], version: &str) -> String {
             (grid::totals(replications))
             (overview(replications))
             p.trust {
-                "Fitted figures are those by which the drives' parameters were chosen; they are no evidence for the models. "
-                "Checked ones were never used so."
+                "Parameters of the drives were fitted to the fitted figures; these are no evidence for the models. "
+                "Checked figures were not used for fitting."
             }
         }
         (NO_SCRIPT)
@@ -38,7 +38,8 @@ pub fn html(replications: &[Replication], version: &str) -> String {
             pre.command { code { (command(replications, seed)) } }
         }
     };
-    let (title, version, name) = ("Published beside measured".to_owned(), version.to_owned(), "replicate".to_owned());
+    let (title, version, name) =
+        ("Published and measured figures".to_owned(), version.to_owned(), "replicate".to_owned());
     Page { title, version, name, heading, main }.contained()
 }
 
@@ -117,7 +118,7 @@ fn section_of(replication: &Replication, group: usize) -> Markup {
     }
 }
 
-const KINDS: [&str; 3] = ["fitted", "checked", "left out"];
+const KINDS: [&str; 3] = ["fitted", "checked", "excluded"];
 
 /// The points of all series of a group that share the first one's unit.
 fn chart(replication: &Replication, group: usize) -> Option<crate::chart::Panel> {
@@ -166,8 +167,8 @@ fn besides(replication: &Replication) -> Markup {
     html! {
         @if !replication.besides.is_empty() {
             details {
-                summary { (count(replication.besides.len(), "measurement")) " that nothing was published for" }
-                (framed("Measured besides", &table))
+                summary { (count(replication.besides.len(), "measurement")) " without a published figure" }
+                (framed("Also measured", &table))
             }
         }
     }
@@ -177,7 +178,7 @@ fn conditions(replication: &Replication) -> Markup {
     html! {
         @if !replication.conditions.is_empty() {
             details {
-                summary { "What it was done on" }
+                summary { "Targets" }
                 dl { @for condition in &replication.conditions {
                     dt { (condition.part) }
                     dd { (condition.title) ", " code { "sim:" (condition.target) } }

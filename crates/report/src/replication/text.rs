@@ -25,7 +25,7 @@ fn review(replication: &Replication, width: u16, color: bool) -> String {
     lines.extend(wrapped(&format!("{}. Seed {}.", published.source, replication.seed), width));
     for missing in &replication.missing {
         lines.push(String::new());
-        let verb = if missing.failed { "failed" } else { "was not carried out" };
+        let verb = if missing.failed { "failed" } else { "was not run" };
         lines.extend(wrapped(
             &format!("Part `{}` on sim:{} {verb}: {}.", missing.part, missing.target, missing.why),
             width,
@@ -109,7 +109,7 @@ fn besides(replication: &Replication, width: u16) -> Vec<String> {
         let more = format!("{} more in the report and in `--format json`.", count(besides.len(), "measurement"));
         return std::iter::once(String::new()).chain(wrapped(&more, width)).collect();
     }
-    let mut lines = vec![String::new(), row(["Measured; nothing was published", "", "", "", ""], width)];
+    let mut lines = vec![String::new(), row(["Measured without a published figure", "", "", "", ""], width)];
     let room = usize::from(width).saturating_sub(20);
     lines.extend(
         besides.iter().map(|beside| format!("  {:<room$}{:>10} {}", beside.id, three(beside.measured), beside.unit)),

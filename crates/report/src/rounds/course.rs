@@ -98,25 +98,25 @@ impl<'p> Course<'p> {
     pub(crate) fn said(&self) -> String {
         let (rounds, rule) = (count(self.done, "round"), self.rounds.rule());
         match self.verdict() {
-            Verdict::NotAsked => format!("{rounds}, all of which count: the plan asks for no steady state."),
+            Verdict::NotAsked => format!("{rounds}, all in the measurement window: the plan has no steady-state rule."),
             Verdict::NotJudged if self.done < rule.rounds => format!(
-                "Steady state was not judged: that takes {} and there {} {}.",
+                "Steady state not judged: the rule needs {} and there {} {}.",
                 count(rule.rounds, "round"),
                 if self.done == 1 { "is" } else { "are" },
                 self.done
             ),
             Verdict::NotJudged => {
-                "Steady state was not judged: a cell that decides it was not measured on this target.".to_owned()
+                "Steady state not judged: a tracking point was not measured on this target.".to_owned()
             }
-            Verdict::Steady => format!("Steady after {rounds} by {}: {}", name(&rule), self.shown(true)),
+            Verdict::Steady => format!("Steady state after {rounds} by {}: {}", name(&rule), self.shown(true)),
             Verdict::NotReached => format!(
-                "Steady state not reached in {rounds}: {} The figures are those of the last {}, in which the drive \
-                 still changed.",
+                "Steady state not reached in {rounds}: {} Figures are from the last {} rounds, in which the drive was \
+                 still changing.",
                 self.shown(false),
                 rule.rounds
             ),
             Verdict::CutOff => {
-                format!("The run ended before a steady state was reached, after {rounds}: {}", self.shown(false))
+                format!("The run ended after {rounds}, before steady state: {}", self.shown(false))
             }
         }
     }
@@ -140,18 +140,18 @@ impl<'p> Course<'p> {
         let (spread, slope, rule) = (most(|found| found.spread), most(|found| found.slope), self.rounds.rule());
         let who = match of_kind().collect::<Vec<_>>().as_slice() {
             [one] if one.name.is_empty() => {
-                format!("the {} varied by {} of its mean", figure(one.metric), percent(spread))
+                format!("{} data excursion {}", figure(one.metric), percent(spread))
             }
-            [one] => format!("the {} at {} varied by {} of its mean", figure(one.metric), one.name, percent(spread)),
+            [one] => format!("{} data excursion at {}: {}", figure(one.metric), one.name, percent(spread)),
             all => format!(
-                "the {} of {} varied by up to {} of their means",
+                "{} data excursion of {}: up to {}",
                 figure(self.rounds.by),
-                count(all.len(), "cell"),
+                count(all.len(), "point"),
                 percent(spread)
             ),
         };
         format!(
-            "over the last {} {who} (at most {} allowed), and the trend moved by {} (at most {}).",
+            "over the last {} rounds, {who} (limit {}), slope excursion {} (limit {}).",
             rule.rounds,
             percent(rule.spread),
             percent(slope),

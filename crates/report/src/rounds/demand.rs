@@ -40,8 +40,8 @@ pub(super) fn figures(part: &Part) -> Markup {
                 (matrix(&grid, Rows::Plain, FIVE_NINES_CAPTION, Metric::LatencyMean, &five_nines))
             } @else {
                 p.missing {
-                    "No point made the " (whole(FIVE_NINES_NEEDED)) " requests in the window that it takes to tell the "
-                    "99.999 % latency from the longest."
+                    "No point completed the " (whole(FIVE_NINES_NEEDED)) " requests in the window that are needed to tell the "
+                    "99.999 % latency from the maximum."
                 }
             }
         }
@@ -55,17 +55,17 @@ pub(super) fn figures(part: &Part) -> Markup {
 }
 
 /// What the table of the farthest percentile shows.
-const FIVE_NINES_CAPTION: &str = "99.999 % latency (µs) of all requests in the window, which one in 100,000 exceeds";
+const FIVE_NINES_CAPTION: &str = "99.999 % latency (µs) of all requests in the window";
 
 /// What a curve of demand shows.
-const DEMAND_CAPTION: &str = "Mean latency (less is better) over the requests a second (more is better) that the drive \
-     gives for it: a line for each number of workers, a point for each depth. Where a line turns upward the drive has \
-     no more to give, and deeper queues only wait.";
+const DEMAND_CAPTION: &str = "Mean latency (less is better) over IOPS (more is better): a line for each number of \
+    workers, a point for each queue depth. Where a line turns upward the drive is saturated, and deeper queues add \
+    only latency.";
 
 /// What histograms of response times show.
-const RESPONSE_CAPTION: &str = "How many of all requests in the window took how long, both axes by factors: at the \
-     points of the least, the middle and the most IOPS. Dashed lines are the mean and, where there are 100,000 \
-     requests, the latency that one in 100,000 exceeds.";
+const RESPONSE_CAPTION: &str = "Response-time histograms of all requests in the window, both axes logarithmic, at the \
+    points of minimum, middle and maximum IOPS. Dashed lines are the mean and, from 100,000 requests on, the 99.999 % \
+    latency.";
 
 /// A line for each number of workers, by depth.
 fn lines(part: &Part) -> Vec<DemandLine> {
@@ -122,7 +122,7 @@ fn chosen<'p>(part: &'p Part<'p>) -> Vec<(&'static str, &'p Reading<'p>)> {
     let aim = (least.0 + most.0) / 2.0;
     let middle = rates.iter().min_by(|one, other| (one.0 - aim).abs().total_cmp(&(other.0 - aim).abs()));
     let mut chosen: Vec<(&str, &Reading)> = Vec::new();
-    for (name, (_, reading)) in [("Least IOPS", Some(least)), ("Middle", middle), ("Most IOPS", Some(most))]
+    for (name, (_, reading)) in [("Minimum IOPS", Some(least)), ("Middle", middle), ("Maximum IOPS", Some(most))]
         .into_iter()
         .filter_map(|(name, found)| Some((name, found?)))
     {
@@ -138,7 +138,7 @@ fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
         let (workers, depth) = (reading.cell().workload.workers, reading.cell().workload.queue_depth);
         let iops = reading.figure(Metric::Iops).interval().map_or(0.0, |figure| figure.mean);
         Response {
-            title: format!("{name}: {}, depth {depth}, {} IOPS", count(workers as usize, "worker"), three(iops)),
+            title: format!("{name}: {}, queue depth {depth}, {} IOPS", count(workers as usize, "worker"), three(iops)),
             latencies: latencies(reading),
             five_nines: five_nines(reading).interval().map(|figure| figure.mean),
         }
@@ -154,8 +154,8 @@ pub(super) fn response(part: &Part) -> Markup {
 }
 
 /// What the histogram of one measurement shows.
-const ONE_CAPTION: &str = "How many of all requests took how long, both axes by factors. Dashed lines are the mean \
-     and, where there are 100,000 requests, the latency that one in 100,000 exceeds.";
+const ONE_CAPTION: &str = "Response-time histogram of all requests, both axes logarithmic. Dashed lines are the mean \
+    and, from 100,000 requests on, the 99.999 % latency.";
 
 /// What the histograms hold, in numbers.
 fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {

@@ -15,19 +15,19 @@ pub(super) fn table(part: &Part, course: &Course) -> Markup {
     const ROWS: [Row; 8] = [
         ("Rounds of the window", |window| format!("{} to {}", window.first, window.last())),
         ("Mean", |window| with_unit(window.metric, window.found.mean)),
-        ("Data excursion allowed", |window| window.share(window.rule.spread)),
-        ("Data excursion found: most less least", |window| window.share(window.found.spread)),
-        ("Slope excursion allowed", |window| window.share(window.rule.slope)),
-        ("Slope excursion found: slope × rounds less one", |window| window.share(window.found.slope)),
+        ("Data excursion, limit", |window| window.share(window.rule.spread)),
+        ("Data excursion, measured: maximum − minimum", |window| window.share(window.found.spread)),
+        ("Slope excursion, limit", |window| window.share(window.rule.slope)),
+        ("Slope excursion, measured: slope × (rounds − 1)", |window| window.share(window.found.slope)),
         ("Least-squares line", Window::formula),
-        ("Its ends, first and last round", |window| {
+        ("Its values in the first and last round", |window| {
             let at = |round| with_unit(window.metric, window.fitted(round));
             format!("{}, {}", at(window.first), at(window.last()))
         }),
     ];
     let table = html! {
         table.determination {
-            caption { "Determination of the steady state by " (super::rule_name(&course.rounds.rule())) }
+            caption { "Steady-state determination by " (super::rule_name(&course.rounds.rule())) }
             thead { tr {
                 th scope="col" { "Criterion" }
                 @for window in &course.windows {

@@ -64,10 +64,10 @@ fn drawn(legs: &[Leg]) -> Markup {
     let mean = |leg: &Leg| leg.points.iter().map(|(_, rates)| rates[which]).sum::<f64>() / leg.points.len() as f64;
     let table = html! {
         table {
-            caption { "The steps in a row, " (unit) }
+            caption { "Consecutive steps, " (unit) }
             thead { tr {
                 th scope="col" { "Step" } @for head in ["Begins after", "Lasts"] { th.number scope="col" data-head={ (head) ", s" } { (head) } }
-                @for head in ["At first", "Mean", "In the end"] { th.number scope="col" data-head={ (head) ", " (unit) } { (head) } }
+                @for head in ["First", "Mean", "Last"] { th.number scope="col" data-head={ (head) ", " (unit) } { (head) } }
             } }
             tbody { @for (place, leg) in legs.iter().enumerate() { tr {
                 th scope="row" { (place + 1) ". " a href={ "#" (leg.part.anchor()) } { (leg.part.step.title) } }
@@ -79,15 +79,15 @@ fn drawn(legs: &[Leg]) -> Markup {
         }
     };
     html! {
-        h3 { "The steps in a row" }
+        h3 { "Consecutive steps" }
         (figure(&title, &[panel], CAPTION))
-        (framed("The steps in a row", &table))
+        (framed("Consecutive steps", &table))
     }
 }
 
 /// What the chart shows.
-const CAPTION: &str = "Steps that followed one another on the same drive, each as the one before it left it, numbered \
-     as in the table.";
+const CAPTION: &str = "Consecutive steps on the same drive, each starting from the state the previous one left, \
+    numbered as in the table.";
 
 /// The titles of the steps without the words before a colon that all of them begin with.
 fn short(legs: &[Leg]) -> Vec<String> {

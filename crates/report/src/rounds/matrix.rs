@@ -85,7 +85,7 @@ pub(crate) fn matrix(
     let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
     let table = html! {
         table.matrix {
-            caption { (caption) "; the deeper the colour, the more" }
+            caption { (caption) "; deeper colour is more" }
             thead {
                 tr {
                     th scope="col" rowspan="2" { (title(grid.axes[0])) }
@@ -118,7 +118,7 @@ fn shaded(id: Option<String>, figure: &Figure, metric: Metric, least: f64, most:
                 @if let Some(spread) = spread(interval) { span.spread { (spread) } }
             }
         },
-        Figure::TooFew => html! { td.number id=[id] title="Too few requests to tell" { span.dash { "–" } } },
+        Figure::TooFew => html! { td.number id=[id] title="Too few requests" { span.dash { "–" } } },
         Figure::NotGiven | Figure::NotMeasured => html! { td.number id=[id] { span.absent { "not measured" } } },
     }
 }

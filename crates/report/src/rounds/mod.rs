@@ -40,7 +40,7 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
         p.steadiness { (bound(&course.said())) }
         (figures(parts, index, course))
         @if course.done > 1 {
-            h3 { "From round to round" }
+            h3 { "By round" }
             (figure(&part.step.title, &tracked(part, course, &groups), &rounds_caption(part, course)))
             @let maps = maps(part, course);
             @if !maps.is_empty() { (figure(&part.step.title, &maps, chart::HEAT_CAPTION)) }
@@ -106,7 +106,7 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
         @if let Some(grid) = Grid::of(part) {
             (matrix(&grid, Rows::Linked, &of_window(by), by, &|reading| reading.figure(by)))
             @if by == Metric::LatencyMean {
-                (matrix(&grid, Rows::Plain, "Longest latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
+                (matrix(&grid, Rows::Plain, "Maximum latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
             }
         }
         (figure(&part.step.title, &panels, &caption))
@@ -202,14 +202,14 @@ fn maps(part: &Part, course: &Course) -> Vec<Panel> {
 /// What charts of rounds show.
 fn rounds_caption(part: &Part, course: &Course) -> String {
     let is_many = part.readings.len() > 1 && !course.windows.is_empty();
-    let thick = if is_many { " Thick lines are the cells that decide." } else { "" };
+    let thick = if is_many { " Thick lines are the tracking points of the steady-state rule." } else { "" };
     let is_asked = course.rounds.steady.is_some();
     let shaded = if is_asked { " The shaded rounds are the measurement window." } else { "" };
     let rest = match course.rounds.rest {
         Nanos::ZERO => String::new(),
-        rest => format!(" The drive was left alone for {rest} after each round."),
+        rest => format!(" The drive was idle for {rest} after each round."),
     };
-    format!("Each point is one measurement on the drive as the one before it left it.{shaded}{thick}{rest}")
+    format!("Each point is one measurement; the drive keeps its state from one to the next.{shaded}{thick}{rest}")
 }
 
 /// The window of every cell that decides.
@@ -222,8 +222,8 @@ fn windows(course: &Course) -> Vec<Panel> {
 }
 
 /// What charts of windows show.
-const WINDOW_CAPTION: &str = "The rounds that are judged, on an axis that does not begin at zero: they may span no \
-     more than the dashed lines lie apart, and the fitted line may rise or fall by no more than the table allows.";
+const WINDOW_CAPTION: &str = "The measurement window, on an axis that does not begin at zero. Dashed lines are the \
+    limits of the data excursion; the fitted line is the slope, whose limit is in the table.";
 
 /// `IOPS`, `Mean latency (µs)`.
 fn head(metric: Metric) -> String {

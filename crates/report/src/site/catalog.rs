@@ -21,13 +21,13 @@ pub struct Entry {
 /// The plans that are built in.
 pub fn plans(entries: &[Entry], version: &str) -> String {
     let how = html! { code { "assay review --plan NAME" } " follows one; " code { "assay plans show NAME" } " shows its steps." };
-    page("Plans", ["plan", "Its steps"], entries, &how, Place::Plans, version)
+    page("Plans", ["plan", "Steps"], entries, &how, Place::Plans, version)
 }
 
 /// The drives that are simulated.
 pub fn drives(entries: &[Entry], version: &str) -> String {
     let how = html! { code { "assay review NAME" } " reviews one; " code { "assay drives show NAME" } " shows every number with its source." };
-    page("Simulated drives", ["target", "What it is made of"], entries, &how, Place::Drives, version)
+    page("Simulated drives", ["target", "Parameters"], entries, &how, Place::Drives, version)
 }
 
 /// `key` is by what runs are filtered, `within` what the facts are called.

@@ -48,11 +48,11 @@ pub fn list(list: &List, version: &str) -> String {
     };
     let main = html! {
         @if list.all == 0 {
-            section.trouble { p { "The store has no run yet; " code { "assay review" } " makes the first." } }
+            section.trouble { p { "The store has no runs; " code { "assay review" } " creates the first." } }
         } @else {
             (search(list))
             @if list.entries.is_empty() {
-                section.trouble { p { "No run is like that. " a href="/" { "All runs" } } }
+                section.trouble { p { "No run matches. " a href="/" { "All runs" } } }
             } @else { (table(list)) (pages(list)) }
         }
     };
@@ -107,7 +107,7 @@ fn search(list: &List) -> Markup {
         form.search role="search" action="/" method="get" {
             div.words {
                 label for="q" { "Search" }
-                input #q name="q" type="search" value=(list.filter.words.join(" ")) placeholder="words of a drive, a plan, a path";
+                input #q name="q" type="search" value=(list.filter.words.join(" ")) placeholder="drive, plan or path";
             }
             (choice("target", "Drive or target", list.filter.target.as_deref(), &counted(&list.targets)))
             (choice("plan", "Plan", list.filter.plan.as_deref(), &counted(&list.plans)))

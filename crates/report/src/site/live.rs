@@ -130,9 +130,10 @@ fn line(run: &Run, now: Option<&Now>) -> String {
     let Some(now) = now else {
         return match run.state {
             State::Complete => "Complete.".to_owned(),
-            State::Failed => format!("Failed: {}", run.error.as_deref().unwrap_or("no reason is known")),
+            State::Failed => format!("Failed: {}", run.error.as_deref().unwrap_or("unknown reason")),
             State::Running => format!(
-                "Nobody carries this run out now: it was cut off. What was measured is kept; assay review --resume {} goes on.",
+                "The run was interrupted and no process is running it. Finished measurements are kept; assay review \
+                 --resume {} continues it.",
                 run.id
             ),
         };
@@ -189,7 +190,7 @@ pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&Now>) -> Str
     };
     let main = html! {
         section #progress aria-label="Progress" data-run=(run.id) data-goes-on[told.goes_on] {
-            progress max="1" value=(told.share) aria-label="Share of the work that is done" {}
+            progress max="1" value=(told.share) aria-label="Share of the work done" {}
             p #line role="status" { (told.line) }
             p #speed { (told.speed) }
             p { a #report href={ "/run/" (run.id) } { @if told.goes_on { "The report so far" } @else { "The report" } } }

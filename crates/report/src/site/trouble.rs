@@ -23,8 +23,8 @@ pub fn who_are_you(was_wrong: bool, version: &str) -> String {
     let heading = html! { h1 { (TITLE) } };
     let main = html! {
         section.trouble {
-            @if was_wrong { p.shortfall { "This is not the token." } }
-            p { "Whoever started " code { "assay serve" } " was told it, or gave it with " code { "--token" } "." }
+            @if was_wrong { p.shortfall { "Wrong token." } }
+            p { "Whoever started " code { "assay serve" } " got it printed, or set it with " code { "--token" } "." }
             form.token action="/" method="get" {
                 label for="token" { "Token" }
                 input #token name="token" type="password" autocomplete="current-password" required autofocus;

@@ -37,7 +37,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
             details { summary { "Conditions of this step" } (framed("Conditions", &list(&common))) }
         }
         @if !others.is_empty() {
-            details { summary { "Conditions that differ from point to point" } (framed("Conditions by point", &by_point(&sheet, &others))) }
+            details { summary { "Conditions by point" } (framed("Conditions by point", &by_point(&sheet, &others))) }
         }
         (papers(&sheet))
     }
@@ -106,7 +106,7 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
 fn papers(sheet: &Sheet) -> Markup {
     let number = sheet.rows.iter().filter_map(|row| first(row)).map(|go| go.papers.len()).sum();
     let each = each_paper(sheet);
-    html! { @if number > PAPERS { details { summary { "What programs wrote: " (count(number, "paper")) } (each) } } @else { (each) } }
+    html! { @if number > PAPERS { details { summary { "Output of programs: " (count(number, "paper")) } (each) } } @else { (each) } }
 }
 
 fn each_paper(sheet: &Sheet) -> Markup {

@@ -49,7 +49,8 @@ fn ends(sheet: &Sheet, place: usize) -> Option<String> {
     Some(format!("{}: best at {first} ({}), worst at {last} ({}){times}.", column.name, told(best.0), told(worst.0)))
 }
 
-/// How the values of one axis stand to the best of them in the geometric mean over all else that is swept: `Rate by file
+/// How the values of one axis stand to the best of them in the geometric mean over all else that is swept: `Rate by
+/// file
 /// system, in the mean over all else: ext4 leads; xfs 0.97 ×, btrfs 0.61 ×.` None unless all were measured at the same
 /// points.
 fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
@@ -75,11 +76,11 @@ fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
     let rest: Vec<String> = rest.iter().map(|(level, mean)| format!("{level} {} ×", three(mean / best.1))).collect();
     let about = sheet.axes[axis].title().to_lowercase();
     let rest = rest.join(", ");
-    Some(format!("{} by {about}, in the mean over all else: {} leads; {rest}.", column.name, best.0))
+    Some(format!("{} by {about}, averaged over all other parameters: best {}; {rest}.", column.name, best.0))
 }
 
 /// How the best of a few points that have no order stands beside each other: `ext4 is 1.30 × xfs (1.20–1.41) and 1.05 ×
-/// btrfs (may be chance).` None where points lie along an axis of numbers, or are many.
+/// btrfs (not significant).` None where points lie along an axis of numbers, or are many.
 fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
     let is_lone = sheet.axes.len() == 1 && sheet.along().is_none();
     if !is_lone || sheet.rows.len() > STANDING || column.better == Better::Neither {
@@ -91,9 +92,9 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
     let is_vain = found.others.iter().all(|one| one.verdict == Verdict::CannotBeShown);
     let said = |one: &Standing| {
         let bounds = match (one.verdict, one.ratio.bounds) {
-            (Verdict::CannotBeShown, _) if !is_vain => " (too few repeats to tell)".to_owned(),
+            (Verdict::CannotBeShown, _) if !is_vain => " (too few repeats)".to_owned(),
             (Verdict::CannotBeShown, _) => String::new(),
-            (Verdict::NotShown, _) => " (may be chance)".to_owned(),
+            (Verdict::NotShown, _) => " (not significant)".to_owned(),
             (_, Some((low, high))) => format!(" ({}–{})", three(low), three(high)),
             (_, None) => String::new(),
         };
@@ -105,7 +106,7 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
         [] => return None,
     };
-    let vain = if is_vain { "; there are too few repeats to tell whether that is chance" } else { "" };
+    let vain = if is_vain { "; too few repeats to test significance" } else { "" };
     Some(format!("{} is {others}{vain}.", name(found.best)))
 }
 

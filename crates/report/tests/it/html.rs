@@ -43,7 +43,7 @@ fn the_short_way_to_the_steady_state_is_shown_over_time_and_not_judged() {
     let (short, long) = (section(&page, "step-wear"), section(&COMPLETE, "step-wear"));
     assert!(long.contains("the SNIA rule") && !short.contains("the SNIA rule"));
     assert!(short.contains("over time") && !short.contains("Diamonds"), "{short}");
-    assert!(page.contains("7 % to spare") && page.contains("then 10 % of the capacity at random"));
+    assert!(page.contains("7 % of over-provisioning") && page.contains("then random writes of 10 % of the capacity"));
     let worn = section(&page, "step-random-worn");
     assert!(worn.contains("drive worn"), "{worn}");
 }
@@ -91,7 +91,7 @@ fn latencies_of_single_cells_stand_beside_each_other() {
     for words in [
         "Median latency",
         "99.99 % latency",
-        "Longest latency",
+        "Maximum latency",
         "× longer",
         "random write, worn",
         "Latency (µs) by percentile",
@@ -106,7 +106,7 @@ fn what_a_conditioning_settled_at_stands_beside_the_same_request_fresh() {
     let worn = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "random-worn").unwrap();
     outcome.steps.remove(worn);
     let summary = report::summary(&outcome, 80, false);
-    let row = summary.lines().find(|line| line.starts_with("Random write, 4 KiB, depth 32")).unwrap();
+    let row = summary.lines().find(|line| line.starts_with("Random write, 4 KiB, queue depth 32")).unwrap();
     assert!(row.contains("17,900") && row.contains("2,510") && row.contains("7.15 × slower"), "{row}");
 }
 
@@ -145,7 +145,7 @@ fn what_was_not_measured_is_said_and_never_a_zero() {
     assert!(section(&page, "step-wear").contains("Not measured"));
     assert!(!section(&page, "step-wear").contains("class=\"chart\""));
     let summary = section(&page, "summary");
-    assert!(summary.contains("The run failed before its plan was done: the target is full"), "{summary}");
+    assert!(summary.contains("The run failed: the target is full"), "{summary}");
     assert!(!own(&page).contains(">0 <span"), "a figure of zero");
 }
 
@@ -155,7 +155,7 @@ fn a_run_with_nothing_measured_still_has_a_report() {
     outcome.run.state = State::Running;
     outcome.steps.iter_mut().flat_map(|step| &mut step.points).for_each(|cell| cell.repeats.clear());
     let page = report::html(&outcome);
-    assert!(section(&page, "summary").contains("0 of 86 cells were measured"), "{}", section(&page, "summary"));
+    assert!(section(&page, "summary").contains("0 of 86 points measured"), "{}", section(&page, "summary"));
     assert!(report::summary(&outcome, 80, false).contains("not measured"));
 }
 
@@ -172,11 +172,11 @@ fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_wa
         let start = summary.find(&format!(">{name}</a>")).unwrap_or_else(|| panic!("no {name} in {summary}"));
         &summary[start..start + summary[start..].find("</tr>").expect("rows end")]
     };
-    let written = row("Sequential write, 128 KiB, depth 1");
+    let written = row("Sequential write, 128 KiB, queue depth 1");
     assert!(written.contains("data-v=\"70\"") && written.contains("†"), "fitted to it: {written}");
-    let random = row("Random write, 4 KiB, depth 32");
+    let random = row("Random write, 4 KiB, queue depth 32");
     assert!(random.contains("data-v=\"3300\"") && !random.contains("†"), "foretold: {random}");
-    assert!(!row("Random read, 4 KiB, depth 1").contains("data-v=\"35000\""), "rated at depth 32");
+    assert!(!row("Random read, 4 KiB, queue depth 1").contains("data-v=\"35000\""), "rated at depth 32");
     for target in ["/dev/sdx", "sim:x25-m?nand.read=60us"] {
         assert!(!section(&report::html(&support::on(target)), "summary").contains(">Rated</th>"), "{target}");
     }
@@ -188,10 +188,10 @@ fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alo
     assert!(summary.contains(">Published</th>") && summary.contains("February 2009, tables 1 to 4"), "{summary}");
     let rows: Vec<&str> = summary.split("<tr>").filter(|row| row.contains("href=\"#published\"")).collect();
     let [row] = rows[..] else { panic!("one row has a published figure: {rows:?}") };
-    assert!(row.contains(">Random read, 4 KiB, depth 1</a>") && row.contains("data-v=\"5156\""), "{row}");
+    assert!(row.contains(">Random read, 4 KiB, queue depth 1</a>") && row.contains("data-v=\"5156\""), "{row}");
     assert!(row.contains(">fitted</a>"), "and what it was for: {row}");
     let note = &summary[summary.find("id=\"published\"").expect("the column is explained")..];
-    for told in ["Random read, 4 KiB, depth 1: fitted", "in an unnamed host", "not on the drive alone", "512 B"] {
+    for told in ["Random read, 4 KiB, queue depth 1: fitted", "in an unnamed host", "not on a single drive", "512 B"] {
         assert!(note.contains(told), "{told}: {note}");
     }
     let without = |change: &dyn Fn(&mut lab::Outcome)| {

@@ -82,10 +82,10 @@ fn the_table_has_published_beside_measured_with_fitted_and_checked_errors_apart(
     );
     assert!(told.contains("Fitted: 1 of 1 met") && told.contains("Checked: 2 of 3 met"), "{told}");
     assert!(told.contains("Incomplete: one figure was not measured."), "{told}");
-    assert!(told.contains("Left out: three times another") && told.contains("Not measured: no database"), "{told}");
+    assert!(told.contains("Excluded: three times another") && told.contains("Not measured: no database"), "{told}");
     assert!(told.contains("there is no simulated drive `x26-m`"), "{told}");
-    assert!(told.contains("Held up by the host CPU, 98 to 100 % busy: r/a, r/c."), "{told}");
-    assert!(told.contains("Held up by the drives: r/b."), "{told}");
+    assert!(told.contains("Bottleneck host CPU, 98 to 100 % busy: r/a, r/c."), "{told}");
+    assert!(told.contains("Bottleneck drives: r/b."), "{told}");
     assert!(text(&[made()], 80, true).contains("\x1b[33m"), "what is missed is coloured");
 }
 
@@ -157,7 +157,7 @@ columns = [{ head = "Reads", series = "Random reads" }]
     assert!(row("512").contains("9,115") && row("512").contains("9,000") && row("512").contains("−1.3 %"));
     assert!(row("512").contains("off low") && !row("512").contains("†"), "too low, checked: {}", row("512"));
     assert!(row("1024").contains("†"), "fitted: {}", row("1024"));
-    assert!(row("2048").contains("(+165 %)") && !row("2048").contains("class=\"number off"), "left out");
+    assert!(row("2048").contains("(+165 %)") && !row("2048").contains("class=\"number off"), "excluded");
     assert!(row("Fitted †").contains("1 of 1 met") && row("Checked").contains("1 of 1 met; median 1.3 %"), "{table}");
     let missed = page.split("title=\"r/ratio\"").nth(1).expect("it is in a table");
     assert!(missed[..missed.find("</tr>").unwrap()].contains("aria-label=\"not met\""), "{missed}");

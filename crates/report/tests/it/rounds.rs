@@ -57,7 +57,10 @@ fn close(one: f64, other: f64) -> bool {
 fn a_matrix_says_after_how_many_rounds_it_was_steady_and_by_which_rule() {
     let section = section(&PAGE, "step-iops");
     assert!(
-        section.contains("Steady after 7 rounds by the SNIA rule: over the last 5 the IOPS of 2 cells"),
+        section.contains(
+            "Steady state after 7 rounds by the SNIA rule: over the last 5 rounds, IOPS data excursion of \
+            2 points: up to"
+        ),
         "{section}"
     );
     for words in ["100/0", "65/35", "0/100", "Block size", "64 KiB", "Reads/writes, %"] {
@@ -120,10 +123,10 @@ fn the_window_has_its_mean_its_lines_and_its_slope() {
 fn the_determination_says_what_is_allowed_what_was_found_and_whether_it_is_met() {
     let steady = section(&PAGE, "step-iops");
     let words = [
-        "Determination of the steady state by the SNIA rule",
+        "Steady-state determination by the SNIA rule",
         "3 to 7",
-        "Data excursion allowed",
-        "Slope excursion found",
+        "Data excursion, limit",
+        "Slope excursion, measured",
         " × round + ",
     ];
     for words in words {
@@ -139,8 +142,11 @@ fn the_determination_says_what_is_allowed_what_was_found_and_whether_it_is_met()
 #[test]
 fn rounds_without_a_rule_are_shown_and_not_judged() {
     let section = section(&PAGE, "step-waits");
-    assert!(section.contains("4 rounds, all of which count: the plan asks for no steady state."), "{section}");
-    assert!(section.contains("The drive was left alone for 5 s after each round."));
+    assert!(
+        section.contains("4 rounds, all in the measurement window: the plan has no steady-state rule."),
+        "{section}"
+    );
+    assert!(section.contains("The drive was idle for 5 s after each round."));
     assert!(!section.contains("Determination") && !section.contains("Steady after"));
 }
 
@@ -160,9 +166,9 @@ fn a_run_that_was_cut_off_says_that_it_was_not_yet_steady() {
         first.elapsed = first.elapsed.times(3);
     }
     let page = report::html(&outcome);
-    assert!(section(&page, "step-iops").contains("The run ended before a steady state was reached, after 5 rounds"));
+    assert!(section(&page, "step-iops").contains("The run ended after 5 rounds, before steady state"));
     assert!(
-        section(&page, "step-latency").contains("Steady state was not judged: that takes 5 rounds and there are 3.")
+        section(&page, "step-latency").contains("Steady state not judged: the rule needs 5 rounds and there are 3.")
     );
     let summary = report::summary(&outcome, 80, false);
     assert!(summary.contains("not yet, 5 rounds") && summary.contains("not judged, 3 rounds"), "{summary}");
@@ -225,14 +231,14 @@ fn a_cell_that_was_measured_once_has_its_response_times() {
     waits.points[0].repeats.truncate(1);
     let page = report::html(&outcome);
     let section = section(&page, "step-waits");
-    assert!(charts(section)[0].0.starts_with("Response times: 1 worker, depth 32, "), "{section}");
+    assert!(charts(section)[0].0.starts_with("Response times: 1 worker, queue depth 32, "), "{section}");
     assert!(!section.contains("by round"), "one round is no course");
 }
 
 #[test]
 fn demand_has_its_tables_its_curve_and_the_response_times_of_three_points() {
     let section = section(&PAGE, "step-demand");
-    for words in ["99.999 % latency (µs)", "Least IOPS", "Most IOPS", "Queue depth", "Workers"] {
+    for words in ["99.999 % latency (µs)", "Minimum IOPS", "Maximum IOPS", "Queue depth", "Workers"] {
         assert!(section.contains(words), "{words}");
     }
     let charts = charts(section);
@@ -250,8 +256,8 @@ fn the_device_and_the_set_up_are_told_and_what_is_unknown_is_said_to_be() {
     for words in [
         "No conformance is claimed.",
         "all of it: LBA 0 to 2,097,151, counted in blocks of 512 B",
-        "random, nothing that compression or deduplication could take away",
-        "the simulated drive was reset to its state from the factory, 1 time",
+        "random: not compressible, no duplicates",
+        "reset of the simulated drive to its factory state, 1 time",
         "Write cache",
         "Firmware",
         "assay 0.1.0 (0123abc)",

@@ -134,11 +134,12 @@ fn a_guard_judges_trials_by_the_way_that_is_better_for_each_figure() {
     assert_eq!(slower.worse_than(0.105).len(), 1, "a tenth fewer pages take a ninth longer");
     assert_eq!(slower.worse_than(0.2).len(), 0);
     let words = report::comparison::guard(&slower, 0.05);
-    let said = "2 of 4 figures are really worse by more than 5 %; the worst is the latency of `web-server fs=ext4` in run 2: +11.1 %";
+    let said = "2 of 4 figures are significantly worse by more than 5 %; the worst is the latency of `web-server \
+        fs=ext4` in run 2: +11.1 %";
     assert_eq!(words, said);
     let faster = compared([110.0, 200.2]);
     assert!(faster.worse_than(0.0).is_empty(), "what is better fails no guard, nor what may be chance");
-    assert_eq!(report::comparison::guard(&faster, 0.05), "No figure is really worse by more than 5 %.");
+    assert_eq!(report::comparison::guard(&faster, 0.05), "No figure is significantly worse by more than 5 %.");
     let document = report::comparison::json(&slower, Some(0.05), "0.1.0");
     let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
     let fails: Vec<&serde_json::Value> =
@@ -160,18 +161,18 @@ fn points_that_ask_for_something_else_under_the_same_name_are_not_compared() {
     other.steps[0].points[1].repeats.clear();
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), other];
     let said = Comparison::of(runs.clone(), Question::default()).unwrap_err().to_string();
-    assert!(said.contains("runs 1 and 2 share no cell") && said.contains("`web-server`"), "{said}");
+    assert!(said.contains("runs 1 and 2 share no point") && said.contains("`web-server`"), "{said}");
     let third = run(3, "/dev/sdc", [100.0, 200.0]);
     let runs = vec![runs[0].clone(), third, runs[1].clone()];
     let said = Comparison::of(runs, Question::default()).unwrap_err().to_string();
-    assert!(said.contains("runs 1 and 2 share no cell"), "{said}");
+    assert!(said.contains("runs 1 and 2 share no point"), "{said}");
     let mut other = run(2, "/dev/sdb", [100.0, 200.0]);
     tell(&mut other.steps[0].points[0], "kind", "large");
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), other];
     let comparison = Comparison::of(runs, Question::default()).expect("they share a point");
     assert_eq!(comparison.contrasts.len(), 2, "those of xfs");
     let page = report::comparison::html(&comparison, "0.1.0");
-    assert!(page.contains("Step web-server: 1 cell not held against run 2: the other run asks for something else"));
+    assert!(page.contains("Step web-server: 1 point not compared with run 2: the other run has another workload"));
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn every_step_has_charts_of_all_runs_side_by_side() {
     let charts = page.matches("class=\"chart\"").count();
     assert_eq!(charts, 16, "of two figures four lines each, in runs and against the first");
     assert!(page.contains("ext4, small: Pages (1/s), more is better"));
-    assert!(page.contains("ext4, small: Pages, times that of run 1 (/dev/sda), more is better"));
+    assert!(page.contains("ext4, small: Pages, ratio to run 1 (/dev/sda), more is better"));
     assert!(page.contains("xfs, large: Latency (ms), less is better"));
     assert!(page.contains("1 more chart: xfs, large"), "three are shown, and the rest can be opened");
     assert!(page.contains("filled where it is more than chance"), "the caption says how it is read");
@@ -237,7 +238,7 @@ fn too_few_repeats_leave_the_means_to_be_told_as_such() {
     let runs = vec![of(1, "/dev/sda"), of(2, "/dev/sdb")];
     let comparison = Comparison::of(runs, Question::default()).expect("they share cells");
     let text = report::comparison::text(&comparison, 400, false);
-    assert!(text.contains("none of run 2 can be called really different: there are too few repeats."), "{text}");
+    assert!(text.contains("of run 2 can differ significantly: there are too few repeats."), "{text}");
     let said = "By the means alone, /dev/sdb is 1.00 × /dev/sda in throughput and 1.00 × in mean latency";
     assert!(text.contains(said), "{text}");
 }
@@ -258,7 +259,7 @@ fn points_without_an_order_are_held_against_the_best_of_them() {
     let page = report::html(&run(1, "/dev/sda", [130.0, 100.0])).replace('\u{a0}', " ");
     assert!(page.contains("ext4 is 1.30 × xfs (1.29–1.31)."), "the verdict says by how much");
     let alike = report::html(&run(1, "/dev/sda", [100.1, 100.0])).replace('\u{a0}', " ");
-    assert!(alike.contains("ext4 is 1.00 × xfs (may be chance)."));
+    assert!(alike.contains("ext4 is 1.00 × xfs (not significant)."));
 }
 
 #[test]
@@ -267,7 +268,7 @@ fn a_run_of_trials_that_was_cut_off_says_how_far_it_came() {
     outcome.run.state = store::State::Running;
     outcome.steps[0].points[1].repeats.clear();
     let page = report::html(&outcome);
-    assert!(page.contains("The run is not complete: 1 of 2 cells were measured and are shown."));
+    assert!(page.contains("The run is incomplete: 1 of 2 points measured."));
 }
 
 /// Opens all that is folded, waits until it is drawn, and tells how many points each chart shows and what failed.

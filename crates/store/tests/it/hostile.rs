@@ -173,7 +173,7 @@ fn a_store_is_a_regular_file_and_its_link_leads_to_one_that_is_there() {
     let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
     rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), kind, mode, 0).unwrap();
     for (path, words) in [
-        (at("loose"), "is a link to"),
+        (at("loose"), "is a dangling symbolic link to"),
         (at("linked-empty"), "of another program"),
         (at("fifo"), "is a FIFO"),
         ("/dev/null".into(), "is a character device"),

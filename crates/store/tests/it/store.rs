@@ -237,7 +237,7 @@ fn a_cell_is_kept_whole_or_not_at_all() {
     let repeats = [(0, measurement(0, 1)), (1, measurement(1, 1)), (2, measurement(9, 1))];
     let refused = store.record_cell(run, "read", "bs=4k", &repeats).unwrap_err();
     assert!(matches!(refused, StoreError::Doubled { repeat: 2, .. }), "{refused:?}");
-    assert!(refused.to_string().contains("repeat 2 of step `read` (bs=4k) of run 1 is stored already"), "{refused}");
+    assert!(refused.to_string().contains("repeat 2 of step `read` (bs=4k) of run 1 is already stored"), "{refused}");
     assert_eq!(store.keys(run).unwrap(), [("read".into(), "bs=4k".into(), 2)].into());
     assert!(store.measured(run).unwrap()[0].measurement == measurement(2, 1), "what was there is untouched");
     store.record_cell(run, "read", "bs=4k", &repeats[..2]).unwrap();
@@ -264,7 +264,7 @@ fn a_run_belongs_to_one_process_until_it_ends() {
     let (run, other) = (store.begin(&new_run()).unwrap(), store.begin(&new_run()).unwrap());
     let refused = place.store().own(run).unwrap_err();
     assert!(matches!(refused, StoreError::Owned { run: RunId(1) }), "{refused:?}");
-    assert_eq!(refused.to_string(), "run 1 is still going on in another process; let it finish, or end it first");
+    assert_eq!(refused.to_string(), "run 1 is in progress in another process; wait for it, or stop it first");
     store.finish(run, State::Failed, Some("the disk is full"), 0).unwrap();
     let mut second = place.store();
     second.own(run).unwrap();
@@ -343,9 +343,9 @@ fn an_unknown_run_is_answered_with_those_there_are() {
     let place = Place::new();
     let mut store = place.store();
     let said = |store: &Store| store.run(RunId(7)).unwrap_err().to_string();
-    assert_eq!(said(&store), "there is no run 7; the store is empty: `assay review` makes the first");
+    assert_eq!(said(&store), "there is no run 7; the store is empty: `assay review` creates the first run");
     store.begin(&new_run()).unwrap();
-    assert_eq!(said(&store), "there is no run 7; the store has run 1 alone");
+    assert_eq!(said(&store), "there is no run 7; the store has only run 1");
     store.begin(&new_run()).unwrap();
     assert_eq!(said(&store), "there is no run 7; the store has runs 1 to 2: `assay runs` lists them");
     assert!(matches!(store.reopen(RunId(7)), Err(StoreError::NoSuchRun { run: RunId(7), newest: Some(RunId(2)) })));
@@ -363,9 +363,9 @@ fn damage_is_told_and_never_read_as_a_figure() {
         ("SET series = substr(series, 1, length(series) - 1)", "series"),
         ("SET write_service = x'00'", "latency of writes"),
         ("SET failures = '3'", "failed requests"),
-        ("SET verified = '{}'", "checked data"),
+        ("SET verified = '{}'", "verified data"),
         ("SET workload = '{}'", "workload"),
-        ("SET cpu = 'much'", "processor time"),
+        ("SET cpu = 'much'", "CPU time"),
         ("SET drive = '{\"requests\": 1}'", "drive's counters"),
         ("SET seed = 'luck'", "seed"),
     ] {
@@ -396,8 +396,8 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
     assert!(refusal(&path("other.db")).contains("SQLite database of another program"));
     assert_eq!(std::fs::read(path("other.db")).unwrap(), before);
 
-    assert!(refusal(folder.path()).contains("is a folder, where results cannot be kept"));
-    assert!(refusal(&path("letter.txt").join("results.sqlite")).contains("results cannot be kept in"));
+    assert!(refusal(folder.path()).contains("is a folder, which cannot be a store"));
+    assert!(refusal(&path("letter.txt").join("results.sqlite")).contains("results cannot be stored in"));
 }
 
 #[test]

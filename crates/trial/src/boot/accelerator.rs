@@ -25,9 +25,9 @@ pub struct Accelerator {
     reason: &'static str,
 }
 
-const TOLD_TCG: Accelerator = Accelerator { word: "tcg", reason: "emulated (TCG), as the plan says" };
-const TOLD_KVM: Accelerator = Accelerator { word: "kvm", reason: "the machine's own (KVM), as the plan says" };
-const KVM: Accelerator = Accelerator { word: "kvm", reason: "the machine's own (KVM)" };
+const TOLD_TCG: Accelerator = Accelerator { word: "tcg", reason: "emulated (TCG), as in the plan" };
+const TOLD_KVM: Accelerator = Accelerator { word: "kvm", reason: "KVM, as in the plan" };
+const KVM: Accelerator = Accelerator { word: "kvm", reason: "KVM" };
 const NO_KVM: Accelerator = Accelerator { word: "tcg", reason: "emulated (TCG): /dev/kvm cannot be opened" };
 const DEAD_KVM: Accelerator =
     Accelerator { word: "tcg", reason: "emulated (TCG): /dev/kvm can be opened, but no kernel boots on it" };
@@ -50,7 +50,7 @@ impl Accelerator {
         let tried = if open::character_device(Path::new("/dev/kvm"), OFlags::empty()).is_err() {
             NO_KVM
         } else {
-            (go.tell)("looking whether a kernel boots under KVM");
+            (go.tell)("checking whether a kernel boots under KVM");
             if machine::boots(&system.kernel(), "kvm", work, LIMIT)? { KVM } else { DEAD_KVM }
         };
         Ok(*found.insert(tried))

@@ -24,7 +24,7 @@ pub fn add(told: &str, trial: &mut Trial) -> Result<(), TrialError> {
     let state = section(told, "state").unwrap_or_default();
     if state.trim() != "running" {
         trial.findings.push(format!(
-            "The system came up as `{}`, not as `running`: something in it failed to start, which the time may show.",
+            "The system came up as `{}`, not `running`: a unit failed to start, which may affect the time.",
             state.trim()
         ));
     }

@@ -55,7 +55,8 @@ impl System {
     }
 }
 
-/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`, where nobody else can change what root boots and
+/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`, where nobody else can change what root boots
+/// and
 /// copies; else where the machine's own caches are.
 fn home() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -131,7 +132,7 @@ pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
 
 /// Builds a system beside its folder, which it gets when it is whole.
 fn build(system: &str, folder: &Path, work: &Work, go: &Go) -> Result<(), TrialError> {
-    (go.tell)("building the system's image, which is kept");
+    (go.tell)("building the system image, which is cached");
     let site = Scratch::name(&home(), &format!("building-{}", std::process::id()));
     let promise = work.aftermath.promise(Undo::Remove(site.clone()))?;
     // The packages' own user has to come through.

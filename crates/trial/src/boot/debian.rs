@@ -137,7 +137,7 @@ fn sources(work: &Work) -> Result<(String, String), TrialError> {
     targets.args(["indextargets", "--format", format, "Created-By: Packages"]);
     let found = work.run(&mut targets, Duration::from_secs(60))?;
     listed(&found).ok_or_else(|| {
-        let lacks = "this machine's apt knows no packages of Debian, of which a system is built";
+        let lacks = "this machine's apt has no Debian packages, which the system is built from";
         TrialError::Lacks(format!("{lacks}; run `apt-get update`, or choose system = \"micro\""))
     })
 }

@@ -98,7 +98,7 @@ impl<'w> Machine<'w> {
             if self.began.elapsed() > limit {
                 let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing").trim().to_owned();
                 let seconds = limit.as_secs();
-                return Err(self.failed(format!("no login prompt within {seconds} s; the last that it said: {last}")));
+                return Err(self.failed(format!("no login prompt within {seconds} s; last console output: {last}")));
             }
             thread::sleep(PAUSE);
         }
@@ -125,7 +125,7 @@ impl<'w> Machine<'w> {
         task.finish(self.work.stage, PAUSE)?;
         let text = console::text(&self.console);
         let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        Err(self.failed(format!("the virtual machine was switched off; the console's last line: {last}")))
+        Err(self.failed(format!("the virtual machine powered off; last console line: {last}")))
     }
 
     fn failed(&self, said: String) -> TrialError {

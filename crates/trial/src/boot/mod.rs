@@ -36,50 +36,50 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "system",
         title: "System",
-        about: "what boots: a small Debian with systemd, or a kernel with BusyBox that is built in seconds",
+        about: "the system: a small Debian with systemd, or a kernel with BusyBox, built in seconds",
         kind: Kind::Word(&["debian", "micro"]),
         default: "debian",
     },
     Choice {
         name: "bus",
         title: "Bus",
-        about: "as what the virtual machine sees the drive",
+        about: "the drive's interface in the virtual machine",
         kind: Kind::Word(&["ahci", "virtio", "nvme"]),
         default: "ahci",
     },
     Choice {
         name: "loader",
         title: "Loader",
-        about: "who loads the kernel: GRUB from the drive, or QEMU from the host, past the drive; micro has no GRUB",
+        about: "the boot loader: GRUB from the drive, or QEMU directly from the host; micro has no GRUB",
         kind: Kind::Word(&["grub", "direct"]),
         default: "grub",
     },
     Choice {
         name: "accel",
         title: "Processor",
-        about: "emulated (tcg), the machine's own (kvm), or the machine's own where a kernel boots on it (auto)",
+        about: "emulated (tcg), virtualised (kvm), or kvm where a kernel boots with it (auto)",
         kind: Kind::Word(&["auto", "tcg", "kvm"]),
         default: "auto",
     },
     Choice {
         name: "cpus",
         title: "Processors",
-        about: "how many processors the virtual machine has",
+        about: "number of CPUs of the virtual machine",
         kind: Kind::Count(1, 64),
         default: "2",
     },
     Choice {
         name: "memory",
         title: "Memory",
-        about: "how much memory the virtual machine has",
+        about: "memory of the virtual machine",
         kind: Kind::Bytes,
         default: "1GiB",
     },
-    Choice { name: "limit", title: "Limit", about: "how long a boot may take", kind: Kind::Time, default: "10m" },
+    Choice { name: "limit", title: "Limit", about: "time limit of a boot", kind: Kind::Time, default: "10m" },
     Choice {
         name: "trace",
         title: "Trace",
-        about: "whether the requests are kept as a trace that can be replayed; from an attached drive only",
+        about: "whether the requests are recorded as a trace for replay; attached simulated drives only",
         kind: Kind::Word(&["no", "yes"]),
         default: "no",
     },
@@ -94,7 +94,7 @@ impl Experiment for Boot {
     }
 
     fn about(&self) -> &'static str {
-        "How long a Linux system in a virtual machine takes to boot from the drive, and on what it spends the time."
+        "Boot time of a Linux system in a virtual machine from the drive, by phase."
     }
 
     fn choices(&self) -> &'static [Choice] {
@@ -118,7 +118,7 @@ impl Experiment for Boot {
 
     fn lacks(&self, choices: &Choices) -> Option<String> {
         if !rustix::process::geteuid().is_root() {
-            return Some("to write a system to a device needs root; run assay as root".to_owned());
+            return Some("writing a system to a device needs root; run assay as root".to_owned());
         }
         let built = if cache::is_built(choices.text("system")) { &[][..] } else { needed(choices.text("system")) };
         let missing = machine::NEEDS.iter().chain(built).find(|(program, _)| !Tools::of_system().has(program));
@@ -162,7 +162,7 @@ impl Experiment for Boot {
         let loaded = seen.loaded.map(|loaded| Figure::less("Firmware and loader", "s", loaded.as_secs_f64()));
         trial.figures.extend(loaded);
         if system.tells() {
-            (go.tell)("asking what the time was spent on");
+            (go.tell)("reading the boot phases");
             let told = machine.papers(limit)?;
             analysis::add(&told, &mut trial)?;
         }
@@ -194,7 +194,7 @@ fn conditions(trial: &mut Trial, choices: &Choices, system: &System, accelerator
     add("system", system.about.clone());
     add("image", format!("{}, built {}", system.length(), system.built));
     let loader = match choices.text("loader") {
-        "direct" => "QEMU, from the host: kernel and initrd are not read from the drive",
+        "direct" => "QEMU, from the host; kernel and initrd are not read from the drive",
         _ => "GRUB, which reads kernel and initrd from the drive by the BIOS",
     };
     add("loader", loader.to_owned());
@@ -206,15 +206,15 @@ fn conditions(trial: &mut Trial, choices: &Choices, system: &System, accelerator
 fn findings(trial: &mut Trial, choices: &Choices, stage: &Stage, accelerator: &Accelerator) {
     if accelerator.is_emulated() {
         trial.findings.push(
-            "The virtual machine's processor is emulated. The times compare drives under one processor; they are longer \
-             than those of a computer of its own, of which the drive would be a larger share."
+            "The virtual machine's CPU is emulated. Boot times compare drives on the same CPU; they are longer than on \
+             real hardware, where the drive has a larger share."
                 .to_owned(),
         );
     }
     if choices.text("trace") == "yes" && stage.heard().is_none() {
         trial.findings.push(
-            "No trace was kept: only an attached simulated drive tells its requests. Of other devices blktrace does, \
-             whose text can be replayed as well."
+            "No trace was recorded: only attached simulated drives record their requests. For other devices use \
+             blktrace, whose text can be replayed too."
                 .to_owned(),
         );
     }

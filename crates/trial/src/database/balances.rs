@@ -41,15 +41,16 @@ impl Balances {
         let transactions = if transaction == Transaction::SelectOnly { 0 } else { done as i64 };
         if changes != transactions {
             let lost = transactions - changes;
-            let what = if lost > 0 { "were lost" } else { "came from nowhere" };
+            let what = if lost > 0 { "were lost" } else { "were never committed" };
             return Some(format!(
-                "{} of {transactions} transactions {what}: the history holds {changes}",
+                "{} of {transactions} transactions {what}: the history table has {changes}",
                 lost.unsigned_abs()
             ));
         }
         ([accounts, tellers, branches] != expected).then(|| {
             format!(
-                "the books do not agree: accounts {accounts}, tellers {tellers}, branches {branches}, history {history}"
+                "the balances do not match: accounts {accounts}, tellers {tellers}, branches {branches}, history \
+                 {history}"
             )
         })
     }
@@ -64,7 +65,7 @@ mod tests {
         let right = Balances::of([-5, -5, -5, -5, 7]);
         assert_eq!(right.wrong(Transaction::TpcbLike, 7), None);
         assert!(right.wrong(Transaction::TpcbLike, 9).unwrap().starts_with("2 of 9 transactions were lost"));
-        assert!(right.wrong(Transaction::SimpleUpdate, 7).unwrap().contains("do not agree"));
+        assert!(right.wrong(Transaction::SimpleUpdate, 7).unwrap().contains("do not match"));
         assert_eq!(Balances::of([3, 0, 0, 3, 7]).wrong(Transaction::SimpleUpdate, 7), None);
         assert_eq!(Balances::of([0; 5]).wrong(Transaction::SelectOnly, 100), None);
         assert!(Balances { tellers: 1, ..right }.wrong(Transaction::TpcbLike, 7).unwrap().contains("tellers 1"));

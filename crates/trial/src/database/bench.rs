@@ -75,7 +75,7 @@ fn explained(refused: Refused, text: &str) -> Refused {
     } else if is("hpUd", &["--host", "--port", "--username", "--dbname"]) {
         "the server is a private one that assay starts"
     } else if is("bcijlNsStTD", OWN) {
-        "assay gives that itself; tell it by another key of the step"
+        "assay sets it; use the step's own key"
     } else {
         return refused;
     };
@@ -122,11 +122,11 @@ mod tests {
             ("--host=x", "a private one"),
             ("-d postgres", "a private one"),
             ("--dbname=host=/tmp", "a private one"),
-            ("-l", "another key"),
-            ("--log-prefix=/x", "another key"),
-            ("-D x=1", "another key"),
+            ("-l", "the step's own key"),
+            ("--log-prefix=/x", "the step's own key"),
+            ("-D x=1", "the step's own key"),
             ("--prot prepared", "permitted are"),
-            ("postgres", "names no other"),
+            ("postgres", "the only device"),
             ("-M /x", "one of simple"),
             ("-R 1;x", "give a number"),
         ];

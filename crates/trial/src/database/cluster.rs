@@ -201,7 +201,7 @@ impl<'s> Cluster<'s> {
     fn misfortune(&self) -> Option<String> {
         let killed = self.memory.map_or(0, MemoryLimit::killed);
         if killed > 0 {
-            let words = "processes of the server were ended for needing more than `memory` allows; give more";
+            let words = "server processes were killed for exceeding the `memory` limit; give more";
             return Some(format!("{killed} {words}"));
         }
         let text = fs::read_to_string(&self.log).ok()?;
@@ -301,7 +301,8 @@ fn knows(programs: &Programs, option: &str) -> Result<bool, TrialError> {
     Ok(String::from_utf8_lossy(&said.stdout).contains(option))
 }
 
-/// The most that the write-ahead log may take before a checkpoint, in megabytes, where PostgreSQL's own 1 GB might not go
+/// The most that the write-ahead log may take before a checkpoint, in megabytes, where PostgreSQL's own 1 GB might not
+/// go
 /// on the drive beside the tables.
 fn max_wal_size(capacity: Bytes, tables: Bytes) -> Option<u64> {
     let left = capacity.get().saturating_sub(2 * tables.get());

@@ -17,11 +17,10 @@ pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
             let after = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
             format!("After {after} {wrong}.")
         }),
-        (measured.failed > 0)
-            .then(|| format!("{} transactions failed; rates are of those that did not.", measured.failed)),
+        (measured.failed > 0).then(|| format!("{} transactions failed; rates exclude them.", measured.failed)),
         memory(measured, terms, terms.memory().unwrap_or_else(of_machine)),
         measured.forgets.as_ref().filter(|_| terms.transaction != Transaction::SelectOnly).map(|setting| {
-            format!("With {setting}, transactions do not wait until the drive has what they changed: it may be lost.")
+            format!("With {setting}, commits do not wait for the drive: the last transactions may be lost.")
         }),
         processors(measured),
     ];
@@ -36,13 +35,13 @@ fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
     let (size, read) = (measured.size, measured.usage.bytes_read);
     let found = if size <= memory { "fits in" } else { "is less than twice" };
     let means = match terms.transaction {
-        Transaction::SelectOnly => "what was measured is memory more than the drive",
-        _ => "the drive is measured by what is written and flushed, hardly by what is read",
+        Transaction::SelectOnly => "the figures are of memory rather than of the drive",
+        _ => "the figures depend on the drive's writes and flushes, hardly on its reads",
     };
     let scale = (memory.times(2).get() * terms.scale).div_ceil(size.get().max(1)).max(terms.scale + 1);
     Some(format!(
-        "The database of {size} {found} the memory of {memory}: {means}; {read} were read from the drive meanwhile. \
-         `scale = {scale}` would be twice the memory, and for PostgreSQL `memory` makes that smaller."
+        "The database of {size} {found} the memory of {memory}: {means}; {read} were read from the drive. `scale = \
+         {scale}` would be twice the memory; for PostgreSQL `memory` lowers the memory."
     ))
 }
 
@@ -50,12 +49,8 @@ fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
 fn processors(measured: &Measured) -> Option<String> {
     let busy = measured.usage.user + measured.usage.system;
     let drive = measured.usage.busy_percent();
-    (busy >= BUSY).then(|| {
-        format!(
-            "The processors were busy for {busy:.0} % of the time, and the drive for {drive:.0} %: it is this machine that \
-             limits the rate."
-        )
-    })
+    (busy >= BUSY)
+        .then(|| format!("Bottleneck: the host CPU, busy {busy:.0} % of the time; the drive was busy {drive:.0} %."))
 }
 
 /// The machine's memory.
@@ -134,7 +129,7 @@ mod tests {
         type Change = fn(&mut Measured);
         let changes: [(Change, &str); 4] = [
             (|measured| measured.failed = 3, "3 transactions failed"),
-            (|measured| measured.usage.user = 85.0, "busy for 95 % of the time, and the drive for 80 %"),
+            (|measured| measured.usage.user = 85.0, "busy 95 % of the time; the drive was busy 80 %"),
             (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
             (|measured| measured.balances = Some(Balances::of([7, 7, 7, 7, 9])), "1 of 10 transactions were lost"),
         ];

@@ -66,8 +66,7 @@ impl Experiment for Database {
     }
 
     fn about(&self) -> &'static str {
-        "Transactions on a database, PostgreSQL or SQLite, as pgbench does them: how many a second, how long they take and \
-         what they ask of the drive."
+        "pgbench transactions on PostgreSQL or SQLite: rate, latency and drive load."
     }
 
     fn choices(&self) -> &'static [Choice] {

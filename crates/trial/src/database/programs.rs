@@ -35,7 +35,7 @@ impl Programs {
     /// What is missing, and what to do about it.
     pub fn find() -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
-            return Err("a database gets a file system of its own, which root alone can mount; run it as root".into());
+            return Err("a database needs a file system of its own, which only root can mount; run it as root".into());
         }
         let folder = newest(Path::new(FOLDER)).or_else(on_path);
         let folder = folder.ok_or("PostgreSQL is not installed; it is in Debian's package postgresql")?;
@@ -59,7 +59,8 @@ impl Programs {
 
     /// A command of one of these programs as this user, that ends if the thread that started it does.
     ///
-    /// Its shared memory of System V is in a namespace that ends with its processes: a server that is killed would leave
+    /// Its shared memory of System V is in a namespace that ends with its processes: a server that is killed would
+    /// leave
     /// it.
     ///
     /// # Errors

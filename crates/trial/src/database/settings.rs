@@ -187,7 +187,7 @@ fn setting(groups: &'static [Group], of: &str, line: &str, at: usize) -> Result<
     match read(kind, bare) {
         Some(value) => Ok((name, value)),
         None => Err(wrong(
-            format!("`{}` is no value of {name}", shown(value)),
+            format!("`{}` is not a value of {name}", shown(value)),
             format!("give {}", wanted(kind)),
             place,
             value,

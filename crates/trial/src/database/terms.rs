@@ -12,39 +12,33 @@ use crate::{Choice, Choices, ChoicesError, Kind};
 /// What it can be told.
 pub const CHOICES: &[Choice] = &[
     word("engine", "Database", "the database", &["postgresql", "sqlite"]),
-    word("transaction", "Transaction", "what a transaction does, as pgbench has it", TRANSACTIONS),
+    word("transaction", "Transaction", "the pgbench script", TRANSACTIONS),
     Choice {
         name: "scale",
         title: "Scale",
-        about: "the size of the database: branches, with 10 tellers and 100,000 accounts each, about 15 MB",
+        about: "pgbench scale factor: branches with 10 tellers and 100,000 accounts each, about 15 MB",
         kind: Kind::Count(1, 20_000),
         default: "100",
     },
     Choice {
         name: "clients",
         title: "Clients",
-        about: "how many ask at the same time",
+        about: "number of concurrent clients",
         kind: Kind::Count(1, 1000),
         default: "16",
     },
     Choice {
         name: "threads",
         title: "Threads",
-        about: "threads of pgbench that the clients share; 0 for one a processor",
+        about: "pgbench threads that the clients share; 0 for one per CPU",
         kind: Kind::Count(0, 1000),
         default: "0",
     },
-    Choice {
-        name: "runtime",
-        title: "Time",
-        about: "how long transactions are done",
-        kind: Kind::Time,
-        default: "60s",
-    },
+    Choice { name: "runtime", title: "Time", about: "duration of the transactions", kind: Kind::Time, default: "60s" },
     Choice {
         name: "transactions",
         title: "Transactions",
-        about: "how many each client does, however long that takes; 0 to go by the runtime",
+        about: "transactions per client, without a time limit; 0 for a runtime",
         kind: Kind::Count(0, 1_000_000_000),
         default: "0",
     },
@@ -52,34 +46,34 @@ pub const CHOICES: &[Choice] = &[
     Choice {
         name: "settings",
         title: "Settings",
-        about: "settings of postgresql.conf, or PRAGMAs of SQLite without the word; apart by lines or semicolons",
+        about: "settings of postgresql.conf, or SQLite PRAGMAs without the word; separated by lines or semicolons",
         kind: Kind::Text,
         default: "",
     },
     Choice {
         name: "shared-buffers",
         title: "Shared buffers",
-        about: "PostgreSQL's own cache",
+        about: "PostgreSQL's buffer cache",
         kind: Kind::Bytes,
         default: "128MiB",
     },
     Choice {
         name: "memory",
         title: "Memory",
-        about: "what PostgreSQL and the kernel's cache for it have in all; 0 for all of the machine's",
+        about: "memory limit of PostgreSQL and its page cache; 0 for none",
         kind: Kind::Bytes,
         default: "0",
     },
-    word("checksums", "Page checksums", "whether PostgreSQL checks its pages", &["no", "yes"]),
+    word("checksums", "Page checksums", "data checksums of PostgreSQL", &["no", "yes"]),
     word("journal", "Journal", "SQLite's journal mode", &["wal", "delete", "truncate", "persist"]),
-    word("synchronous", "Synchronous", "how SQLite waits for the drive", &["full", "extra", "normal", "off"]),
+    word("synchronous", "Synchronous", "SQLite's synchronous mode", &["full", "extra", "normal", "off"]),
     word(
         "verify",
         "Verification",
-        "what the database goes through before its balances are compared",
+        "what happens to the database before its balances are verified",
         &["restart", "crash", "no"],
     ),
-    Choice { about: "the file system that is made for the database", ..FS },
+    Choice { about: "the file system of the database", ..FS },
     MKFS,
     MOUNT,
     SCHEDULER,
@@ -97,7 +91,8 @@ pub const ACCOUNTS: u64 = 100_000;
 /// See [`ACCOUNTS`].
 pub const TELLERS: u64 = 10;
 
-/// Memory that a server takes beside shared buffers, and for each client, whose process is killed where there is no more:
+/// Memory that a server takes beside shared buffers, and for each client, whose process is killed where there is no
+/// more:
 /// 100 clients did not go into 256 MiB with 128 MiB of shared buffers, 128 went into 512 MiB (PostgreSQL 15, 64 bits).
 const MEMORY_SPARE: Bytes = Bytes::from_mib(64);
 /// See [`MEMORY_SPARE`].
@@ -237,16 +232,14 @@ fn nonsense(choices: &Choices) -> Option<String> {
         Engine::Sqlite => &["threads", "options", "shared-buffers", "memory", "checksums"],
     };
     let (engine, other) = match terms.engine {
-        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` does for it what it can"),
-        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and its like tell it what it can be told"),
+        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` has the same effect"),
+        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and other PRAGMAs take its place"),
     };
     if let Some(name) = foreign.iter().find(|name| choices.is_told(name)) {
-        return Some(format!("`{name}` means nothing to {engine}; leave it out: {other}"));
+        return Some(format!("{engine} has no `{name}`; leave it out: {other}"));
     }
     if choices.count("transactions") > 0 && choices.is_told("runtime") {
-        return Some(
-            "both `transactions` and `runtime` say when to end; leave one out, or set transactions = 0".into(),
-        );
+        return Some("`transactions` and `runtime` exclude each other; leave one out, or set transactions = 0".into());
     }
     if matches!(terms.length, Length::Runtime(time) if time < Nanos::from_secs(1)) {
         return Some(format!("`runtime = \"{}\"` is too short; give at least 1s", choices.text("runtime")));
@@ -254,7 +247,7 @@ fn nonsense(choices: &Choices) -> Option<String> {
     let least = choices.bytes("shared-buffers") + MEMORY_SPARE + MEMORY_EACH.times(terms.clients);
     if terms.memory().is_some_and(|memory| memory < least) {
         let clients = terms.clients;
-        return Some(format!("`memory` does not do for shared buffers and {clients} clients; give at least {least}"));
+        return Some(format!("`memory` is too small for shared buffers and {clients} clients; give at least {least}"));
     }
     None
 }
@@ -285,8 +278,8 @@ mod tests {
             (&[("engine", "sqlite"), ("shared-buffers", "1MiB")], "cache_size"),
             (&[("transactions", "10"), ("runtime", "2s")], "leave one out"),
             (&[("runtime", "200ms")], "at least 1s"),
-            (&[("options", "-n -c 5")], "assay gives that itself"),
-            (&[("options", "--log-prefix=x")], "assay gives that itself"),
+            (&[("options", "-n -c 5")], "assay sets it"),
+            (&[("options", "--log-prefix=x")], "assay sets it"),
             (&[("settings", "archive_command = 'touch /x'")], "the setting `archive_command`"),
             (&[("engine", "sqlite"), ("settings", "fsync = on")], "may not give SQLite the setting `fsync`"),
             (&[("mkfs", "-J device=/dev/x")], "mkfs.ext4 -J `device`"),

@@ -12,7 +12,7 @@ const SET_UP: Nanos = Nanos::from_secs(2);
 
 /// The file system; the raw device is the baseline that it is held against.
 pub(super) const FS: Choice = Choice {
-    about: "the file system that is made on the device; none measures the device itself",
+    about: "the file system created on the device; none measures the raw device",
     kind: Kind::Word(&["ext2", "ext3", "ext4", "xfs", "btrfs", "none"]),
     ..mount::FS
 };
@@ -21,7 +21,7 @@ pub(super) const FS: Choice = Choice {
 pub(super) const FS_BLOCK: Choice = Choice {
     name: "fs-block",
     title: "File-system block",
-    about: "the block size of the file system; 0 for mkfs's own choice",
+    about: "block size of the file system; 0 for the default of mkfs",
     kind: Kind::Bytes,
     default: "0",
 };
@@ -37,7 +37,7 @@ pub(super) fn check(choices: &Choices) -> Result<(), ChoicesError> {
     let idle = [MKFS.name, MOUNT.name].into_iter().find(|name| !choices.text(name).is_empty());
     let idle = idle.or_else(|| (fs_block(choices) > Bytes::ZERO).then_some(FS_BLOCK.name));
     idle.map_or(Ok(()), |name| {
-        Err(format!("`{name}` says nothing of a device without a file system; leave it out").into())
+        Err(format!("`{name}` does not apply to a device without a file system; leave it out").into())
     })
 }
 
@@ -45,7 +45,7 @@ pub(super) fn check(choices: &Choices) -> Result<(), ChoicesError> {
 pub(super) fn lacks(choices: &Choices) -> Option<String> {
     match choices.text("fs") {
         "none" if !rustix::process::geteuid().is_root() => {
-            Some("the settings of a device are root's; run it as root".to_owned())
+            Some("changing settings of a device needs root; run it as root".to_owned())
         }
         "none" => None,
         fs => mount::lacks(fs),

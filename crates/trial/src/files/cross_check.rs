@@ -35,28 +35,28 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "bs",
         title: "Record size",
-        about: "the size of a sequential request: a power of two from 512 to 1m",
+        about: "block size of sequential requests: a power of two from 512 to 1m",
         kind: Kind::Bytes,
         default: "1m",
     },
     Choice {
         name: "size",
         title: "Data",
-        about: "how long the file is that each program writes and reads",
+        about: "size of the file that each program writes and reads",
         kind: Kind::Bytes,
         default: "1GiB",
     },
     Choice {
         name: "runtime",
         title: "Time of random reads",
-        about: "for how long random reads of 4k are measured at most",
+        about: "time limit of the 4k random reads",
         kind: Kind::Time,
         default: "10s",
     },
     Choice {
         name: "bound",
         title: "Bound",
-        about: "by how much another's figure may differ from ours before that is a finding, in percent",
+        about: "difference from assay's figure that becomes a finding, in percent",
         kind: Kind::Count(1, 1000),
         default: "20",
     },
@@ -95,7 +95,7 @@ impl Experiment for CrossCheck {
     }
 
     fn about(&self) -> &'static str {
-        "The same job by assay, fio, dd and bonnie++ on the same mount, figures side by side."
+        "The same job by assay, fio, dd and bonnie++ on the same mount."
     }
 
     fn choices(&self) -> &'static [Choice] {
@@ -106,16 +106,17 @@ impl Experiment for CrossCheck {
         check(choices)?;
         let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
         if !block.get().is_power_of_two() || block < Bytes::new(512) || block > BLOCK_MOST {
-            return Err(format!("bonnie++ takes no blocks of {block}; give a power of two from 512 to 1m").into());
+            return Err(
+                format!("bonnie++ does not support blocks of {block}; give a power of two from 512 to 1m").into()
+            );
         }
         if size < SIZE_LEAST || !size.is_multiple_of(Bytes::from_mib(1)) {
-            return Err(format!(
-                "bonnie++ takes whole mebibytes, and {size} are less than tell anything; give {SIZE_LEAST} at least"
-            )
-            .into());
+            return Err(
+                format!("{size} is too little; bonnie++ needs whole mebibytes, give at least {SIZE_LEAST}").into()
+            );
         }
         if choices.time("runtime") == Nanos::ZERO {
-            return Err("random reads need a `runtime` of a second at least".to_owned().into());
+            return Err("`runtime` is too short; give at least 1s".to_owned().into());
         }
         Ok(())
     }
@@ -172,13 +173,17 @@ impl Experiment for CrossCheck {
         trial.papers = papers;
         trial.conditions = place.conditions();
         for (name, words) in [
-            ("page cache", "bypassed (O_DIRECT) by all; but bonnie++ reads through it, in memory for half of the data"),
-            ("requests", "one at a time; writes of zeroes to a new file, flushed at the end, within the time"),
+            (
+                "page cache",
+                "bypassed (O_DIRECT) by all but bonnie++, which reads through it with memory for half of \
+                the data",
+            ),
+            ("requests", "queue depth 1; writes of zeroes to a new file, including the flush at the end"),
         ] {
             trial.conditions.push((name.to_owned(), words.to_owned()));
         }
         trial.findings.extend(memory::lacks().map(|reason| {
-            format!("bonnie++ reads through the page cache, and {reason}: what it says of reading is left out.")
+            format!("bonnie++ reads through the page cache, and {reason}: its read figures are left out.")
         }));
         place.end()?;
         Ok(trial)
@@ -310,7 +315,8 @@ fn paper(name: &str, media: &str, text: &str) -> Paper {
     Paper { name: name.to_owned(), media: media.to_owned(), text: text.to_owned() }
 }
 
-/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come first,
+/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come
+/// first,
 /// and `others` what may explain it besides.
 fn compare(witnesses: &[Witness], bound: f64, others: Option<&str>) -> Trial {
     let random = |of: fn(Said) -> Option<f64>| move |witness: &Witness| witness.random.and_then(of);
@@ -333,20 +339,20 @@ fn compare(witnesses: &[Witness], bound: f64, others: Option<&str>) -> Trial {
             // The tail of a short measurement is not what is checked.
             let is_checked = !job.ends_with("99 %");
             let differs = ratio.filter(|ratio| is_checked && ratio.max(ratio.recip()) > 1.0 + bound);
-            let why = others.unwrap_or("The device was not the same for both, or one of them measures something else.");
+            let why = others.unwrap_or("The device changed in between, or one of them measures something else.");
             trial.findings.extend(differs.map(|ratio| {
                 let (percent, bound) = (100.0 * ratio, 100.0 * bound);
                 format!(
-                    "{job}: {} says {percent:.0} % of what assay does, beyond the bound of {bound:.0} %. {why}",
+                    "{job}: {} reports {percent:.0} % of assay's figure, which exceeds the bound of {bound:.0} %. {why}",
                     witness.name
                 )
             }));
         }
     }
     let silent = witnesses.iter().filter(|witness| witness.is_too_quick);
-    trial.findings.extend(silent.map(|witness| {
-        format!("{} tells no rate of what takes it less than half a second; choose a larger size.", witness.name)
-    }));
+    trial.findings.extend(
+        silent.map(|witness| format!("{} reports no rate below half a second; choose a larger size.", witness.name)),
+    );
     trial
 }
 
@@ -361,7 +367,7 @@ mod tests {
         let trial = compare(&witnesses, 0.2, None);
         assert_eq!(trial.figure("Write, dd"), Some(115.0));
         assert_eq!(trial.findings.len(), 1, "{:?}", trial.findings);
-        assert!(trial.findings[0].starts_with("Read: dd says 79 %"), "{:?}", trial.findings);
+        assert!(trial.findings[0].starts_with("Read: dd reports 79 %"), "{:?}", trial.findings);
         let bonnie = Witness { is_too_quick: true, ..said("bonnie++", None, Some(1.0)) };
         let quick = [said("assay", Some(1.0), Some(1.0)), bonnie];
         assert!(compare(&quick, 0.2, None).findings[0].contains("choose a larger size"));

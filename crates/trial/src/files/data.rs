@@ -87,7 +87,8 @@ impl Data {
         Ok(Open { targets, data: self.clone() })
     }
 
-    /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel holds of
+    /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel
+    /// holds of
     /// it.
     ///
     /// # Errors
@@ -143,7 +144,7 @@ impl Open {
 fn refused(error: TargetError) -> TrialError {
     match error {
         TargetError::NoDirect { .. } => TrialError::Lacks(
-            "the file system does not let the page cache be bypassed with these options; choose others, or cache = \"drop\" \
+            "the file system does not support O_DIRECT with these options; choose others, or cache = \"drop\" \
              or \"limit\" where there is such a choice"
                 .to_owned(),
         ),
@@ -165,7 +166,8 @@ pub(super) fn run(placed: &[(&Target, Workload, Seed)]) -> Result<Vec<Measuremen
     }
 }
 
-/// What several jobs measured at the same time. Each was given the processor time of the whole process, which is that of
+/// What several jobs measured at the same time. Each was given the processor time of the whole process, which is that
+/// of
 /// the job that ran the longest.
 pub(super) fn together(measured: Vec<Measurement>) -> Measurement {
     let cpu: Option<Cpu> = measured.iter().filter_map(|one| one.cpu).max_by_key(Cpu::total);

@@ -28,56 +28,50 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "bs",
         title: "Read size",
-        about: "the size of a read; reads are random, one at a time",
+        about: "block size of the reads: random, queue depth 1",
         kind: Kind::Bytes,
         default: "4k",
     },
-    Choice {
-        name: "size",
-        title: "Data read",
-        about: "how much data the reads are spread over",
-        kind: Kind::Bytes,
-        default: "1GiB",
-    },
+    Choice { name: "size", title: "Data read", about: "active range of the reads", kind: Kind::Bytes, default: "1GiB" },
     Choice {
         name: "writers",
         title: "Writers",
-        about: "how many threads write, each a file of its own",
+        about: "number of writing threads, each with its own file",
         kind: Kind::Count(1, 256),
         default: "4",
     },
     Choice {
         name: "write-rw",
         title: "Writes",
-        about: "whether they write in order, which a scheduler may join to larger requests, or at random",
+        about: "sequential, which a scheduler may merge, or random",
         kind: Kind::Word(&["write", "randwrite"]),
         default: "write",
     },
     Choice {
         name: "write-bs",
         title: "Write size",
-        about: "the size of a write of the flood",
+        about: "block size of the writes",
         kind: Kind::Bytes,
         default: "64k",
     },
     Choice {
         name: "write-iodepth",
         title: "Writes in flight",
-        about: "how many writes each writer keeps in flight; 0 for half as many again as the device takes, by all of them",
+        about: "queue depth of each writer; 0 for 1.5 times the device's queue depth over all writers",
         kind: Kind::Count(0, 1024),
         default: "0",
     },
     Choice {
         name: "write-size",
         title: "Data written",
-        about: "how much data the writers have together; they write it over and over",
+        about: "active range of all writers; they overwrite it repeatedly",
         kind: Kind::Bytes,
         default: "1GiB",
     },
     Choice {
         name: "runtime",
         title: "Time",
-        about: "for how long reads are measured without the flood, and then as long in it",
+        about: "duration without background writes, and then with them",
         kind: Kind::Time,
         default: "10s",
     },
@@ -102,7 +96,7 @@ impl Experiment for Flood {
     }
 
     fn about(&self) -> &'static str {
-        "Random reads, one at a time, without and with a flood of sequential writes: their latency, and what is written."
+        "Latency of random reads at queue depth 1, without and with a background write load, and the write rate."
     }
 
     fn choices(&self) -> &'static [Choice] {
@@ -118,14 +112,14 @@ impl Experiment for Flood {
             );
         }
         if choices.time("runtime") == Nanos::ZERO {
-            return Err("a flood goes on for a time; give a `runtime` of a second at least".to_owned().into());
+            return Err("`runtime` is too short; give at least 1s".to_owned().into());
         }
         let task = Task::of(choices);
         for (name, data, workload) in [("size", &task.read, &task.reads), ("write-size", &task.write, &task.writes)] {
             if data.each < workload.block {
                 let least = workload.block.times(u64::from(data.pieces));
                 return Err(format!(
-                    "`{name}` of {} is less than a request for each; give at least {least}",
+                    "`{name}` of {} is less than one request each; give at least {least}",
                     choices.bytes(name)
                 )
                 .into());
@@ -169,13 +163,11 @@ impl Experiment for Flood {
         trial.conditions.push(("page cache".to_owned(), "bypassed (O_DIRECT) by reads and writes".to_owned()));
         let flood = task.writes.queue_depth * task.write.pieces;
         let takes = tags.map_or("an unknown number of".to_owned(), |tags| tags.to_string());
-        trial
-            .conditions
-            .push(("flood".to_owned(), format!("{flood} writes in flight; the device takes {takes} at once")));
+        trial.conditions.push(("flood".to_owned(), format!("{flood} writes in flight; device queue depth {takes}")));
         if tags.is_some_and(|tags| flood <= tags) {
             trial.findings.push(format!(
-                "The device takes {takes} requests at once, and the flood is of {flood}: none waits where a scheduler could \
-                 put a read before it. Give more writers, or more writes in flight."
+                "The device queue depth is {takes}, and {flood} writes are in flight: none waits in the scheduler. \
+                 Give more writers, or more writes in flight."
             ));
         }
         place.end()?;
@@ -216,9 +208,9 @@ impl Task {
         let opening = |writes| Opening { writes, ..Opening::WRITE };
         // A device is claimed by whoever writes to it: reads and writes go by one handle then.
         let handle = self.read.open(place, opening(place.folder().is_none()))?;
-        (go.tell)("reads without the flood");
+        (go.tell)("reads without background writes");
         let alone = handle.measure(&self.reads, go.seed.split("alone"))?;
-        (go.tell)(&format!("reads in a flood of {} writers", self.write.pieces));
+        (go.tell)(&format!("reads with {} background writers", self.write.pieces));
         let seed = go.seed.split("flood");
         let files = place.folder().map(|_| self.write.open(place, opening(true))).transpose()?;
         let writers = match &files {
@@ -233,7 +225,10 @@ impl Task {
         trial.findings.dedup();
         let reads = read.read.requests;
         trial.findings.extend((reads < READS_LEAST).then(|| {
-            format!("Only {reads} reads were answered in the flood, so that their 99 % is about the longest of them: give more runtime.")
+            format!(
+                "Only {reads} reads completed beside the writes, so their 99 % latency is about the maximum: give \
+                more runtime."
+            )
         }));
         Ok(trial)
     }

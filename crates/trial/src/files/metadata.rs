@@ -37,28 +37,28 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "threads",
         title: "Threads",
-        about: "how many threads work at the same time, each in a folder of its own",
+        about: "number of threads, each in a folder of its own",
         kind: Kind::Count(1, 1024),
         default: "1",
     },
     Choice {
         name: "nrfiles",
         title: "Files",
-        about: "how many files there are, of all threads together",
+        about: "number of files over all threads",
         kind: Kind::Count(1, 100_000_000),
         default: "20000",
     },
     Choice {
         name: "filesize",
         title: "File size",
-        about: "how much is written to each file as it is made",
+        about: "data written to each file",
         kind: Kind::Bytes,
         default: "0",
     },
     Choice {
         name: "fsync",
         title: "Files to an fsync",
-        about: "1 to call fsync on each file as it is made, 0 to flush all of them at the end, within the time",
+        about: "1 to fsync each file, 0 to flush all at the end, within the measured time",
         kind: Kind::Count(0, 1),
         default: "0",
     },
@@ -102,7 +102,8 @@ impl Experiment for Metadata {
     }
 
     fn about(&self) -> &'static str {
-        "Many small files made, listed, looked at, renamed and deleted, the caches emptied in between: rates and latencies."
+        "Metadata operations on many small files (create, readdir, stat, rename, delete) with cold caches: rates and \
+         latencies."
     }
 
     fn choices(&self) -> &'static [Choice] {
@@ -113,10 +114,7 @@ impl Experiment for Metadata {
         check(choices)?;
         let (files, threads, size) = (choices.count("nrfiles"), choices.count("threads"), choices.bytes("filesize"));
         if files < threads {
-            return Err(format!(
-                "{files} files are less than one for each of {threads} threads; give at least {threads}"
-            )
-            .into());
+            return Err(format!("{files} files for {threads} threads; give at least {threads}").into());
         }
         if size > SMALL {
             return Err(format!("files of {size} are not small; give at most {SMALL}, or use `do = \"files\"`").into());
@@ -152,7 +150,7 @@ impl Experiment for Metadata {
         place.check_files(each * threads)?;
         let mut trial = work.all(go)?;
         let count = format!("{} in {threads} folders, {} each", each * threads, choices.bytes("filesize"));
-        let cache = "emptied before listing, looking, renaming and deleting, by mounting anew";
+        let cache = "emptied before readdir, stat, rename and delete, by remounting";
         trial.conditions = place.conditions();
         trial.conditions.push(("files".to_owned(), count));
         trial.conditions.push(("caches".to_owned(), cache.to_owned()));
@@ -226,7 +224,8 @@ impl Work<'_> {
         Ok(Done { latency, rate: (self.threads * self.each) as f64 / began.elapsed().as_secs_f64() })
     }
 
-    /// One deed on every file of a thread, in the order in which it made them, or in any where that is to be looked for;
+    /// One deed on every file of a thread, in the order in which it made them, or in any where that is to be looked
+    /// for;
     /// how long each took.
     fn by_one(&self, deed: Deed, thread: u64) -> Result<Histogram, TrialError> {
         let folder = self.folder(thread);
@@ -269,7 +268,7 @@ impl Work<'_> {
             entry?;
             found += 1;
         }
-        let lost = || io::Error::other(format!("{found} files were listed where {} had been made", self.each));
+        let lost = || io::Error::other(format!("readdir found {found} files of {}", self.each));
         if found == self.each { Ok(()) } else { Err(lost()) }
     }
 

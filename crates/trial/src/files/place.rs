@@ -127,8 +127,8 @@ impl<'s> Place<'s> {
         conditions.push(("kernel".to_owned(), kernel));
         conditions.extend(self.load.map(|load| ("load before".to_owned(), format!("{load:.2}"))));
         if self.stage.live().is_some() {
-            let words = "includes that of the simulated drive, which is part of the same process";
-            conditions.push(("processor time".to_owned(), words.to_owned()));
+            let words = "includes the simulated drive, which runs in the same process";
+            conditions.push(("CPU time".to_owned(), words.to_owned()));
         }
         conditions
     }
@@ -137,7 +137,7 @@ impl<'s> Place<'s> {
     pub(super) fn others(&self) -> Option<String> {
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
         let load = self.load.filter(|load| *load > cores as f64)?;
-        Some(format!("The machine had a load of {load:.1} on {cores} processors before"))
+        Some(format!("The load average was {load:.1} on {cores} CPUs before"))
     }
 
     /// Unmounts, and says if that fails; the rest is restored.

@@ -25,85 +25,74 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "rw",
         title: "Access",
-        about: "write makes new files; all others use files that were written once, rewrite in order",
+        about: "write creates new files; all others use files that were written once, rewrite sequentially",
         kind: Kind::Word(&["write", "rewrite", "read", "randread", "randwrite", "rw", "randrw"]),
         default: "write",
     },
     Choice {
         name: "rwmixread",
         title: "Share of reads",
-        about: "the share of reads of rw and randrw, in percent",
+        about: "share of reads of rw and randrw in percent",
         kind: Kind::Count(1, 99),
         default: "50",
     },
-    Choice { name: "bs", title: "Record size", about: "the size of a request", kind: Kind::Bytes, default: "64k" },
-    Choice {
-        name: "threads",
-        title: "Threads",
-        about: "how many threads work at the same time",
-        kind: Kind::Count(1, 1024),
-        default: "1",
-    },
+    Choice { name: "bs", title: "Record size", about: "block size", kind: Kind::Bytes, default: "64k" },
+    Choice { name: "threads", title: "Threads", about: "number of threads", kind: Kind::Count(1, 1024), default: "1" },
     Choice {
         name: "iodepth",
         title: "Queue depth",
-        about: "how many requests each thread keeps in flight",
+        about: "queue depth of each thread",
         kind: Kind::Count(1, 1024),
         default: "1",
     },
     Choice {
         name: "files",
         title: "Files",
-        about: "each: every thread has a file of its own; shared: all use one, beginning evenly spaced",
+        about: "each: one file per thread; shared: all threads use one file and start evenly spaced",
         kind: Kind::Word(&["each", "shared"]),
         default: "each",
     },
-    Choice {
-        name: "size",
-        title: "Data",
-        about: "how much data there is, of all threads together",
-        kind: Kind::Bytes,
-        default: "1GiB",
-    },
+    Choice { name: "size", title: "Data", about: "data of all threads together", kind: Kind::Bytes, default: "1GiB" },
     Choice {
         name: "runtime",
         title: "Time",
-        about: "for how long it is measured; 0s until as much has been moved as there is data",
+        about: "duration; 0s until as much as the data has been transferred",
         kind: Kind::Time,
         default: "0s",
     },
     Choice {
         name: "cache",
         title: "Page cache",
-        about: "bypass it; drop what it holds first and move no block twice; or limit memory to half of the data at most",
+        about: "bypass (O_DIRECT); drop: start with a cold cache and access no block twice; limit: memory for at most \
+            half of the data",
         kind: Kind::Word(&["bypass", "drop", "limit"]),
         default: "bypass",
     },
     Choice {
         name: "memory",
         title: "Memory",
-        about: "the memory that cache = \"limit\" leaves; 0 for half of the data",
+        about: "memory with cache = \"limit\"; 0 for half of the data",
         kind: Kind::Bytes,
         default: "0",
     },
     Choice {
         name: "fsync",
         title: "Writes to an fsync",
-        about: "after how many writes a thread calls fsync; 0 for never",
+        about: "writes of a thread per fsync; 0 for never",
         kind: Kind::Count(0, 1_000_000),
         default: "0",
     },
     Choice {
         name: "fallocate",
-        title: "Space for new files",
-        about: "truncate sets their length, and space is found as they are written; native has it promised before",
+        title: "Preallocation",
+        about: "truncate: sparse files, allocated while writing; native: preallocated (fallocate)",
         kind: Kind::Word(&["truncate", "native"]),
         default: "truncate",
     },
     Choice {
         name: "buffer_compress_percentage",
         title: "Compressible",
-        about: "what compression can take away of what is written, in percent",
+        about: "compressible share of the written data in percent",
         kind: Kind::Count(0, 100),
         default: "0",
     },
@@ -128,7 +117,7 @@ impl Experiment for Files {
     }
 
     fn about(&self) -> &'static str {
-        "Data written and read through a file system, or on the raw device: rate, latency, processor time."
+        "Reads and writes through a file system or on the raw device: rate, latency, CPU time."
     }
 
     fn choices(&self) -> &'static [Choice] {
@@ -146,7 +135,7 @@ impl Experiment for Files {
         if task.data.each < task.workload.block.times(u64::from(task.workload.workers)) {
             let least = choices.bytes("bs").times(threads);
             return Err(format!(
-                "{size} of data are less than a request for each of {threads} threads; give at least {least}"
+                "{size} of data is less than one request for each of {threads} threads; give at least {least}"
             )
             .into());
         }
@@ -189,8 +178,8 @@ impl Experiment for Files {
         let task = Task::of(choices);
         if task.memory().is_some() && stage.live().is_some() {
             return Err(TrialError::Lacks(
-                "a limit to this process's memory would limit the simulated drive that it holds as well; attach the drive \
-                 by `assay attach` and give its device, or choose another cache"
+                "a memory limit of this process would also limit the simulated drive in it; attach the drive by `assay \
+                 attach` and give its device, or choose another cache"
                     .to_owned(),
             ));
         }
@@ -248,8 +237,8 @@ impl<'c> Task<'c> {
         let size = self.choices.bytes("size");
         if limit.times(2) > size || limit < MEMORY_LEAST {
             return Err(format!(
-                "{limit} of memory for {size} of data; give at least {MEMORY_LEAST} of memory, and twice that of data, or \
-                 reads would be answered by the cache"
+                "{limit} of memory for {size} of data; give at least {MEMORY_LEAST} of memory and twice as much data, \
+                 or the cache serves the reads"
             ));
         }
         let Workload { block, queue_depth, workers, .. } = self.workload;
@@ -294,8 +283,8 @@ impl<'c> Task<'c> {
         let again = !self.lays_out && self.choices.text("fs") != "none" && moved > size.times(2);
         findings.extend(again.then(|| {
             format!(
-                "{moved} were written to files of {size} together: most of it was written over what was there. Give more \
-                 data, or less time, where new files are to be measured."
+                "{moved} were written to files of {size}: most writes were overwrites. Give more data or less time to \
+                 measure new files."
             )
         }));
         findings
@@ -305,12 +294,10 @@ impl<'c> Task<'c> {
         let cache = match self.memory() {
             Some(limit) => {
                 let has = self.data.size();
-                format!(
-                    "used, in {limit} of memory for {has} of data, by a memory control group; flushed within the time"
-                )
+                format!("used, with {limit} of memory (cgroup) for {has} of data; including the flush")
             }
             None if self.choices.text("cache") == "drop" => {
-                "emptied before; no block was moved twice; what was written was flushed within the time".to_owned()
+                "cold; no block accessed twice; including the flush".to_owned()
             }
             None => "bypassed (O_DIRECT)".to_owned(),
         };

@@ -87,7 +87,7 @@ fn words(given: &Given) -> Vec<String> {
 /// The table's own name of a file system.
 fn known(fs: &str) -> &'static str {
     let known = super::FILE_SYSTEMS.iter().find(|known| **known == fs);
-    known.unwrap_or_else(|| panic!("{fs} is none of the file systems that are made"))
+    known.unwrap_or_else(|| panic!("{fs} is not a supported file system"))
 }
 
 /// What its `mkfs` may be told.

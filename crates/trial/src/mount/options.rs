@@ -113,10 +113,7 @@ pub(super) fn mount(device: &Path, fs: &str, options: &MountOptions, folder: &Pa
     let options = refused.map_or_else(|| options.words().join(","), |option| format!("…,{option}"));
     let options = if options.is_empty() { options } else { format!("-o {options} ") };
     let said = match refusal.said.as_str() {
-        "" => format!(
-            "the kernel refuses that, or how the file system was made ({}); `dmesg` may say more",
-            refusal.errno
-        ),
+        "" => format!("the kernel refuses these mount options, or the mkfs options ({}); see `dmesg`", refusal.errno),
         said => said.to_owned(),
     };
     Err(TrialError::Failed { command: format!("mount -t {fs} {options}{}", device.display()), said })

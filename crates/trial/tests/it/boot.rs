@@ -77,7 +77,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
         let read = trial.figure("Read").unwrap();
         assert!((12.0e6..40.0e6).contains(&read), "{bus}: {read} B");
         assert!(trial.figure("Written").unwrap() > 4096.0, "{bus} keeps a log");
-        assert!(trial.findings.iter().any(|finding| finding.contains("processor is emulated")), "{:?}", trial.findings);
+        assert!(trial.findings.iter().any(|finding| finding.contains("CPU is emulated")), "{:?}", trial.findings);
         let condition = |name: &str| condition(&trial, name);
         assert!(condition("system").starts_with("BusyBox, Linux "), "{}", condition("system"));
         assert!(condition("command").contains("cache=none"), "{}", condition("command"));

@@ -27,15 +27,15 @@ fn what_makes_no_sense_is_told_with_what_would() {
         ("files", "fs=none mount=noatime", "`mount` says nothing of a device without a file system"),
         ("files", "fs=none fs-block=4k", "`fs-block` says nothing"),
         ("files", "memory=64MiB", "choose that, or leave memory out"),
-        ("files", "cache=limit memory=64MiB size=100MiB", "twice that of data"),
+        ("files", "cache=limit memory=64MiB size=100MiB", "twice as much data"),
         ("files", "cache=limit size=64MiB bs=1m iodepth=32", "at most 16 MiB in flight"),
         ("metadata", "nrfiles=3 threads=4", "give at least 4"),
         ("metadata", "filesize=1GiB", "not small"),
-        ("flood", "runtime=0s", "give a `runtime`"),
-        ("flood", "write-size=64k writers=2", "`write-size` of 64 KiB is less than a request for each"),
+        ("flood", "runtime=0s", "`runtime` is too short"),
+        ("flood", "write-size=64k writers=2", "`write-size` of 64 KiB is less than one request each"),
         ("cross-check", "bs=48k", "a power of two"),
         ("cross-check", "size=1MiB", "give 64 MiB at least"),
-        ("files", "fs=btrfs mkfs=/dev/loop0", "a plan names no other"),
+        ("files", "fs=btrfs mkfs=/dev/loop0", "the only device"),
         ("metadata", "fs=xfs mkfs=-l+logdev=/dev/loop0,size=64m", "mkfs.xfs -l `logdev`"),
         ("flood", "fs=ext4 mkfs=-J+device=/dev/loop0", "mkfs.ext4 -J `device`"),
         ("cross-check", "fs=ext4 mount=noatime,data=everything", "one of journal, ordered, writeback"),
@@ -104,7 +104,7 @@ fn every_access_is_measured_around_the_cache_and_through_it() {
     ];
     for told in table {
         let trial = done(&staged.stage, "files", &format!("{told} size=12MiB"));
-        let is_dropped = condition(&trial, "page cache").starts_with("emptied before");
+        let is_dropped = condition(&trial, "page cache").starts_with("cold;");
         assert_eq!(is_dropped, told.contains("drop"), "{told}");
         assert_eq!(trial.figure("Flush at the end").is_some(), is_dropped && told.contains("write"), "{told}");
         assert_eq!(trial.figure("fsync, mean").is_some(), told.contains("fsync"), "{told}");
@@ -154,7 +154,7 @@ fn an_option_that_is_refused_is_named_with_the_tools_own_words() {
         ("fs=xfs mount=logbufs=99,noatime", "…,logbufs=99 /dev/loop"),
         ("fs=ext4 mount=noatime,journal_ioprio=9", "…,journal_ioprio=9 /dev/loop"),
         ("fs=ext4 mount=data=journal", "choose others, or cache = \"drop\""),
-        ("fs=ext2 fs-block=64k", "or how the file system was made"),
+        ("fs=ext2 fs-block=64k", "or the mkfs options"),
         ("fs=ext2 size=1GiB", "choose a smaller size"),
     ];
     for (told, words) in cases {
@@ -226,7 +226,7 @@ fn an_attached_drive_is_as_fast_as_it_would_be() {
         let trial = done(&staged.stage, "files", &format!("fs={fs} rw=randread bs=4k runtime=300ms size=24MiB"));
         let median = figure(&trial, "Latency, 50 %");
         assert!(median > 100e-6, "the drive takes longer for 4 KiB than {median} s");
-        assert!(condition(&trial, "processor time").contains("simulated drive"));
+        assert!(condition(&trial, "CPU time").contains("simulated drive"));
     }
     let trial = done(&staged.stage, "metadata", "nrfiles=300");
     figure(&trial, "Delete");

@@ -30,7 +30,7 @@ pub enum FieldError {
         found: String,
     },
     /// The field takes one of a few words.
-    #[error("`{found}` is none of its values; use one of {}", known.join(", "))]
+    #[error("`{found}` is not one of its values; use one of {}", known.join(", "))]
     UnknownWord {
         /// The text as given.
         found: String,

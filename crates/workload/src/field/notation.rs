@@ -299,7 +299,7 @@ pub(super) const PATTERN: Notation<(Pattern, Bytes)> = Notation {
     },
     shown: |(pattern, skip)| match *skip {
         Bytes::ZERO => pattern.words().to_owned(),
-        skip => format!("{}, passing over {skip}", pattern.words()),
+        skip => format!("{}, skipping {skip}", pattern.words()),
     },
     number: |_| None,
 };
@@ -320,7 +320,7 @@ fn spare(text: &str) -> Result<Spare, ParseError> {
     if text.trim_end().ends_with('%') {
         return text.parse();
     }
-    let (found, example) = (text.to_owned(), "spare flash looks like `0.07` or `7%` of the capacity");
+    let (found, example) = (text.to_owned(), "over-provisioning looks like `0.07` or `7%` of the capacity");
     match text.trim().parse::<f64>() {
         Ok(share) if share > 10.0 => Err(ParseError::TooLarge { found, max: "10" }),
         Ok(share) if share < 0.0 => Err(ParseError::Negative { found, example }),

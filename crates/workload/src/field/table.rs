@@ -52,7 +52,7 @@ const STALLS: Fio = Together("counts in a job that has `read_iolog`");
 const PACED: Fio = Together("counts in a job that has no `read_iolog`; a job has a rate or pauses, not both");
 
 fields! {
-    Profile "profile" "Profile" "A named access profile, which the other options change: `assay profiles` lists them"
+    Profile "profile" "Profile" "A named access profile that the other options modify: `assay profiles` lists them"
         Value { of: &PROFILE, get: profile::followed, set: |w, profile| profile.set(w) },
         Fio::None("fio's profiles are tests that are built into it"), {
             takes: "NAME", marks: &[Summary, Traced], absent: "none",
@@ -67,33 +67,33 @@ fields! {
         Together("the first of several traces"), {
             takes: "FILE", marks: &[Mark::Replay], detail: Some(untold),
         }
-    ReplayNoStall "replay_no_stall" "Recorded times" "Replay as fast as --iodepth allows [default depth: 32], whatever times were recorded"
+    ReplayNoStall "replay_no_stall" "Recorded timing" "Replay as fast as --iodepth allows [default: 32], ignoring recorded timing"
         switch(|w| pace(w) == Some(ReplayPace::AsFast), |w, on| if on { replay(w).pace = ReplayPace::AsFast }, ["", ""]),
         STALLS, { takes: "0|1", marks: &[Mark::Replay], label: Some(paced), detail: Some(untold) }
-    ReplayThink "replay_think" "Recorded pauses" "Replay each request as long after those that it waited for as was recorded, however long they take"
+    ReplayThink "replay_think" "Recorded think time" "Replay with recorded think time: each request follows its predecessors' completion after the recorded delay"
         switch(|w| matches!(pace(w), Some(ReplayPace::Think | ReplayPace::ThinkAt { .. })), |w, on| if on {
             let replay = replay(w);
             replay.pace = replay.pace.thinking();
         }, ["", ""]),
         Fio::None("fio keeps the recorded times, or none"),
         { takes: "0|1", marks: &[Mark::Replay], label: Some(paced), detail: Some(untold) }
-    ReplayTimeScale "replay_time_scale" "Speed of the recorded time (%)" "Replay at so much of the recorded speed: 200 for twice as fast [default: 100]"
+    ReplayTimeScale "replay_time_scale" "Replay speed (%)" "Replay speed in percent of the recorded speed: 200 for twice as fast [default: 100]"
         Value { of: &SPEED, get: |w| pace(w)?.percent(), set: |w, percent| {
             let replay = replay(w);
             replay.pace = replay.pace.at(percent);
         } },
         STALLS, {
-            takes: "PERCENT", marks: &[Mark::Replay], absent: "its own", detail: Some(untold),
+            takes: "PERCENT", marks: &[Mark::Replay], absent: "recorded", detail: Some(untold),
             phrase: Around("", " of the recorded speed"),
             applies: |w| pace(w).and_then(ReplayPace::percent).is_some_and(|percent| percent != 100),
         }
-    ReplayScale "replay_scale" "Divisor of places" "Divide the places of the trace by this, so that it fits a smaller target"
+    ReplayScale "replay_scale" "Offset divisor" "Divide the trace's offsets by this, so that it fits a smaller target"
         Value { of: &MANY, get: |w| Some(w.replay.as_ref()?.scale), set: |w, scale| replay(w).scale = scale },
         STALLS, {
-            takes: "NUMBER", marks: &[Mark::Replay], phrase: Around("places divided by ", ""), detail: Some(untold),
+            takes: "NUMBER", marks: &[Mark::Replay], phrase: Around("offsets divided by ", ""), detail: Some(untold),
             applies: |w| w.replay.as_ref().is_some_and(|replay| replay.scale != 1),
         }
-    Rw "rw" "Pattern" "read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k passes over 60 KiB after each request [default: read]"
+    Rw "rw" "Pattern" "read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k skips 60 KiB after each request [default: read]"
         Value { of: &PATTERN, get: |w| Some((w.pattern, w.skip)), set: |w, rw| (w.pattern, w.skip) = rw },
         Together("a number behind a random pattern is lost, and so is a sequence that goes backwards"), {
             aliases: &["readwrite"], takes: "PATTERN", marks: &[Basic, Always, Traced], applies: |w| w.replay.is_none(),
@@ -104,49 +104,49 @@ fields! {
             aliases: &["blocksize"], takes: "BYTES", marks: &[Basic, Always, Traced], decides: &[Field::Bssplit],
             applies: |w| w.replay.is_none() && w.sizes.is_none(),
         }
-    Bssplit "bssplit" "Block sizes" "Several sizes in place of --bs with the share of each: 4k/60:64k/40, for reads and writes apart with a comma"
+    Bssplit "bssplit" "Block size split" "Block size split in place of --bs: 4k/60:64k/40, reads and writes separated by a comma"
         Value { of: &SIZES, get: |w| w.sizes.clone(), set: |w, sizes| w.sizes = Some(sizes) },
         SAME, { takes: "SIZE/PERCENT:…", marks: &[Traced], label: Some(Workload::sizes_shown), detail: Some(untold) }
-    Iodepth "iodepth" "Queue depth" "Requests that each worker keeps in flight [default: 1]"
+    Iodepth "iodepth" "Queue depth" "Queue depth of each worker [default: 1]"
         Value { of: &COUNT, get: |w| Some(w.queue_depth), set: |w, depth| w.queue_depth = depth },
         Together("1 with an ioengine that waits for each request"),
-        { marks: &[Basic, Always], phrase: Around("depth ", "") }
+        { marks: &[Basic, Always], phrase: Around("queue depth ", "") }
     Numjobs "numjobs" "Workers" "Workers [default: 1]"
         Value { of: &COUNT, get: |w| Some(w.workers), set: |w, workers| w.workers = workers },
         Fio::Same(Count), { marks: &[Basic, Traced], phrase: Of("worker") }
-    Rwmixread "rwmixread" "Share of reads (%)" "Share of reads where reads and writes are mixed [default: 50]"
+    Rwmixread "rwmixread" "Share of reads (%)" "Share of reads in a mix of reads and writes [default: 50]"
         Value { of: &PERCENT, get: |w| Some(w.read_percent), set: |w, percent| w.read_percent = percent },
         Together("of `rwmixread` and `rwmixwrite` the one that stands last"), {
             takes: "PERCENT", marks: &[Basic, Always, Traced], phrase: Around("", " % reads"),
             applies: |w| w.pattern.is_mixed() && w.replay.is_none(),
         }
-    PercentageRandom "percentage_random" "Share at random (%)" "Share of a random pattern's requests that are random; the rest go on where the one before ended"
+    PercentageRandom "percentage_random" "Random share (%)" "Share of random requests in a random pattern; the rest continue where the previous request ended"
         Value { of: &PERCENT, get: |w| Some(w.random_percent), set: |w, percent| w.random_percent = percent },
         SAME, { takes: "PERCENT", marks: &[Traced], phrase: Around("", " % random"), applies: is_random }
-    Norandommap "norandommap" "Repeats" "Whether random addresses may repeat (1, as without this) or every block comes once before any comes again (0)"
-        switch(|w| !w.no_repeat, |w, repeats| w.no_repeat = !repeats, ["once each", "repeating"]),
+    Norandommap "norandommap" "Repeats" "1: random offsets may repeat (default); 0: a random map covers every block once before any repeats"
+        switch(|w| !w.no_repeat, |w, repeats| w.no_repeat = !repeats, ["random map", "repeating"]),
         Together("0 where it is left out of a job whose random requests are of one size and spread evenly"),
-        { takes: "0|1", marks: &[Traced], phrase: Around("blocks ", "") }
-    SprOp "spr_op" "Spare flash (%)" "With --sprandom: flash beyond the capacity, as a share of it: 0.07 or 7% [default: 0.15]"
+        { takes: "0|1", marks: &[Traced], phrase: Around("", "") }
+    SprOp "spr_op" "Over-provisioning (%)" "With --sprandom: over-provisioning as a share of the capacity: 0.07 or 7% [default: 0.15]"
         Value { of: &SPARE, get: |w| w.sprandom, set: |w, spare| w.sprandom = Some(spare) },
         MASTER, {
             takes: "SHARE", marks: &[Mark::Row], absent: "none",
-            phrase: Around("in the order that leaves a steady state with ", " of flash to spare"),
+            phrase: Around("SPRandom order for over-provisioning of ", ""),
         }
-    Sprandom "sprandom" "Order" "Write in the order that leaves a drive in the steady state of random writing once as much is written as it has flash (--io_size); random writes follow"
+    Sprandom "sprandom" "Order" "SPRandom: write in the order that leaves the drive in the steady state of random writes once all its flash is written (--io_size); random writes follow"
         switch(|w| w.sprandom.is_some(), |w, on| w.sprandom = w.sprandom.or(Some(Spare::FIOS)).filter(|_| on),
-            ["without end", "to the steady state"]),
-        MASTER, { takes: "0|1", marks: &[Mark::Row], phrase: Around("in the order of a row ", ""), detail: Some(untold) }
-    Blockalign "blockalign" "Alignment" "Random requests begin at multiples of this [default: the least size]"
+            ["default", "SPRandom"]),
+        MASTER, { takes: "0|1", marks: &[Mark::Row], phrase: Around("order ", ""), detail: Some(untold) }
+    Blockalign "blockalign" "Alignment" "Offset alignment of random requests [default: the smallest block size]"
         Value { of: &BYTES, get: |w| w.align, set: |w, align| w.align = Some(align) },
         SAME, {
             aliases: &["ba"], takes: "BYTES", marks: &[Traced], absent: "size", phrase: Around("aligned to ", ""),
             applies: is_random,
         }
-    RandomDistribution "random_distribution" "Distribution" "Where random requests fall: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90"
+    RandomDistribution "random_distribution" "Distribution" "Distribution of random offsets: random, zipf:1.2, pareto:0.2, normal:10 or zoned:90/10:10/90"
         Value { of: &DISTRIBUTION, get: |w| Some(w.distribution.clone()), set: |w, law| w.distribution = law },
-        SAME, { takes: "LAW", marks: &[Traced], phrase: Around("places ", ""), applies: is_random }
-    BufferCompressPercentage "buffer_compress_percentage" "Compressible (%)" "How much of written data compression can take away"
+        SAME, { takes: "LAW", marks: &[Traced], phrase: Around("offsets ", ""), applies: is_random }
+    BufferCompressPercentage "buffer_compress_percentage" "Compressible (%)" "Compressibility of written data in percent"
         Value { of: &PERCENT, get: |w| Some(w.compressible), set: |w, percent| w.compressible = percent },
         Fio::Same(Percent), {
             takes: "PERCENT", marks: &[Writes, Content], decides: &[Field::ZeroBuffers], phrase: Around("", " % compressible"),
@@ -155,25 +155,25 @@ fields! {
     ZeroBuffers "zero_buffers" "Zeroes" "Write zeroes only"
         switch(|w| w.compressible == 100, |w, on| if on { w.compressible = 100 }, ["data", "zeroes"]),
         Fio::Same(FioValue::Switch), { takes: "0|1", marks: &[Writes, Content] }
-    DedupePercentage "dedupe_percentage" "Repeated blocks (%)" "Share of written blocks that repeat an earlier one, for targets that find such blocks"
+    DedupePercentage "dedupe_percentage" "Duplicate blocks (%)" "Share of duplicate blocks in written data, for targets that deduplicate"
         Value { of: &PERCENT, get: |w| Some(w.duplicates), set: |w, percent| w.duplicates = percent },
-        Fio::Same(Percent), { takes: "PERCENT", marks: &[Writes, Content], phrase: Around("", " % repeated blocks") }
-    Sync "sync" "Durable writes" "Whether a write completes only once it would survive a loss of power: 0, 1 or dsync"
+        Fio::Same(Percent), { takes: "PERCENT", marks: &[Writes, Content], phrase: Around("", " % duplicate blocks") }
+    Sync "sync" "FUA writes" "Write with O_SYNC (1) or O_DSYNC/FUA (dsync), so that completed writes survive a power loss: 0, 1 or dsync"
         Switch {
             words: &["none", "0", "sync", "1", "dsync"], off: 2, shown: ["cached", "durable"],
             get: |w| w.durable, set: |w, durable| w.durable = durable,
         },
         Fio::Same(Word), { takes: "0|1|dsync", marks: &[Writes], phrase: Around("", " writes") }
-    Fsync "fsync" "Writes per flush" "Flush data and metadata after so many writes of a worker"
+    Fsync "fsync" "Writes per flush" "fsync after this many writes of a worker"
         Value { of: &COUNT, get: |w| Some(w.fsync), set: |w, writes| w.fsync = writes },
         Fio::Same(Count), { takes: "WRITES", marks: &[Traced, Writes], phrase: Around("flush every ", " writes") }
-    Fdatasync "fdatasync" "Writes per data flush" "Flush data after so many writes of a worker"
+    Fdatasync "fdatasync" "Writes per data flush" "fdatasync after this many writes of a worker"
         Value { of: &COUNT, get: |w| Some(w.fdatasync), set: |w, writes| w.fdatasync = writes },
         Fio::Same(Count), { takes: "WRITES", marks: &[Traced, Writes], phrase: Around("data flush every ", " writes") }
-    Thinktime "thinktime" "Think time" "Pause once a burst is completed; a bare number is in microseconds"
+    Thinktime "thinktime" "Think time" "Think time after each burst; a bare number is in microseconds"
         Value { of: &PAUSE, get: |w| Some(w.arrival.think), set: |w, time| w.arrival.think = time },
         PACED, {
-            takes: "TIME", marks: &[Traced], phrase: Around("pauses of ", ""), detail: Some(|w| {
+            takes: "TIME", marks: &[Traced], phrase: Around("think time of ", ""), detail: Some(|w| {
                 let each = Field::Thinktime.words(w);
                 match w.arrival.burst {
                     1 => format!("{each} after every request"),
@@ -184,15 +184,15 @@ fields! {
     ThinktimeBlocks "thinktime_blocks" "Requests per burst" "Requests in a burst [default: 1]"
         Value { of: &COUNT, get: |w| Some(w.arrival.burst), set: |w, burst| w.arrival.burst = burst },
         PACED, { marks: &[Traced], phrase: Around("bursts of ", ""), applies: |w| w.arrival.think > Nanos::ZERO, detail: Some(untold) }
-    RateIops "rate_iops" "Arrivals per second and worker" "Requests that come to each worker in a second, done or not; latency counts from when they come"
+    RateIops "rate_iops" "Arrival rate per worker (IOPS)" "Arrival rate per worker in IOPS (open loop); latency counts from arrival"
         Value { of: &MANY, get: |w| Some(w.arrival.rate), set: |w, rate| w.arrival.rate = rate },
         PACED, {
-            marks: &[Traced], phrase: Around("", " arrivals a second"), detail: Some(|w| {
-                let process = if w.arrival.process == Process::Poisson { " at random" } else { "" };
-                format!("{}{process} to each worker, latency from arrival", Field::RateIops.words(w))
+            marks: &[Traced], phrase: Around("", " requests per second"), detail: Some(|w| {
+                let process = if w.arrival.process == Process::Poisson { " (Poisson)" } else { "" };
+                format!("{}{process} per worker, latency from arrival", Field::RateIops.words(w))
             }),
         }
-    RateProcess "rate_process" "Arrivals" "How they are spread: linear or poisson [default: linear]"
+    RateProcess "rate_process" "Arrivals" "Arrival process of --rate_iops: linear or poisson [default: linear]"
         Switch {
             words: &["linear", "poisson"], off: 1, shown: ["linear", "poisson"],
             get: |w| w.arrival.process == Process::Poisson,
@@ -202,47 +202,47 @@ fields! {
             takes: "PROCESS", marks: &[Traced], phrase: Around("", " arrivals"), applies: |w| w.arrival.is_open(),
             detail: Some(untold),
         }
-    Verify "verify" "Check of data" "Check that every block that is read holds what was last written to it: crc32c, or none; for files and devices"
+    Verify "verify" "Verify" "Verify that every block read holds the data last written to it: crc32c, or none; for files and devices"
         Switch {
             words: &["none", "0", "null", "crc32c"], off: 3, shown: ["unchecked", "checked"],
             get: |w| w.verify.stamps, set: |w, on| w.verify.stamps = on,
         },
         VERIFIED, { takes: "HOW", phrase: Around("data ", "") }
-    DoVerify "do_verify" "Reading back" "Whether --verify also reads back all that was written, once the figures are taken [default: 1]"
+    DoVerify "do_verify" "Read-back verification" "Whether --verify also reads back all written data after the measurement [default: 1]"
         switch(|w| w.verify.read_back, |w, on| w.verify.read_back = on, ["not read back", "read back"]),
         VERIFIED, { takes: "0|1", phrase: Around("data ", ""), applies: |w| w.verify.stamps }
-    VerifyOnly "verify_only" "Reading alone" "Write nothing, and read and check what an earlier run with these options and this --seed wrote"
+    VerifyOnly "verify_only" "Verify only" "Write nothing; verify what an earlier run with these options and this --seed wrote"
         switch(|w| w.verify.only, |w, on| w.verify.only = on, ["written", "only read"]),
         VERIFIED, { takes: "0|1", phrase: Around("data ", "") }
-    VerifyFatal "verify_fatal" "End at damage" "End with the first block that --verify finds damaged"
+    VerifyFatal "verify_fatal" "Stop on verify error" "Stop at the first verify error"
         switch(|w| w.verify.fatal, |w, on| w.verify.fatal = on, ["counted", "fatal"]),
-        VERIFIED, { takes: "0|1", phrase: Around("damage ", "") }
-    Size "size" "Span" "How much of the target is used"
+        VERIFIED, { takes: "0|1", phrase: Around("verify errors ", "") }
+    Size "size" "Active range" "Size of the active range"
         Value { of: &EXTENT, get: |w| Extent::of(w.size, w.share), set: |w, size| {
             (w.size, w.share) = (size.bytes(), size.percent());
         } },
         Together("not more than `filesize` has; a share is one of the file, and 0 all of it"),
-        { takes: "BYTES", marks: &[Basic, OfTarget], absent: "all", phrase: Around("span ", "") }
-    Offset "offset" "Start of span" "Where the span that is used begins"
+        { takes: "BYTES", marks: &[Basic, OfTarget], absent: "all", phrase: Around("active range ", "") }
+    Offset "offset" "Offset" "Start of the active range"
         Value { of: &EXTENT, get: |w| Extent::of(Some(w.offset), w.place), set: |w, offset| {
             (w.offset, w.place) = (offset.bytes().unwrap_or_default(), offset.percent());
         } },
         Together("a share is one of the file"),
-        { aliases: &["fileoffset"], takes: "BYTES", marks: &[Basic], phrase: Around("from ", "") }
-    Runtime "runtime" "Duration" "Stop after so much time; without --time_based also when the size has been moved"
+        { aliases: &["fileoffset"], takes: "BYTES", marks: &[Basic], phrase: Around("offset ", "") }
+    Runtime "runtime" "Duration" "Stop after this time; without --time_based also when the size has been transferred"
         Value { of: &TIME, get: |w| w.stop.time, set: |w, time| w.stop.time = Some(time) },
         Together("with `time_based` nothing else ends the job"),
         { aliases: &["timeout"], takes: "TIME", marks: &[Basic, End], absent: "all", phrase: Around("for ", "") }
-    NumberIos "number_ios" "Requests per worker" "Stop after so many requests of each worker"
+    NumberIos "number_ios" "Requests per worker" "Stop after this many requests of each worker"
         Value { of: &REQUESTS, get: |w| w.stop.requests, set: |w, count| w.stop.requests = Some(count) },
         Together("times `loops`"), { marks: &[Basic, End], absent: "all", phrase: Around("", " requests") }
-    IoSize "io_size" "Data moved" "Stop after each worker has moved so much"
+    IoSize "io_size" "Data transferred" "Stop after each worker has transferred this much"
         Value { of: &MOVED, get: |w| Extent::of(w.stop.bytes, w.stop.span), set: |w, moved| {
             (w.stop.bytes, w.stop.span) = (moved.bytes(), moved.percent());
         } },
         Together("fio's is of each clone, and of each of its `loops`; in a plan it is of all workers together"),
-        { aliases: &["io_limit"], takes: "BYTES", marks: &[Basic, End], absent: "all", phrase: Around("", " moved") }
-    RampTime "ramp_time" "Uncounted start" "Time at the start that is not counted"
+        { aliases: &["io_limit"], takes: "BYTES", marks: &[Basic, End], absent: "all", phrase: Around("", " transferred") }
+    RampTime "ramp_time" "Ramp time" "Ramp time at the start, excluded from the figures"
         Value { of: &TIME, get: |w| Some(w.ramp), set: |w, time| w.ramp = time },
         Fio::Same(Seconds), { takes: "TIME", marks: &[Basic, End], phrase: Around("after ", "") }
 }

@@ -82,19 +82,19 @@ impl fmt::Display for TraceFormat {
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TraceError {
     #[error(
-        "`{}` begins no trace; known are fio's iolog of version 2 and 3, the text of blkparse, the CSV of MSR \
-         Cambridge, and assay's own",
+        "`{}` is not the start of a known trace format; known are fio's iolog of version 2 and 3, blkparse text, MSR \
+         Cambridge CSV, and assay's own",
         shown(found)
     )]
     UnknownFormat { found: String },
     #[error("line {line}: `{}` is not {wanted}", shown(found))]
     Line { line: u64, found: String, wanted: &'static str },
     #[error(
-        "line {line}: {op} of {length} B at {offset} is not whole sectors of 512 B, as a drive takes them; record with \
-         direct=1, or a larger block size"
+        "line {line}: {op} of {length} B at {offset} is not whole sectors of 512 B; record with direct=1, or a larger \
+         block size"
     )]
     Unaligned { line: u64, op: Op, offset: u64, length: u64 },
-    #[error("line {line}: a trace of more than {REQUESTS_MAX} requests is too long; split it")]
+    #[error("line {line}: the trace has more than {REQUESTS_MAX} requests; split it")]
     TooLong { line: u64 },
     #[error("the trace has no request; it ends after {lines} lines")]
     Empty { lines: u64 },

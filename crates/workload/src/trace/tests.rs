@@ -137,7 +137,7 @@ fn assays_own_trace_keeps_what_was_done_when() {
 fn what_is_no_trace_is_told_with_its_line() {
     let iolog = |lines: &str| format!("fio version 2 iolog\n{lines}");
     for (text, words) in [
-        ("hello\n".to_owned(), "`hello` begins no trace"),
+        ("hello\n".to_owned(), "`hello` is not the start of a known trace format"),
         (iolog("f read 0\n"), "line 2: `f read 0` is not"),
         (iolog("f add\nf read 0 x\n"), "line 3: `f read 0 x` is not a number"),
         (iolog("f read 100 512\n"), "line 2: read of 512 B at 100 is not whole sectors"),

@@ -14,19 +14,19 @@ pub struct Detach {
     /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 
-    /// End a server that does not answer: all that waits for the drive gets an I/O error
+    /// Kill a server that does not answer: pending requests get an I/O error
     #[arg(long)]
     abort: bool,
 }
 
-/// What is to go wrong.
+/// The fault to inject.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Order {
     /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 
     /// The fault: read-error@SECTORS, write-error@SECTORS, delay=TIME, read-only, read-only-after=SIZE, vanish,
-    /// vanish-after=N; with every=N for one request of so many; none takes all away
+    /// vanish-after=N; with every=N for one request in N; none removes all
     #[arg(required = true, num_args = 1.., value_name = "FAULT")]
     fault: Vec<String>,
 }
@@ -60,20 +60,20 @@ pub fn attached() -> Result<(), Failure> {
 fn trouble(entry: &Entry) -> Option<String> {
     let device = entry.device.display();
     if !entry.is_alive() {
-        return Some(format!("its server is gone: `assay detach {device}` clears up"));
+        return Some(format!("its server is gone: `assay detach {device}` cleans up"));
     }
     if let Some(silence) = entry.silence() {
         let silence = silence.as_secs();
         return Some(format!("its server has not answered for {silence} s: `assay detach --abort {device}` ends it"));
     }
     if entry.live.is_broken {
-        return Some(format!("ended by a mistake in assay, and answers with errors: `assay detach {device}`"));
+        return Some(format!("stopped by a bug in assay, and returns errors: `assay detach {device}`"));
     }
     if entry.live.has_vanished {
-        return Some(format!("vanished, as was asked for: `assay fault {device} none` brings it back"));
+        return Some(format!("removed by an injected fault: `assay fault {device} none` restores it"));
     }
     let cut = entry.live.cut?;
-    Some(format!("without power after {} answers: `assay detach {device}`", cut.answered))
+    Some(format!("without power after {} completions: `assay detach {device}`", cut.answered))
 }
 
 /// What a drive is doing, as the head of the list has it.
@@ -113,6 +113,7 @@ pub fn fault(arguments: &Order) -> Result<(), Failure> {
 fn found(registry: &Registry, device: &Path) -> Result<Entry, Failure> {
     let entries = registry.entries().map_err(AttachError::Broken)?;
     let path = std::path::absolute(device).unwrap_or_else(|_| device.to_owned());
-    let nothing = || Failure::usage(format!("{} is no attached drive; `assay attached` lists them", device.display()));
+    let nothing =
+        || Failure::usage(format!("{} is not an attached drive; `assay attached` lists them", device.display()));
     entries.into_iter().find(|entry| entry.device == path).ok_or_else(nothing)
 }

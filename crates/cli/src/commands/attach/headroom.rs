@@ -44,9 +44,9 @@ impl Quickest {
         (room < speed).then(|| {
             let slow = rounded_down(room);
             format!(
-                "The drive is faster than that at depth 1, with {} a read and {} a write at --speed={speed}, and so is seen \
-                 slower than it is. --speed={slow} leaves it room: times that are measured on it are to be multiplied by that, and rates \
-                 divided.",
+                "The drive is faster than the attachment at queue depth 1, with {} per read and {} per write at \
+                 --speed={speed}, so it appears slower than it is. Use --speed={slow}, multiply measured times by that \
+                 and divide rates by it.",
                 scaled(self.read, speed),
                 scaled(self.write, speed)
             )
@@ -82,9 +82,9 @@ mod tests {
     fn a_drive_that_is_faster_than_the_way_is_told_with_the_speed_that_would_do() {
         let quick = Quickest { read: Nanos::from_micros(80), write: Nanos::from_micros(12) };
         let said = quick.warning(WAY, 1.0).unwrap();
-        assert!(said.contains("12 µs a write") && said.contains("--speed=0.2 "), "{said}");
+        assert!(said.contains("12 µs per write") && said.contains("--speed=0.2,"), "{said}");
         assert_eq!(quick.warning(WAY, 0.2), None, "at that speed there is room");
-        assert!(quick.warning(WAY, 0.5).unwrap().contains("24 µs a write"), "as it is seen at that speed");
+        assert!(quick.warning(WAY, 0.5).unwrap().contains("24 µs per write"), "as it is seen at that speed");
     }
 
     #[test]

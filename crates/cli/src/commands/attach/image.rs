@@ -9,7 +9,8 @@ use drive::preset::{Preset, Spec};
 
 use crate::failure::Failure;
 
-/// What else is changed in a drive that is to be small, until its parts fit together: flash has blocks of some size on many
+/// What else is changed in a drive that is to be small, until its parts fit together: flash has blocks of some size on
+/// many
 /// dies, a disk zones of many tracks.
 const SMALLER: [&str; 3] = ["capacity.spare=50%", "capacity.spare=300%", "capacity.spare=3000%"];
 
@@ -23,7 +24,8 @@ pub fn drive_for(image: &DataFile, name: &str) -> Result<Preset, Failure> {
         Spec::Dram(_) => ("memory.capacity", &[]),
         Spec::Rig(_) => {
             return Err(Failure::usage(format!(
-                "{name} is a rig, whose size is that of its drives; give one drive with --image, such as x25-m"
+                "{name} is a rig, whose capacity is fixed by its drives; give a single drive with --image, such as \
+                 x25-m"
             )));
         }
     };
@@ -34,9 +36,7 @@ pub fn drive_for(image: &DataFile, name: &str) -> Result<Preset, Failure> {
         Err(refused) => refused,
     };
     let small = smaller.iter().find_map(|more| preset.clone().changed(&format!("{change}&{more}")).ok());
-    small.ok_or_else(|| {
-        Failure::usage(format!("{name} cannot be made as large as {}, {size}: {refused}", path.display()))
-    })
+    small.ok_or_else(|| Failure::usage(format!("{name} cannot be resized to {}, {size}: {refused}", path.display())))
 }
 
 /// How large a raw image is.
@@ -48,7 +48,7 @@ fn size_of(image: &DataFile) -> Result<Bytes, Failure> {
     }
     let size = image.length();
     if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
-        return Err(refuse(format!("it has {} B, which are not whole sectors of 512 B", size.get())));
+        return Err(refuse(format!("its size of {} B is not a multiple of 512 B", size.get())));
     }
     Ok(size)
 }
@@ -83,9 +83,9 @@ mod tests {
             assert_eq!(preset.capacity().get(), size, "{name}");
         }
         let refused = |name| drive_for(&DataFile::image(&path).unwrap(), name).unwrap_err().words(false);
-        assert!(refused("toms-x25e-16").contains("give one drive with --image"));
+        assert!(refused("toms-x25e-16").contains("give a single drive with --image"));
         File::create(&path).unwrap().set_len(1000).unwrap();
-        assert!(refused("x25-m").contains("it has 1000 B, which are not whole sectors"));
+        assert!(refused("x25-m").contains("its size of 1000 B is not a multiple"));
         std::fs::write(&path, b"QFI\xfb and so on").unwrap();
         assert!(refused("x25-m").contains("qemu-img convert -O raw"));
     }

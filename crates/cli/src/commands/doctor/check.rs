@@ -89,12 +89,12 @@ impl Purpose {
     pub const fn title(self) -> &'static str {
         match self {
             Self::RealDrives => "Needed to review a file or a block device",
-            Self::SteadyFigures => "Optional: steadier figures",
-            Self::DriveFacts => "Optional: what the drive is and how it fares",
-            Self::FileSystems => "Optional: file systems, and devices made of files",
+            Self::SteadyFigures => "Optional: lower variance",
+            Self::DriveFacts => "Optional: identity and health of the drive",
+            Self::FileSystems => "Optional: file systems and attached drives",
             Self::Applications => "Optional: applications as workloads",
             Self::Energy => "Optional: power and energy",
-            Self::SelfChecks => "Optional: checks of assay itself",
+            Self::SelfChecks => "Optional: cross-checks of assay",
         }
     }
 }

@@ -34,15 +34,15 @@ pub(super) fn checks(machine: &Machine, directory: &Path) -> Vec<Check> {
     use Purpose::{FileSystems, RealDrives, SteadyFigures};
     let check = |name, ability, purpose, status| Check { name, ability, purpose, status };
     vec![
-        check(IO_URING, "keep many requests in flight", RealDrives, ring(machine)),
-        check(O_DIRECT, "reach the drive around the page cache", RealDrives, direct(directory)),
+        check(IO_URING, "asynchronous I/O with many requests in flight", RealDrives, ring(machine)),
+        check(O_DIRECT, "bypass the page cache", RealDrives, direct(directory)),
         check(ROOT, "open block devices", RealDrives, root(machine)),
-        check("fence", "keep a run from writing elsewhere", RealDrives, fence()),
-        check("memlock", "keep the buffers of large requests in memory", SteadyFigures, locked_memory(machine)),
-        check("governor", "run the processors at one speed", SteadyFigures, governor(machine)),
-        check("loop", "make a block device of a file", FileSystems, loop_device(machine)),
-        check("FUSE", "serve files from a program", FileSystems, fuse(machine)),
-        check("ublk", "serve block devices from a program (attach --ublk)", FileSystems, ublk(machine)),
+        check("fence", "restrict writes of a run to its target", RealDrives, fence()),
+        check("memlock", "lock I/O buffers in memory", SteadyFigures, locked_memory(machine)),
+        check("governor", "fixed CPU frequency", SteadyFigures, governor(machine)),
+        check("loop", "make a file a block device", FileSystems, loop_device(machine)),
+        check("FUSE", "file system in user space", FileSystems, fuse(machine)),
+        check("ublk", "block device in user space (attach --ublk)", FileSystems, ublk(machine)),
     ]
 }
 
@@ -79,7 +79,7 @@ fn direct(directory: &Path) -> Status {
     match write_direct(directory) {
         Ok(()) => Status::ready(kind),
         Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Status::missing(
-            format!("{kind} does not take direct requests"),
+            format!("{kind} does not support O_DIRECT"),
             "change to a directory on the drive to be measured, or give --direct=0",
         ),
         Err(error) => Status::missing(
@@ -105,10 +105,10 @@ fn unnamed_file(directory: &Path) -> io::Result<File> {
 /// Whether the kernel refuses a run all that it is not to write to.
 fn fence() -> Status {
     match host::confine::enforcement() {
-        Enforcement::Full => Status::ready("by Landlock, while a run goes on"),
-        Enforcement::Partial => Status::ready("by an early Landlock, in part; Linux 6.2 or newer keeps all of it"),
+        Enforcement::Full => Status::ready("by Landlock, during a run"),
+        Enforcement::Partial => Status::ready("partly, by an early Landlock; Linux 6.2 or newer restricts all writes"),
         Enforcement::None => Status::missing(
-            "no Landlock: assay's own checks alone",
+            "no Landlock: only assay's own checks",
             "run Linux 5.13 or newer with `landlock` among lsm= on its command line",
         ),
     }
@@ -137,7 +137,7 @@ fn judge_locked_memory(may_lock_all: bool, limit: Option<Bytes>, remedy: String)
         _ if may_lock_all => Status::ready("no limit for this user"),
         None => Status::ready("no limit"),
         Some(limit) if limit >= LOCKED_MEMORY_ENOUGH => Status::ready(format!("up to {limit}")),
-        Some(limit) => Status::missing(format!("only {limit}, better {LOCKED_MEMORY_ENOUGH} or more"), remedy),
+        Some(limit) => Status::missing(format!("only {limit}; {LOCKED_MEMORY_ENOUGH} or more is recommended"), remedy),
     }
 }
 
@@ -145,7 +145,7 @@ fn judge_locked_memory(may_lock_all: bool, limit: Option<Bytes>, remedy: String)
 fn governor(machine: &Machine) -> Status {
     let governors = machine.kernel.governors();
     match governors.iter().find(|governor| *governor != "performance") {
-        None if governors.is_empty() => Status::ready("this machine does not let it be changed"),
+        None if governors.is_empty() => Status::ready("not adjustable on this machine"),
         None => Status::ready("performance"),
         Some(other) => {
             let adrift = governors.iter().filter(|governor| *governor != "performance").count();
@@ -166,7 +166,8 @@ fn fuse(machine: &Machine) -> Status {
 
 /// The driver's control device; where it is not there, whether the kernel has a module for it.
 ///
-/// Source: Linux, Documentation/block/ublk.rst; the driver came with Linux 6.0, what `assay attach` needs of it with 6.5.
+/// Source: Linux, Documentation/block/ublk.rst; the driver came with Linux 6.0, what `assay attach` needs of it with
+/// 6.5.
 fn ublk(machine: &Machine) -> Status {
     judge_ublk(machine, &rustix::system::uname().release().to_string_lossy())
 }
@@ -222,7 +223,7 @@ mod tests {
         let ready = |may_lock_all, limit| matches!(judge(may_lock_all, limit), Status::Ready { .. });
         let low = Bytes::from_mib(8);
         assert!(ready(false, None) && ready(false, Some(LOCKED_MEMORY_ENOUGH)) && ready(true, Some(low)));
-        assert_eq!(judge(false, Some(low)), Status::missing("only 8 MiB, better 64 MiB or more", "raise it"));
+        assert_eq!(judge(false, Some(low)), Status::missing("only 8 MiB; 64 MiB or more is recommended", "raise it"));
     }
 
     #[test]

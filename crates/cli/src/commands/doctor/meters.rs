@@ -8,27 +8,17 @@ use super::machine::Machine;
 /// Looks for every kind of meter.
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {
     vec![
-        Check {
-            name: "RAPL",
-            ability: "measure the processors' energy",
-            purpose: Purpose::Energy,
-            status: processor_meter(machine),
-        },
-        Check {
-            name: "hwmon",
-            ability: "measure power with a sensor",
-            purpose: Purpose::Energy,
-            status: sensor(machine),
-        },
+        Check { name: "RAPL", ability: "CPU energy", purpose: Purpose::Energy, status: processor_meter(machine) },
+        Check { name: "hwmon", ability: "power from a sensor", purpose: Purpose::Energy, status: sensor(machine) },
         Check {
             name: "battery",
-            ability: "measure the machine's power while it runs on its battery",
+            ability: "power of the machine on battery",
             purpose: Purpose::Energy,
             status: battery(machine),
         },
         Check {
             name: "SCPI meter",
-            ability: "measure a drive's own power with a multimeter",
+            ability: "power of a drive from a multimeter",
             purpose: Purpose::Energy,
             status: instrument(machine),
         },
@@ -63,7 +53,7 @@ fn battery(machine: &Machine) -> Status {
     let Sensors { batteries, .. } = machine.sensors();
     let names = batteries.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     if batteries.is_empty() {
-        Status::missing("no battery found", "use another meter; this machine has no battery")
+        Status::missing("no battery found", "use another meter")
     } else if batteries.iter().any(|(_, discharges)| *discharges) {
         Status::ready(format!("{names} (--power battery)"))
     } else {

@@ -17,7 +17,7 @@ struct Program {
 const PROGRAMS: [Program; 13] = [
     Program {
         name: "blkid",
-        ability: "name the file system on a drive",
+        ability: "identify file systems on a drive",
         purpose: Purpose::DriveFacts,
         commands: &[&["blkid"]],
         packages: Packages::same("util-linux"),
@@ -45,7 +45,7 @@ const PROGRAMS: [Program; 13] = [
     },
     Program {
         name: "partx",
-        ability: "find the partitions of an attached drive",
+        ability: "partitions of an attached drive",
         purpose: Purpose::FileSystems,
         commands: &[&["partx"]],
         packages: Packages::same("util-linux"),
@@ -73,7 +73,7 @@ const PROGRAMS: [Program; 13] = [
     },
     Program {
         name: "PostgreSQL",
-        ability: "run a database as a workload",
+        ability: "database as a workload",
         purpose: Purpose::Applications,
         commands: &[&["initdb"], &["postgres"], &["pgbench"], &["psql"]],
         packages: Packages {
@@ -84,28 +84,28 @@ const PROGRAMS: [Program; 13] = [
     },
     Program {
         name: "QEMU",
-        ability: "boot a system as a workload",
+        ability: "system boot as a workload",
         purpose: Purpose::Applications,
         commands: &[&["qemu-system-x86_64"]],
         packages: Packages { suse: "qemu-x86", ..Packages::same("qemu-system-x86") },
     },
     Program {
         name: "fio",
-        ability: "compare figures with fio's own",
+        ability: "cross-check with fio",
         purpose: Purpose::SelfChecks,
         commands: &[&["fio"]],
         packages: Packages::same("fio"),
     },
     Program {
         name: "bonnie++",
-        ability: "compare figures with bonnie++'s",
+        ability: "cross-check with bonnie++",
         purpose: Purpose::SelfChecks,
         commands: &[&["bonnie++"]],
         packages: Packages::same("bonnie++"),
     },
     Program {
         name: "chromium",
-        ability: "test that a report shows as it should",
+        ability: "test the report in a browser",
         purpose: Purpose::SelfChecks,
         commands: &[&["chromium", "chromium-browser", "google-chrome"]],
         packages: Packages::same("chromium"),

@@ -20,7 +20,8 @@ pub struct Access {
     cookie: String,
 }
 
-/// A token that the user gives. It stands in an address and a cookie, so it has no characters that mean something there.
+/// A token that the user gives. It stands in an address and a cookie, so it has no characters that mean something
+/// there.
 pub fn token(text: &str) -> Result<String, String> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte));
     if !is_plain || text.len() < TOKEN_LEAST {
@@ -87,9 +88,9 @@ fn foreign(request: &Request) -> Option<Response> {
     if request.names_this_machine() {
         return None;
     }
-    let words = "This server answers to http://127.0.0.1 and http://localhost alone. For another name start it with \
-                 `assay serve --token TOKEN`, which lets in whoever knows the token.";
-    Some(Response::trouble(403, "Not by this name", words))
+    let words = "This server answers only to http://127.0.0.1 and http://localhost. For another host name start it \
+        with `assay serve --token TOKEN`; whoever has the token has access.";
+    Some(Response::trouble(403, "Unknown host name", words))
 }
 
 #[cfg(test)]

@@ -20,12 +20,12 @@ pub fn page(store: &Store, request: &Request) -> Result<Response, Refusal> {
         runs.sort();
     }
     if runs.len() < 2 {
-        let words = "Tick two runs or more in the list, and then compare them; the earliest is what the others are held against.";
+        let words = "Tick two or more runs in the list and compare them; the others are compared with the earliest.";
         return Err(Refusal::Asked(words.to_owned()));
     }
     if runs.len() > MOST {
         return Err(Refusal::Asked(format!(
-            "{} runs are too many to be told apart; compare at most {MOST} at once.",
+            "{} runs are too many to tell apart; compare at most {MOST} at once.",
             runs.len()
         )));
     }

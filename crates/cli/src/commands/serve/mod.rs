@@ -25,20 +25,19 @@ use crate::terminal::{notice, say};
 
 const PORT: u16 = 7878;
 
-const AFTER_HELP: &str = "\
-Whoever can reach the address can read every run. On loopback that is this machine; on any other address a token is \
-needed, which is made up and printed with the address where --token gives none. Nothing in the store can be changed \
-from a browser. Ctrl-C ends the server.";
+const AFTER_HELP: &str = "Whoever can reach the address can read every run. On loopback that is this machine; any \
+other address needs a token, which is generated and printed with the address unless --token gives one. Nothing in the \
+store can be changed from a browser. Ctrl-C ends the server.";
 
 /// What was asked of `assay serve`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The address and port to listen on, or a port of this machine alone; port 0 takes one that is free
+    /// Address and port to listen on, or a port on localhost; port 0 picks a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878", value_parser = address)]
     listen: SocketAddr,
 
-    /// What a browser has to know to be let in, at least 16 characters
+    /// Access token for browsers, at least 16 characters
     #[arg(long, value_parser = access::token)]
     token: Option<String>,
 

@@ -80,7 +80,7 @@ fn sentence(error: impl std::fmt::Display) -> String {
 
 /// The number of a run, as it stands in an address.
 pub fn number(text: &str) -> Result<RunId, Refusal> {
-    let wanted = || Refusal::Asked(format!("A run is a number, and this is none: {}.", shortened(text)));
+    let wanted = || Refusal::Asked(format!("A run is a number, which this is not: {}.", shortened(text)));
     text.trim().parse().map(RunId).map_err(|_| wanted())
 }
 

@@ -9,10 +9,11 @@ use super::shell::{Instead, Shell};
 use crate::support::attached::can_attach;
 use crate::support::{other, skip, tool};
 
-/// A drive that is soon full, shorter reads, a machine that is asked to end, and a load that keeps what it says to itself.
+/// A drive that is soon full, shorter reads, a machine that is asked to end, and a load that keeps what it says to
+/// itself.
 const INSTEAD: [Instead; 6] = [
     ("x25-m --state", "'x25-m?capacity.user=1GiB' --state"),
-    ("as x25-m would; … It goes on", "as x25-m?capacity.user=1GiB would; … It goes on"),
+    ("has the timing of x25-m; … It continues", "has the timing of x25-m?capacity.user=1GiB; … It continues"),
     ("after 160 GB", "after 2 GiB"),
     ("--runtime=10 ", "--runtime=1 "),
     ("if=virtio\n", "if=virtio -display none -monitor stdio <<<quit\n"),

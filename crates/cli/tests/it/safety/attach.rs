@@ -56,7 +56,7 @@ fn a_file_that_assay_did_not_make_holds_no_drive_unless_the_command_line_says_so
     let before = bystanders(&place);
     let said = tried(&place, &[DRIVE, "--backing", &letter]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
-    assert!(said.stderr.contains("assay did not make it") && said.stderr.contains("--overwrite"), "{}", said.stderr);
+    assert!(said.stderr.contains("assay did not create it") && said.stderr.contains("--overwrite"), "{}", said.stderr);
     assert_eq!(bystanders(&place), before);
     let said = tried(&place, &[DRIVE, "--backing", &letter, "--overwrite"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -133,7 +133,7 @@ fn two_servers_never_share_a_file() {
     let drive = Attached { place: &place, device: first.clone() };
     place.succeeds(&["attach", DRIVE, "--nbd", &first, "--backing", &backing, "--daemon"]);
     let said = place.assay(&["attach", DRIVE, "--nbd", &second, "--backing", &backing, "--state", "other", "--daemon"]);
-    assert!(said.stderr.contains("is in use: somebody has it open for writing"), "{}", said.stderr);
+    assert!(said.stderr.contains("is in use: another process has it open for writing"), "{}", said.stderr);
     drive.detach();
 }
 

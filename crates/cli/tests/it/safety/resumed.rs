@@ -41,7 +41,7 @@ fn a_store_chooses_no_device() {
     assert!(fs::read(place.path("disk")).unwrap() == vec![0; 2 << 20], "it was written to");
     // Who names it means it; then it must be what it was.
     let said = place.refuses(&["review", &device.0, "--resume"]);
-    assert!(said.contains("is not what run 1 was on"), "{said}");
+    assert!(said.contains("is not the target of run 1"), "{said}");
 }
 
 /// A file is taken from a store only where it is known and assay's.
@@ -60,7 +60,7 @@ fn a_store_chooses_no_file_that_is_not_assays() {
     fs::File::options().write(true).open(&file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     let before = fs::read(&file).unwrap();
     let said = place.refuses(&["review", "--resume", "--overwrite"]);
-    assert!(said.contains("does not bear assay's mark"), "{said}");
+    assert!(said.contains("without assay's mark"), "{said}");
     assert!(fs::read(&file).unwrap() == before);
     place.succeeds(&["review", "a.bin", "--resume", "--overwrite"]);
 }
@@ -100,11 +100,11 @@ fn a_store_chooses_no_meter() {
         );
         let said = place.assay(&["review", "--resume"]);
         assert_eq!(said.code, Some(0), "{meter}: {}", said.stderr);
-        assert!(said.stderr.contains("must be named again with --power"), "{meter}: {}", said.stderr);
+        assert!(said.stderr.contains("name the meters again with --power"), "{meter}: {}", said.stderr);
         assert!(!(said.stdout + &said.stderr).contains("hunter2"), "{meter}");
     }
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "a meter of the store's was connected to");
     let store = Connection::open(place.store()).unwrap();
-    let findings = "SELECT count(*) FROM finding WHERE text LIKE '%goes on without%'";
+    let findings = "SELECT count(*) FROM finding WHERE text LIKE '%continues without%'";
     assert_eq!(store.query_row(findings, [], |row| row.get(0)), Ok(1));
 }

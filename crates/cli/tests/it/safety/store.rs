@@ -67,7 +67,7 @@ fn a_device_is_no_store_whoever_names_it() {
                 let set = place.command(command).env("ASSAY_STORE", &named).output().unwrap();
                 let set = String::from_utf8(set.stderr).unwrap();
                 for said in [typed.stderr, set] {
-                    assert!(said.contains("is a block device, where results cannot be kept"), "{command:?}: {said}");
+                    assert!(said.contains("is a block device, which cannot be a store"), "{command:?}: {said}");
                 }
             }
         }
@@ -110,11 +110,12 @@ fn who_only_asks_leaves_nothing_behind() {
     }
     let mut asked = place.command(&["runs"]);
     let said = asked.env_remove("ASSAY_STORE").env_remove("XDG_DATA_HOME").env("HOME", &home).output().unwrap();
-    assert!(String::from_utf8(said.stdout).unwrap().contains("no run yet; `assay review` makes the first"));
+    assert!(String::from_utf8(said.stdout).unwrap().contains("has no runs; `assay review` creates the first"));
     assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
 }
 
-/// Found: any command, and be it `runs`, brought a store up to date, so that an earlier assay could not read it any more.
+/// Found: any command, and be it `runs`, brought a store up to date, so that an earlier assay could not read it any
+/// more.
 #[test]
 fn who_only_asks_changes_no_byte_of_a_store_of_any_version() {
     let place = place();
@@ -145,7 +146,7 @@ fn a_view_without_end_is_refused() {
     );
     for command in ALL {
         let said = place.assay(command);
-        assert!(said.stderr.contains("a view `run` that assay does not make"), "{command:?}: {}", said.stderr);
+        assert!(said.stderr.contains("a view `run` that is not part of the schema"), "{command:?}: {}", said.stderr);
     }
 }
 
@@ -187,7 +188,8 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Found: the owner of a folder gave a file of root's the name of a store's log, and SQLite as root gave the file to them;
+/// Found: the owner of a folder gave a file of root's the name of a store's log, and SQLite as root gave the file to
+/// them;
 /// or exchanged the folder for a link, and another database lost its log.
 #[test]
 fn root_opens_no_store_in_a_folder_that_others_can_change() {
@@ -208,7 +210,7 @@ fn root_opens_no_store_in_a_folder_that_others_can_change() {
         for command in ALL {
             let said = place.assay(&[command, &["--store", &path.display().to_string()]].concat());
             assert!(
-                said.code != Some(0) && said.stderr.contains("root opens no store in"),
+                said.code != Some(0) && said.stderr.contains("root does not open a store in"),
                 "{command:?}: {}",
                 said.stderr
             );
@@ -220,7 +222,7 @@ fn root_opens_no_store_in_a_folder_that_others_can_change() {
     for command in [ALL[6], ALL[7]] {
         for new in [folder.join("new.sqlite"), folder.join("deep/new.sqlite")] {
             let said = place.assay(&[command, &["--store", &new.display().to_string()]].concat());
-            assert!(said.stderr.contains("root opens no store in"), "{command:?}: {}", said.stderr);
+            assert!(said.stderr.contains("root does not open a store in"), "{command:?}: {}", said.stderr);
         }
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing was made");

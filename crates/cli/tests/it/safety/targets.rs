@@ -34,7 +34,7 @@ fn a_file_that_its_owner_has_formatted_and_filled_is_not_assays_any_more() {
     for words in WRITES {
         let said = place.refuses(&[&["run", "disk.img"], words].concat());
         assert!(
-            said.contains("is not as assay made it") || said.contains("in use") || said.contains("more than"),
+            said.contains("is not as assay created it") || said.contains("in use") || said.contains("more than"),
             "{said}"
         );
         let said = place.refuses(&[&["run", "disk.img", "--overwrite"], words].concat());
@@ -62,7 +62,7 @@ fn a_copy_and_a_file_that_was_changed_are_refused_and_one_that_was_only_read_is_
     place.succeeds(&["run", "a.bin", "--rw=randread", "--number_ios=10"]);
     place.succeeds(&["run", "a.bin", "--rw=write"]);
     File::options().write(true).open(place.path("a.bin")).unwrap().write_all_at(b"mine", 4096).unwrap();
-    assert!(place.refuses(&["run", "a.bin", "--rw=write"]).contains("is not as assay made it"));
+    assert!(place.refuses(&["run", "a.bin", "--rw=write"]).contains("is not as assay created it"));
     let mut mine = [0; 4];
     File::open(place.path("a.bin")).unwrap().read_exact_at(&mut mine, 4096).unwrap();
     assert_eq!(&mine, b"mine");
@@ -134,7 +134,7 @@ fn no_setting_names_a_target_or_says_what_becomes_of_it() {
                 place.command(words).env("ASSAY_CONFIG", &settings).env(setting.0, setting.1).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{option}: {said}");
-            assert!(said.contains("names a target or is consent") && said.contains("command line"), "{said}");
+            assert!(said.contains("names a target or gives consent") && said.contains("command line"), "{said}");
         };
         refused((&format!("ASSAY_{}", option.to_uppercase()), value));
         refused((&format!("ASSAY_{}_{}", words[0].to_uppercase(), option.to_uppercase()), value));
@@ -191,7 +191,8 @@ fn killed(place: &Place) {
     run.wait().unwrap();
 }
 
-/// A run that is killed says so by the file's mark: it can be gone on with, and nobody else takes the file for their own.
+/// A run that is killed says so by the file's mark: it can be gone on with, and nobody else takes the file for their
+/// own.
 #[test]
 fn a_run_that_was_killed_can_go_on_and_another_may_not_use_its_file() {
     let place = Place::new();
@@ -228,7 +229,7 @@ fn what_others_write_while_a_run_only_reads_is_not_taken_for_its_own() {
     std::thread::sleep(Duration::from_secs(1));
     File::options().write(true).open(place.path("a.bin")).unwrap().write_all_at(b"mine", 4096).unwrap();
     assert!(run.wait().unwrap().success());
-    assert!(place.refuses(&["run", "a.bin", "--rw=write"]).contains("is not as assay made it"));
+    assert!(place.refuses(&["run", "a.bin", "--rw=write"]).contains("is not as assay created it"));
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn a_run_that_was_suspended_says_so() {
     }
     assert!(run.wait().unwrap().success());
     let shown = place.succeeds(&["show", "last", "--format=json"]);
-    assert!(shown.contains("assay did not run for"), "{shown}");
+    assert!(shown.contains("assay was not running for"), "{shown}");
 }
 
 #[test]

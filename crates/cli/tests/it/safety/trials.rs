@@ -19,7 +19,8 @@ fn plan(place: &Place, kind: &str, told: &str) -> String {
     path.display().to_string()
 }
 
-/// What a plan in a stranger's hand could tell other programs as root, with the word that is refused. `DEVICE` and `FILE`
+/// What a plan in a stranger's hand could tell other programs as root, with the word that is refused. `DEVICE` and
+/// `FILE`
 /// are a bystander's.
 const HOSTILE: &[(&str, &str, &str)] = &[
     // Formats another device.
@@ -125,7 +126,8 @@ fn is_underlined(said: &str, word: &str) {
     assert!(found == word || found.starts_with('"') && found.contains(word), "{word}: {said}");
 }
 
-/// Programs that tell how they were called, try to write to a file of somebody's, and fail, in a folder that is looked in
+/// Programs that tell how they were called, try to write to a file of somebody's, and fail, in a folder that is looked
+/// in
 /// first. They tell it by TCP: they can write to no file.
 struct Noted<'p> {
     place: &'p Place,
@@ -285,6 +287,6 @@ fn promises_that_stand_in_a_strangers_file_are_not_kept() {
     let mut command = place.command(&["aftermath", "1", &book.display().to_string()]);
     let output = command.stdin(std::process::Stdio::null()).output().unwrap();
     assert!(!output.status.success(), "it took the promises");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("assay starts this by itself"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("assay starts this command itself"), "{output:?}");
     assert!(kept.exists(), "a stranger's file had a file removed");
 }

@@ -39,7 +39,7 @@ fn once_each(reading: &Reading, workload: &mut Workload) {
     if plain && workload.distribution == Distribution::Uniform {
         workload.no_repeat = true;
     } else if let Some(given) = asked {
-        reading.tell(given.lost("random addresses may come again before all others have come once"));
+        reading.tell(given.lost("random offsets may repeat before all others have occurred once (no random map)"));
     }
 }
 

@@ -45,7 +45,7 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
 
 /// What is to be known before the plan is run.
 fn heading(import: &Import, file: &str) -> Vec<String> {
-    let mut lines = vec![format!("Imported from fio's job file {file}."), String::new(), "To run it:".to_owned()];
+    let mut lines = vec![format!("Imported from the fio job file {file}."), String::new(), "To run it:".to_owned()];
     let target = import.target.as_deref().map_or_else(|| "TARGET".to_owned(), typed);
     let size = import.size.map(|size| format!(" --size={}", amount(size))).unwrap_or_default();
     lines.push(format!("  assay review --plan THIS-FILE {target}{size} --direct={}", u8::from(import.direct)));
@@ -54,14 +54,14 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
         other => format!("  {} line {line}", import.sources[other].name),
     };
     if !import.notices.is_empty() {
-        lines.extend([String::new(), "What is not as fio has it:".to_owned()]);
+        lines.extend([String::new(), "Differences from fio:".to_owned()]);
         lines.extend(import.notices.iter().map(|notice| {
             let Place { source, line, .. } = notice.place;
             format!("{}: {notice}", at(source, line))
         }));
     }
     if !import.natural.is_empty() {
-        lines.extend([String::new(), "What makes no difference:".to_owned()]);
+        lines.extend([String::new(), "Options without effect:".to_owned()]);
         lines.extend(
             import
                 .natural
@@ -70,7 +70,7 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
         );
     }
     for record in import.jobs().filter_map(|job| job.record.as_deref()) {
-        let words = format!("`assay run {file} --log-dir DIR` writes the record {record} there; a plan writes none.");
+        let words = format!("`assay run {file} --log-dir DIR` writes the log {record} there; a plan writes none.");
         lines.extend([String::new(), words]);
     }
     let draws = |job: &Job| job.workload.pattern.is_random() && !job.workload.no_repeat;
@@ -78,7 +78,7 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
     if import.jobs().any(once) {
         lines.extend([
             String::new(),
-            "Random addresses of several sizes, or that are not spread evenly, may come again before all others have come \
+            "Random addresses of several sizes, or that are not spread evenly, may repeat before all others have come \
              once, as with fio's `norandommap`."
                 .to_owned(),
         ]);

@@ -35,11 +35,14 @@ const fn single(name: &'static str, engine: Engine) -> Named {
 
 const QUEUED: Engine = Same("requests go through io_uring, with as many in flight");
 const WAITING: Engine = Same("requests go through io_uring, each waiting for the one before");
-const PASS: Engine = Other("requests go through the kernel's block layer, not past it: name the block device itself");
-const NOTHING: Engine = Other("fio moves no data with it; here the target is asked indeed");
-const MEMORY: Engine = Foreign("it loads from and stores to mapped memory, and makes no requests");
+const PASS: Engine = Other(
+    "requests use the kernel's block layer, which this engine bypasses: name the block device \
+    itself",
+);
+const NOTHING: Engine = Other("fio transfers no data with it; here requests go to the target");
+const MEMORY: Engine = Foreign("it accesses mapped memory and submits no requests");
 const NETWORK: Engine = Foreign("it reads and writes over a network, which assay does not measure");
-const FILES: Engine = Foreign("it measures a file system's work on names, not reading and writing");
+const FILES: Engine = Foreign("it measures metadata operations, not reads and writes");
 const ELSE: Engine = Foreign("it does something other than reading and writing");
 
 /// The engines of fio 3.33, those included that are built only where their library is.

@@ -61,22 +61,20 @@ pub(super) fn names(list: &str) -> Vec<String> {
 /// How much of its file the job uses.
 pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option<()> {
     let whole = world.capacity(&job.file);
-    let part =
-        |name: &str| match reading.amount(name)? {
-            Amount::Bytes(bytes) => Some(bytes),
-            Amount::Percent(100) if name == "size" => whole,
-            Amount::Percent(percent) => match (whole, reading.option(name)) {
-                (Some(whole), _) => Some(of(whole, percent)),
-                (None, Some(given)) => {
-                    reading.tell(given.refused(format!(
-                        "how long {} is cannot be told here; name the target or its `--size`",
-                        job.file
-                    )));
-                    None
-                }
-                (None, None) => None,
-            },
-        };
+    let part = |name: &str| match reading.amount(name)? {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(100) if name == "size" => whole,
+        Amount::Percent(percent) => match (whole, reading.option(name)) {
+            (Some(whole), _) => Some(of(whole, percent)),
+            (None, Some(given)) => {
+                reading.tell(
+                    given.refused(format!("the size of {} is unknown here; name the target or its `--size`", job.file)),
+                );
+                None
+            }
+            (None, None) => None,
+        },
+    };
     let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
     let each = file_size(reading);
     let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
@@ -91,7 +89,7 @@ pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option
     let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
     let known = known || reading.option("read_iolog").is_some();
     if !known && reading.option("size").is_none() {
-        let message = format!("nothing says how long the file of job `{}` is", job.name);
+        let message = format!("the size of job `{}`'s file is not given", job.name);
         reading.tell(Notice {
             severity: Severity::Error,
             code: "fio::no-size",

@@ -123,7 +123,7 @@ fn treat(reading: &Reading, given: &Given, natural: &mut Vec<Natural>) {
                 reading
                     .tell(given.lost(format!("it is a detail of `{}` for which assay has no counterpart", lead.name)));
             }
-            Some(_) => nature(format!("it shares the lot of `{lead}`")),
+            Some(_) => nature(format!("it belongs to `{lead}`")),
             None => nature(format!("without `{lead}` it changes nothing")),
         },
     }
@@ -189,12 +189,12 @@ fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
     let Some(given) = reading.option("rw") else { return Some((Pattern::Read, Bytes::ZERO)) };
     let (name, modifier) = given.text().split_once(':').unwrap_or((given.text(), ""));
     if ["trimwrite", "randtrimwrite"].contains(&name) {
-        reading.tell(given.refused("no pattern of assay's trims a block and then writes it"));
+        reading.tell(given.refused("no pattern of assay trims a block and then writes it"));
         return None;
     }
     let Ok(pattern) = name.parse::<Pattern>() else {
         let names = Pattern::ALL.map(|(name, _)| name);
-        reading.tell(given.bad(format!("`{name}` is no pattern; {}", suggestion(name, &names))));
+        reading.tell(given.bad(format!("`{name}` is not a pattern; {}", suggestion(name, &names))));
         return None;
     };
     if modifier.is_empty() || modifier == "0" {
@@ -202,7 +202,7 @@ fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
     }
     if pattern.is_random() {
         reading.tell(
-            given.lost(format!("every request has a random place of its own, not the first of {modifier} alone")),
+            given.lost(format!("every request has a random offset of its own, not only the first of {modifier}")),
         );
         return Some((pattern, Bytes::ZERO));
     }
@@ -247,7 +247,7 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
         natural.push(Natural::of(given, why));
     }
     if let Some(given) = reading.option("io_submit_mode") {
-        let why = "a request is never held up by the submission of another".to_owned();
+        let why = "submission of one request never blocks another".to_owned();
         natural.push(Natural::of(given, why));
     }
     let Some(given) = engine else { return };
@@ -309,7 +309,7 @@ fn one_flush(reading: &Reading, workload: &mut Workload) {
 fn delay(reading: &Reading) -> Nanos {
     match reading.option("startdelay") {
         Some(given) if given.text().contains(['-', ':']) => {
-            reading.tell(given.lost("the job begins at once, with those beside it"));
+            reading.tell(given.lost("the job begins at once, with the concurrent ones"));
             Nanos::ZERO
         }
         _ => reading.time("startdelay", SECOND).unwrap_or_default(),

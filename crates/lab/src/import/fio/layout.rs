@@ -138,7 +138,7 @@ fn apart(job: &Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
     let workers = job.workload.workers;
     let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
     if workers > CLONES_MAX || jobs.len() > JOBS_MAX {
-        notices.push(given.lost("so many clones all begin where the first does"));
+        notices.push(given.lost("all these clones begin at the offset of the first"));
         return jobs.push(job.clone());
     }
     for clone in 0..workers {
@@ -237,7 +237,7 @@ fn group(jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Vec<Group> {
         if let (Some(place), Some(given)) = (awaited, job.section.option("wait_for"))
             && groups[place].iter().any(|other| !is_called(other, given.text()))
         {
-            notices.push(given.lost("the job waits for all that run beside that one as well"));
+            notices.push(given.lost("the job also waits for all jobs that run concurrently with that one"));
         }
         if job.stonewall && !groups.is_empty() {
             base = groups.len();
@@ -261,16 +261,16 @@ fn begin(mut jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
     for job in &jobs {
         if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
-            notices.push(given.lost("the job begins with those beside it"));
+            notices.push(given.lost("the job begins with the concurrent ones"));
         }
         if let Some(given) = job.section.option("exitall").filter(|_| job.ends_others && jobs.len() > 1) {
-            notices.push(given.lost("each job goes on to its own end; give all the same `runtime`"));
+            notices.push(given.lost("each job runs to its own end; give all the same `runtime`"));
         }
     }
     if let [only] = &mut jobs[..]
         && let Some(given) = only.section.option("exitall")
     {
-        only.natural.push(Natural::of(given, "no job runs beside this one"));
+        only.natural.push(Natural::of(given, "no job runs concurrently with this one"));
     }
     Group { delay, jobs }
 }

@@ -12,7 +12,7 @@ pub(super) fn set(reading: &Reading, towards: Direction, workload: &mut Workload
         (Some(given), other) => {
             let rate = requests(reading, given, towards, workload);
             if let Some(other) = other.filter(|_| rate > 0) {
-                reading.tell(other.lost("the job keeps to `rate_iops` alone"));
+                reading.tell(other.lost("the job uses only `rate_iops`"));
             }
             rate
         }
@@ -53,8 +53,7 @@ fn together(reading: &Reading, given: &Given, each: Each<f64>, towards: Directio
         return 0.0;
     }
     if (each.reads - sum * share).abs() > 0.005 * sum {
-        reading
-            .tell(given.lost(format!("together {sum:.0} requests come in a second, reads in their share of the mix")));
+        reading.tell(given.lost(format!("the job runs at {sum:.0} IOPS in total, reads in their share of the mix")));
     }
     sum
 }
@@ -82,19 +81,19 @@ fn bytes(reading: &Reading, given: &Given, towards: Direction, workload: &Worklo
     };
     let exact = together(reading, given, requests, towards, workload);
     if exact > 0.0 && exact < 1.0 {
-        reading.tell(given.lost("that is less than one request a second, so the job runs without a limit"));
+        reading.tell(given.lost("that is less than 1 IOPS, so the job runs without a limit"));
         return 0;
     }
     let rate = exact.round();
     if (rate - exact).abs() > 1e-9 * exact {
-        reading.tell(given.lost(format!("that is {exact:.3} requests a second, of which {rate:.0} come")));
+        reading.tell(given.lost(format!("that is {exact:.3} IOPS, rounded to {rate:.0}")));
     }
     within(reading, given, rate)
 }
 
 fn within(reading: &Reading, given: &Given, rate: f64) -> u32 {
     if rate > 1e9 {
-        reading.tell(given.bad("more than 1e9 requests a second are out of reach; leave it out"));
+        reading.tell(given.bad("more than 1e9 IOPS is out of range; leave it out"));
         return 0;
     }
     rate.round() as u32

@@ -141,7 +141,11 @@ impl<'s> Reading<'s> {
         let given = self.option(name)?;
         let found = known.iter().find(|word| **word == given.text()).copied();
         if found.is_none() {
-            self.tell(given.bad(format!("`{}` is none of its values; use one of {}", given.text(), known.join(", "))));
+            self.tell(given.bad(format!(
+                "`{}` is not one of its values; use one of {}",
+                given.text(),
+                known.join(", ")
+            )));
         }
         found
     }
@@ -156,7 +160,7 @@ impl<'s> Reading<'s> {
         let given = self.option(name)?;
         let texts: Vec<&str> = given.text().split(',').collect();
         if texts.len() > 3 {
-            let message = format!("{} values are more than reads, writes and trims have", texts.len());
+            let message = format!("{} values, but there are only reads, writes and trims", texts.len());
             self.tell(given.bad(message));
             return None;
         }

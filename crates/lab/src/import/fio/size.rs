@@ -93,7 +93,7 @@ fn in_range(reading: &Reading, given: &Given, direction: Direction, workload: &m
         let follows = format!("of the {kinds} multiples of {low} about every {step}th is used, in even shares");
         reading.tell(given.lost(follows));
     } else if 100 % kinds != 0 {
-        reading.tell(given.lost("shares are whole percents, so that the sizes do not come exactly equally often"));
+        reading.tell(given.lost("shares are whole percents, so sizes are not exactly equally frequent"));
     }
     let sizes: Vec<String> = (1..=shown).map(|place| low.times(place * kinds / shown).get().to_string()).collect();
     workload.sizes = sizes.join(":").parse().ok();

@@ -47,15 +47,16 @@ const NEVER: &[&str] = &[];
 
 const SERIES: &str = "no log is written; rates and latencies over time are in the store";
 const LATENCIES: &str = "latencies are always measured, at a few nanoseconds a request";
-const PERCENTILES: &str = "the whole histogram is kept, from which every percentile is had";
+const PERCENTILES: &str = "the whole histogram is stored, which gives every percentile";
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
 const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
 const RING: &str = "assay sets its own ring up, with what the kernel has";
 const BATCH: &str = "requests are submitted and reaped in batches as they come, with `iodepth` in flight";
-const PRIORITY: &str = "no request goes before another";
-const PIN: &str = "workers run wherever the kernel puts them";
-const UNWATCHED: &str = "a job that is slower is not stopped: its figures say so";
-const ZONES: &str = "requests go over the whole span; a drive of zones refuses writes that are not in order in theirs";
+const PRIORITY: &str = "requests have no priority";
+const PIN: &str = "workers are not pinned to CPUs";
+const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
+const ZONES: &str = "requests cover the whole active range; a zoned drive refuses writes that are not sequential in a \
+    zone";
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
 /// What decides what is asked of the drive besides the fields of a workload, and is taken over.
@@ -141,19 +142,19 @@ const NATURAL: &[Known] = &[
     known("per_job_logs", &[], Natural(SERIES)),
     known("bwavgtime", &[], Natural(SERIES)),
     known("iopsavgtime", &[], Natural(SERIES)),
-    known("create_serialize", &[], Natural("there is one target, made before anything runs")),
-    known("create_on_open", &[], Natural("there is one target, made before anything runs")),
-    known("create_fsync", &[], Natural("what is laid out is written around the page cache")),
+    known("create_serialize", &[], Natural("there is one target, created before anything runs")),
+    known("create_on_open", &[], Natural("there is one target, created before anything runs")),
+    known("create_fsync", &[], Natural("files are laid out with O_DIRECT")),
     known("fallocate", &[], Natural("a file is written before it is measured, so that all of it is allocated")),
     known("allow_file_create", &[], Natural("a file is made only with `--size`")),
     known("allow_mounted_write", &[], Natural("assay asks for `--destroy-data` before it writes to what is in use")),
     known("unlink", &[], Natural("a target is never deleted")),
     known("unlink_each_loop", &[], Natural("a target is never deleted")),
     known("unique_filename", &[], Natural("the file is the target's")),
-    known("refill_buffers", &[], Natural("what is written is random data from the run's seed")),
-    known("scramble_buffers", &[], Natural("what is written is random data from the run's seed")),
+    known("refill_buffers", &[], Natural("written data is random, from the run's seed")),
+    known("scramble_buffers", &[], Natural("written data is random, from the run's seed")),
     known("fadvise_hint", &[], Natural("assay gives the page cache no hint")),
-    known("error_dump", &[], Natural("an error is always told")),
+    known("error_dump", &[], Natural("an error is always reported")),
     known("exitall_on_error", &[], Natural("an error always ends the run")),
     known("exit_what", &[], With("exitall")),
     known("userspace_reap", &[], Natural(RING)),
@@ -169,7 +170,7 @@ const LOST: &[Known] = &[
     known("continue_on_error", &[], Lost(&["0", "none"], "the first request that fails ends the run")),
     known("rw_sequencer", &[], Lost(&["sequential"], "addresses go forward without it")),
     known("serialize_overlap", &[], Lost(OFF, "requests for the same blocks may be in flight together")),
-    known("file_append", &[], Lost(OFF, "writes begin at the span's start, over what is there")),
+    known("file_append", &[], Lost(OFF, "writes begin at the start of the active range and overwrite it")),
     known("offset_align", &[], Lost(OFF, "the offset is used as it is written")),
     known("file_service_type", &[], With("nrfiles")),
     known("openfiles", &[], With("nrfiles")),
@@ -181,11 +182,11 @@ const LOST: &[Known] = &[
         &[],
         Lost(
             &["0", "null"],
-            "what was written is not read back and compared; on a file or a device, `verify = \"crc32c\"` in the plan has \
-             assay do so in its own way",
+            "written data is not verified; on a file or a device, `verify = \"crc32c\"` in the plan verifies it in \
+             assay's own format",
         ),
     ),
-    known("verify_only", &[], Lost(OFF, "the workload itself is run, and nothing is verified")),
+    known("verify_only", &[], Lost(OFF, "the workload runs without verification")),
     known("do_verify", &[], With("verify")),
     known("verify_interval", &[], With("verify")),
     known("verify_offset", &[], With("verify")),
@@ -227,7 +228,7 @@ const LOST: &[Known] = &[
     known("prioclass", &[], Lost(NEVER, PRIORITY)),
     known("thinktime_spin", &[], Lost(OFF, "a worker sleeps through its pauses")),
     known("thinktime_blocks_type", &[], Lost(&["complete"], "a pause begins when the burst is completed")),
-    known("thinktime_iotime", &[], Lost(OFF, "pauses come after bursts of requests alone, not after a time")),
+    known("thinktime_iotime", &[], Lost(OFF, "pauses come only after bursts of requests, not after a time")),
     known("rate_min", &["ratemin"], Lost(OFF, UNWATCHED)),
     known("rate_iops_min", &[], Lost(OFF, UNWATCHED)),
     known("rate_ignore_thinktime", &[], Lost(OFF, "a job has a rate or pauses, not both")),
@@ -240,14 +241,14 @@ const LOST: &[Known] = &[
     known("latency_window", &[], With("latency_target")),
     known("latency_percentile", &[], With("latency_target")),
     known("latency_run", &[], With("latency_target")),
-    known("write_hint", &[], Lost(&["none"], "the drive is told nothing of how long data will live")),
+    known("write_hint", &[], Lost(&["none"], "no write-lifetime hints are sent to the drive")),
     known("create_only", &[], Lost(OFF, "the workload itself is run too")),
     known("pre_read", &[], Lost(OFF, "nothing is read into the page cache before")),
     known("cpumask", &[], Lost(NEVER, PIN)),
     known("cpus_allowed", &[], Lost(NEVER, PIN)),
     known("cpus_allowed_policy", &[], With("cpus_allowed")),
     known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
-    known("numa_mem_policy", &[], Lost(NEVER, "buffers lie wherever the kernel puts them")),
+    known("numa_mem_policy", &[], Lost(NEVER, "buffers are placed by the kernel")),
     known(
         "end_fsync",
         &[],
@@ -273,7 +274,7 @@ const LOST: &[Known] = &[
 const LOST_SELDOM: &[Known] = &[
     known("steadystate_duration", &["ss_dur"], With("steadystate")),
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
-    known("buffer_pattern", &[], Lost(NEVER, "what is written is random data from the run's seed")),
+    known("buffer_pattern", &[], Lost(NEVER, "written data is random, from the run's seed")),
     known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
     known("dedupe_mode", &[], With("dedupe_percentage")),
     known("dedupe_working_set_percentage", &[], With("dedupe_percentage")),
@@ -283,7 +284,7 @@ const LOST_SELDOM: &[Known] = &[
     known("cgroup_weight", &[], Lost(NEVER, "workers stay in the group that assay is in")),
     known("uid", &[], Lost(NEVER, "workers run as the user who runs assay")),
     known("gid", &[], Lost(NEVER, "workers run as the user who runs assay")),
-    known("flow", &[], Lost(OFF, "jobs run at whatever pace each reaches, not in this proportion")),
+    known("flow", &[], Lost(OFF, "jobs run at their own rates, not in this proportion")),
     known("flow_id", &[], With("flow")),
     known("flow_sleep", &[], With("flow")),
     known("cmdprio_percentage", &[], Lost(OFF, PRIORITY)),

@@ -125,10 +125,10 @@ fn jobs_side_by_side_are_one_step_with_what_they_share() {
     let from = text.find("[[step]]").unwrap();
     assert_eq!(
         &text[from..],
-        "[[step]]\nname = \"group-1\"\ntitle = \"2 jobs side by side\"\niodepth = \"1\"\nruntime = \"30s\"\n\n\
-         # all day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\nnorandommap = \"0\"\n\n\
-         [[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n\
-         [[step]]\nname = \"after\"\ntitle = \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
+        "[[step]]\nname = \"group-1\"\ntitle = \"2 concurrent jobs\"\niodepth = \"1\"\nruntime = \"30s\"\n\n# all \
+         day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\nnorandommap = \
+         \"0\"\n\n[[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n[[step]]\nname = \"after\"\ntitle = \
+         \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
     );
 }
 
@@ -202,28 +202,28 @@ fn shares_of_a_target_need_one_whose_length_is_known() {
     let text = "[a]\nfilename=/dev/x\nsize=50%\noffset=25%\n";
     let bench = Bench::default().capacity("/dev/x", Bytes::from_mib(8));
     assert!(steps(&read(text, &bench)).contains("size=4m offset=2m io_size=4m"));
-    assert!(notices(text)[0].contains("how long /dev/x is cannot be told here"), "{:?}", notices(text));
+    assert!(notices(text)[0].contains("the size of /dev/x is unknown here"), "{:?}", notices(text));
 }
 
 #[test]
 fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
     for (options, words) in [
-        ("verify=crc32c", "3: `verify=crc32c` is not honoured: what was written is not read back"),
+        ("verify=crc32c", "3: `verify=crc32c` is not honoured: written data is not verified"),
         ("verify=md5\nverify_fatal", "4: `verify_fatal` is not honoured: it is a detail of `verify`"),
         ("rw=read:-8k", "addresses go forward without gaps, not backward"),
-        ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may come again before all others"),
-        ("rate=1250", "less than one request a second"),
-        ("rate=5000", "that is 1.221 requests a second, of which 1 come"),
+        ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may repeat before all others"),
+        ("rate=1250", "less than 1 IOPS"),
+        ("rate=5000", "that is 1.221 IOPS, rounded to 1"),
         ("rate=1m\nthinktime=5", "4: `thinktime=5` is not honoured"),
         ("ioengine=libaio\niodepth=4", "without `direct=1` libaio mostly waits"),
         ("ioengine=mmap", "nothing is mapped"),
         ("nrfiles=4", "one span as long as the 4 files together"),
         ("filename=x:y", "in place of 2 files"),
         ("invalidate=0", "run with `--invalidate=0`"),
-        ("cpus_allowed=1", "workers run wherever"),
+        ("cpus_allowed=1", "workers are not pinned"),
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
-        ("flow=2", "at whatever pace"),
+        ("flow=2", "at their own rates"),
         ("write_bw_log", "no log is written"),
         ("numjobs=4\nfilename=x", "3: `numjobs=4` is not honoured: the clones begin evenly spaced"),
     ] {
@@ -241,8 +241,8 @@ fn what_cannot_be_run_is_refused_with_its_line() {
         ("[a]\nsize=1m\nrw=trimwrite\n", "3: a job with `rw=trimwrite` cannot be run"),
         ("[a]\nsize=1m\nmerge_blktrace_file=x\n", "recordings are not merged here"),
         ("[a]\nsize=1m\nread_iolog=x\nnumjobs=2\n", "4: `numjobs`: a trace is replayed by one worker"),
-        ("[a]\nrw=read\n", "1: nothing says how long the file of job `a` is"),
-        ("[a]\nsize=1m\nrw=randreed\n", "3: `rw`: `randreed` is no pattern; did you mean `randread`?"),
+        ("[a]\nrw=read\n", "1: the size of job `a`'s file is not given"),
+        ("[a]\nsize=1m\nrw=randreed\n", "3: `rw`: `randreed` is not a pattern; did you mean `randread`?"),
         ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
         ("[a]\nsize=1m\niodepth=0\nioengine=libaio\n", "3: `iodepth`: queue depth 0"),
         ("[a]\nsize=1k\n", "2: `size`: the workload would stop before its first request"),
@@ -339,7 +339,7 @@ fn a_job_that_replays_a_trace_is_taken_over() {
     let said = notices(text).join("\n");
     assert!(said.contains("`replay_align=4096` is not honoured"), "{said}");
     let plan = plan_text(&import, Path::new("job.fio"), false);
-    assert!(plan.contains("`bs=16k`: the trace decides it") && plan.contains("writes the record again.log"), "{plan}");
+    assert!(plan.contains("`bs=16k`: the trace determines it") && plan.contains("writes the log again.log"), "{plan}");
     assert!(!plan.contains("\nbs = ") && plan.contains("\nread_iolog = \"t.log\""), "{plan}");
     let parsed = crate::plan::parse(&plan, crate::plan::Length::Full).unwrap();
     let crate::plan::Action::Measure(measure) = &parsed.steps[0].action else { panic!("{plan}") };

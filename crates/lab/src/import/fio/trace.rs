@@ -37,7 +37,7 @@ pub(super) fn set(reading: &Reading, job: &mut Job) {
     // How many clones there are is a number that may be right.
     let fields = Field::all(Mark::Traced).filter(|field| *field != Field::Numjobs).map(Field::name);
     for given in fields.chain(DECIDED).filter_map(|name| reading.option(name)) {
-        job.natural.push(Natural::of(given, "the trace decides it, as in fio"));
+        job.natural.push(Natural::of(given, "the trace determines it, as in fio"));
     }
     for name in ["offset", "offset_increment", "loops"] {
         if let Some(given) = reading.option(name) {

@@ -279,7 +279,7 @@ impl Access {
                     "icf::burst",
                     "burst",
                     portion.place.clone(),
-                    format!("{} requests of this line follow one on another", portion.burst),
+                    format!("{} requests of this line are consecutive", portion.burst),
                     "a plan draws each request by itself, as often",
                 );
             }

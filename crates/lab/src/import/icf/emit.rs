@@ -48,7 +48,7 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
         "  assay review --plan THIS-FILE TARGET".to_owned(),
     ];
     if !import.notices.is_empty() {
-        lines.extend([String::new(), "What is not as Iometer has it:".to_owned()]);
+        lines.extend([String::new(), "Differences from Iometer:".to_owned()]);
         lines.extend(import.notices.iter().map(|notice| format!("  line {}: {notice}", notice.place.line)));
     }
     lines

@@ -167,7 +167,7 @@ fn test(entry: &Entry, notices: &mut Notices) -> Option<Test> {
             "icf::test-type",
             "Test Type",
             line.place(),
-            format!("there is no test type `{}`", line.text),
+            format!("unknown test type `{}`", line.text),
             "nothing is cycled through, as with NORMAL",
         );
     }

@@ -54,7 +54,7 @@ pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
     }
     let time = file.setup.run.unwrap_or_else(|| {
         let place = file.version.map_or(file.specs[0].place.clone(), |line| line.place());
-        let found = "no run time is said, so that Iometer goes on until it is stopped".to_owned();
+        let found = "there is no run time, so Iometer runs until it is stopped".to_owned();
         notices.warn(
             "icf::endless",
             "Run Time",
@@ -86,7 +86,7 @@ fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
     let count: usize = steps.iter().map(cells).sum();
     if count > CELLS_MAX {
         let found = format!("{count} tests");
-        let right = format!("a plan has at most {CELLS_MAX}: take some of the workers' specifications away");
+        let right = format!("a plan has at most {CELLS_MAX}: remove some of the workers' specifications");
         notices.refuse("icf::too-many", "Assigned access specs", file.specs[0].place.clone(), found, &right);
     }
 }
@@ -112,7 +112,7 @@ fn on_one_target<'w, 'a>(all: &'w [Worker<'a>], file: &File, notices: &mut Notic
         "Target",
         other.place(),
         found,
-        "a plan runs on one target: it has what the workers do at the first",
+        "a plan runs on one target: it takes what the workers do at the first",
     );
     disk.into_iter().filter(|worker| worker.targets.iter().any(|target| target.text == first.text)).collect()
 }
@@ -341,7 +341,7 @@ fn tell_content(spec: &Access, workload: &Workload, data: Data, notices: &mut No
 /// Tells of several workers in sequence, which begin at different places in a plan.
 fn tell_sequences(spec: &Access, workload: &Workload, notices: &mut Notices) {
     if workload.workers > 1 && !workload.pattern.is_random() {
-        let found = format!("{} workers go through the target from the same place", workload.workers);
+        let found = format!("{} workers run through the target from the same offset", workload.workers);
         let follows = "in a plan they begin evenly spaced over it, so that none reads what another has just read";
         notices.warn("icf::sequences", &spec.name, spec.place.clone(), found, follows);
     }

@@ -82,8 +82,8 @@ impl<'a> Worker<'a> {
                 "icf::connection-rate",
                 "test connection rate",
                 line.place(),
-                "the target is opened anew after so many transactions".to_owned(),
-                "assay opens it once; what opening costs is not measured",
+                "the target is reopened after so many transactions".to_owned(),
+                "assay opens it once; the cost of opening is not measured",
             );
         }
     }
@@ -108,7 +108,7 @@ fn number(entry: &Entry, at: usize, notices: &mut Notices) -> u64 {
             entry.value().unwrap_or(entry.key).place(),
             match field {
                 Some(found) => format!("`{found}` is no whole number"),
-                None => format!("there are less than {} numbers", at + 1),
+                None => format!("there are fewer than {} numbers", at + 1),
             },
             "give whole numbers, with commas between them",
         );

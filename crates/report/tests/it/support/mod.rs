@@ -316,7 +316,7 @@ fn findings() -> Vec<Finding> {
         text: text.to_owned(),
     };
     vec![
-        finding(None, None, "The data covered is less than twice the host's memory."),
+        finding(None, None, "The active range is less than twice the host's memory."),
         finding(Some("depth"), Some("rw=randread iodepth=31"), "One repeat lies far from the others."),
     ]
 }
