@@ -42,7 +42,7 @@ pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<P
 /// The same into a folder that is open.
 ///
 /// # Errors
-/// As those of [`write`].
+/// As those of [`write()`].
 pub fn write_to(pages: &Pages, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
     let path = pages.write(name, html.as_bytes()).map_err(|error| failed(&error, otherwise))?;
     Ok(std::path::absolute(&path).unwrap_or(path))
