@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use block::Bytes;
-use host::loop_device::backing_file;
+pub use host::loop_device::backing_file as backing;
 use host::{BlockDevice, open, program};
 
 use crate::{AttachError, Mark, Process};
@@ -57,10 +57,10 @@ impl Drop for LoopDevice {
 /// # Errors
 /// If `losetup` fails.
 pub fn detach(device: &Path) -> Result<(), AttachError> {
-    let file = backing_file(device);
+    let file = backing(device);
     let freed = run(program::command("losetup")?.arg("--detach").arg(device));
     let began = Instant::now();
-    let is_held = || file.is_none() || backing_file(device) == file;
+    let is_held = || file.is_none() || backing(device) == file;
     while file.is_some() && is_held() && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(5));
     }
@@ -76,12 +76,12 @@ pub fn in_use(device: &Path) -> bool {
 /// Whether what is open is a loop device over this file.
 pub(crate) fn is_over(device: &File, file: &Path) -> bool {
     let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
-    known.is_some_and(|known| backing_file(Path::new(&known.name)).is_some_and(|found| found == file))
+    known.is_some_and(|known| backing(Path::new(&known.name)).is_some_and(|found| found == file))
 }
 
 /// The loop devices over a file.
 pub fn all_over(file: &Path) -> Vec<PathBuf> {
-    host::loop_device::all().filter(|device| backing_file(device).is_some_and(|found| found == file)).collect()
+    host::loop_device::all().filter(|device| backing(device).is_some_and(|found| found == file)).collect()
 }
 
 /// Runs a program that must succeed; what it said, without the end of the line. It bears the mark of this process, for it

@@ -151,12 +151,12 @@ fn led_to(modules: &BTreeMap<String, String>, here: &str, path: &str, depth: u32
             let mut names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
             names.any(|name| name == part).then_some(from)
         });
-        let from = from.filter(|_| depth > 0).map(|from| match from.split("::").next() {
+        let mut from = from.filter(|_| depth > 0).map(|from| match from.split("::").next() {
             Some("crate" | "self" | "super") => from.to_owned(),
             _ => format!("self::{from}"),
         });
         return from
-            .last()
+            .next_back()
             .and_then(|from| led_to(modules, &place, &format!("{from}::{part}"), depth - 1))
             .or(Some(place));
     }
