@@ -1,11 +1,11 @@
-//! Whether the time left that a watcher is told proves right.
+//! Whether the time left that a watcher is told proves right, and all of the work is told of.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::support;
-use assay_lab::plan::{Length, catalog, parse};
+use assay_lab::plan::{Length, Site, catalog, parse};
 use assay_lab::{Course, News, Progress, Session, Show, Simulated, Snapshot, Tracker};
 use block::Seed;
 use drive::Drive;
@@ -102,4 +102,61 @@ fn a_run_that_goes_as_the_one_before_it_knows_its_time_left() {
     assert!(unknown.abs() > 0.2, "what is expected is this time after all: {unknown}");
     let (known, at, _) = worst("x25-e-64", kept, course);
     assert!(known.abs() <= SECOND, "{known} off at {at}");
+}
+
+/// A step of every kind that needs no kernel, none of which ends before its most.
+const PLAN: &str = r#"
+name = "p"
+repeats = 2
+[workload]
+rw = "randwrite"
+[[step]]
+name = "purge"
+do = "purge"
+[[step]]
+name = "fill"
+do = "fill"
+[[step]]
+name = "idle"
+do = "idle"
+time = "1h"
+[[step]]
+name = "measure"
+number_ios = 1000
+sweep.bs = ["4k", "64k"]
+[[step]]
+name = "condition"
+do = "condition"
+round = "1s"
+at-most = "3s"
+steady = false
+[[step]]
+name = "rounds"
+do = "rounds"
+number_ios = 1000
+rounds = 3
+rest = "1s"
+pre-writes = "1s"
+steady = false
+[[step]]
+name = "precondition"
+do = "precondition"
+"#;
+
+#[test]
+fn a_plan_adds_up_to_what_it_was_expected_to() {
+    let _counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut subject = Simulated::new(Preset::find("x25-m?capacity.user=2GiB").unwrap());
+    let plan = parse(PLAN, Length::Full).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
+    let run = support::begin(&mut store, &plan, "x25-m", None);
+    let (store, progress) = (Mutex::new(store), Progress::of(&plan, Course::default()));
+    let tracker = Tracker::new(&progress, Vec::new());
+    Session::new(&store, run, &plan, Seed::new(1), &tracker).unwrap().carry_out(&mut subject, false).unwrap();
+    let (done, whole) = progress.look(|snapshot| (snapshot.done.as_secs_f64(), snapshot.whole.as_secs_f64()));
+    assert!(whole > 0.0 && (0.999..=1.0).contains(&(done / whole)), "{done} s of {whole} s");
+    let kept = plan.steps.iter().filter_map(|step| step.work(&Site::ANY).kept());
+    let kept: u64 = kept.map(|(most, _)| most).sum();
+    assert_eq!((progress.look(|snapshot| snapshot.measurements), kept), (kept, 2 * 2 + 1 + 3 + 1));
 }
