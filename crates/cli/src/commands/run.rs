@@ -246,7 +246,7 @@ impl Arguments {
     }
 
     /// Where the span begins.
-    fn begin(&self) -> Bytes {
+    fn offset(&self) -> Bytes {
         self.fields.workload().offset
     }
 
@@ -255,16 +255,16 @@ impl Arguments {
     fn access(&self) -> RealOptions {
         let end = |size: Bytes| match size {
             Bytes::ZERO => size,
-            size => Bytes::new(size.get().saturating_add(self.begin().get())),
+            size => Bytes::new(size.get().saturating_add(self.offset().get())),
         };
         RealOptions { size: self.real.size.map(end), ..self.real.clone() }
     }
 
     /// How much is used of a target of this capacity: the size, or what lies behind the offset.
     fn span(&self, capacity: Bytes) -> Result<Bytes, Failure> {
-        match capacity.get().checked_sub(self.begin().get()) {
+        match capacity.get().checked_sub(self.offset().get()) {
             None | Some(0) => {
-                Err(Failure::usage(workload::Invalid::OffsetBeyond { offset: self.begin(), capacity }.to_string()))
+                Err(Failure::usage(workload::Invalid::OffsetBeyond { offset: self.offset(), capacity }.to_string()))
             }
             Some(rest) => Ok(self.real.size.unwrap_or(Bytes::new(rest))),
         }
