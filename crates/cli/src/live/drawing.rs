@@ -154,7 +154,7 @@ impl Drawing<'_> {
             lines.extend(amplification.map(|times| format!("write amplification {times:.2}")));
             lines.push(format!(
                 "{} blocks erased, {} pages moved by garbage collection by garbage collection by garbage collection by \
-                 garbage collection by garbage collection by garbage collection",
+                 garbage collection by garbage collection",
                 counters.blocks_erased, counters.pages_moved
             ));
         }
