@@ -149,11 +149,7 @@ impl Drawing<'_> {
             lines.push(format!("programmed {}", counters.page.times(counters.pages_programmed)));
             let amplification = counters.write_amplification();
             lines.extend(amplification.map(|times| format!("write amplification {times:.2}")));
-            lines.push(format!(
-                "{} blocks erased, {} pages moved by garbage collection by garbage collection by garbage collection by \
-                 garbage collection by garbage collection by garbage collection",
-                counters.blocks_erased, counters.pages_moved
-            ));
+            lines.push(format!("{} blocks erased, {} pages moved", counters.blocks_erased, counters.pages_moved));
         }
         if counters.throttled > block::Nanos::ZERO {
             lines.push(format!("throttled for {}", counters.throttled));

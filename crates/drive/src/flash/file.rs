@@ -199,8 +199,7 @@ impl CollectionTable {
         require(
             (START_MIN..=1024).contains(&start) && (1..=1024).contains(&choices),
             || format!("gc.start is {start}, gc.choices {choices}"),
-            "garbage garbage garbage garbage garbage garbage garbage garbage garbage collection starts at 2 to 1,024 \
-             free blocks and draws 1 to 1,024 blocks",
+            "garbage collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
         )?;
         let policy = match self.policy {
             PolicyName::Greedy => Policy::Greedy,
