@@ -1,14 +1,19 @@
 # make test     installs what the tests need where it can, then runs every test
+# make soak     runs what is long by nature in full, and says its seed
 # make bench    runs the benchmarks
 # make picture  draws docs/report.png, the picture in the README
 # make gallery  draws docs/gallery, the pages of the replicated reviews
 # make packages makes the packages and tries them; three optimised builds
 
-.PHONY: test bench picture gallery packages
+.PHONY: test soak bench picture gallery packages
 
 test:
 	@scripts/tools
 	@scripts/test
+
+soak:
+	@scripts/tools
+	@scripts/soak
 
 bench:
 	cargo bench --workspace

@@ -134,14 +134,8 @@ fn a_state_that_somebody_made_up_is_a_drive_that_works_or_is_refused() {
     let saved = Saved::new();
     let body = fs::read(saved.file.path()).unwrap()[HEAD..].to_vec();
     let preset = Preset::find(DRIVE).unwrap();
-    let mut seed = 42_u64;
-    let mut next = |below: usize| {
-        // Source: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed % below as u64) as usize
-    };
+    let mut random = testkit::Random::new(42);
+    let mut next = |below: usize| random.place(below);
     let mut refused = 0;
     for round in 0..300 {
         let mut changed = body.clone();

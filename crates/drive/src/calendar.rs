@@ -129,11 +129,8 @@ mod tests {
     /// Any order of bookings gives spans that are apart, and each booking the earliest gap there was.
     #[test]
     fn no_two_bookings_overlap_and_none_waits_without_need() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut random = testkit::Random::new(1);
+        let mut random = |below: u64| random.below(below);
         let (mut calendar, mut minutes) = (Calendar::default(), vec![false; 40_000]);
         for _ in 0..2_000 {
             let (earliest, length) = (random(20_000), 1 + random(9));

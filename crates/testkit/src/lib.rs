@@ -4,6 +4,7 @@ pub mod browser;
 pub mod loops;
 pub mod multimeter;
 pub mod process;
+pub mod soak;
 
 use std::path::PathBuf;
 use std::process::Command;

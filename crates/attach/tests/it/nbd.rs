@@ -207,17 +207,8 @@ fn nonsense_ends_its_own_connection_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::new(&folder, DRIVE);
     served.client().write(0, 1, 0, &[7; 4096]);
-    let mut seed = 42_u64;
-    let mut garbage = |length: usize| -> Vec<u8> {
-        let next = || {
-            // Source: G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            seed as u8
-        };
-        std::iter::repeat_with(next).take(length).collect()
-    };
+    let mut random = testkit::Random::new(42);
+    let mut garbage = |length: usize| (0..length).map(|_| random.byte()).collect::<Vec<u8>>();
     for round in 0..200 {
         let length = 1 + round * 7919 % 3000;
         let mut stranger = served.stranger();

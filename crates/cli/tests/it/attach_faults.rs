@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::attached::{Attached, DRIVE, can_attach, left_behind};
 use crate::support::{Place, other};
+use testkit::PATIENCE;
 
 /// A file that goes past the page cache, and a sector-aligned buffer to go with it.
 struct Direct {
@@ -67,7 +68,7 @@ fn a_latency_spike_takes_as_long_as_was_asked_for() {
     let place = Place::new();
     let drive = Attached::new(&place, &[]);
     let mut device = Direct::open(&drive);
-    place.succeeds(&["fault", &drive.device, "delay=300ms", "every=4", "@800000-900000"]);
+    place.succeeds(&["fault", &drive.device, "delay=1s", "every=4", "@800000-900000"]);
     drive.settles();
     let times: Vec<Duration> = (0..8)
         .map(|_| {
@@ -76,9 +77,9 @@ fn a_latency_spike_takes_as_long_as_was_asked_for() {
             began.elapsed()
         })
         .collect();
-    let spikes: Vec<usize> = (0..8).filter(|&read| times[read] >= Duration::from_millis(300)).collect();
+    let spikes: Vec<usize> = (0..8).filter(|&read| times[read] >= Duration::from_secs(1)).collect();
     assert!(spikes.contains(&3) && spikes.contains(&7), "{times:?}");
-    assert!(times.iter().filter(|time| **time < Duration::from_millis(300)).count() >= 4, "{times:?}");
+    assert!(times.iter().filter(|time| **time < Duration::from_secs(1)).count() >= 4, "{times:?}");
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn a_drive_that_vanishes_fails_everything_at_once_and_can_be_detached() {
     assert!((80..=100).contains(&done), "{done} writes before it vanished");
     let began = Instant::now();
     assert!(is_io_error(device.read(0)) && is_io_error(device.write(0)) && device.file.sync_all().is_err());
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     drive.until(|| place.succeeds(&["attached"]).contains("vanished, as was asked for"));
     drop(device);
     let pid = drive.pid();
@@ -148,7 +149,7 @@ fn a_server_that_is_stopped_is_found_and_ended_so_that_nothing_hangs() {
     place.succeeds(&["detach", "--abort", &drive.device]);
     let read = reader.wait_with_output().unwrap();
     assert!(!read.status.success() && String::from_utf8_lossy(&read.stderr).contains("Input/output error"), "{read:?}");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     thread::sleep(Duration::from_millis(100));
     assert_eq!(left_behind(pid), [""; 0]);
 }

@@ -314,6 +314,7 @@ fn no_file_names_a_place_on_one_machine() {
         ".trycmd",
         "Makefile",
         "scripts/test",
+        "scripts/soak",
         "scripts/tools",
         "scripts/picture",
         "scripts/gallery",
@@ -326,26 +327,30 @@ fn no_file_names_a_place_on_one_machine() {
     }
 }
 
-/// A copy of `scripts/test` in a folder of its own, with a `cargo` that prints `output` and ends with `code`:
-/// what the script prints last, and how it ends.
-fn test_script_on(output: &str, code: i32) -> (String, i32) {
+/// A copy of `scripts/test` in a folder of its own, with a `cargo` that prints `output`, as `runner` would, and ends with
+/// `code`: what the script prints last, and how it ends.
+fn test_script_on(runner: &str, output: &str, code: i32) -> (String, i32) {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     fs::create_dir_all(place("scripts")).unwrap();
     fs::create_dir_all(place("bin")).unwrap();
     fs::copy(root().join("scripts/test"), place("scripts/test")).unwrap();
-    fs::write(place("output"), output).unwrap();
-    fs::write(place("bin/cargo"), format!("#!/bin/sh\ncat output\nexit {code}\n")).unwrap();
+    fs::write(place(runner), output).unwrap();
+    let cargo = format!(
+        "#!/bin/sh\ncase \"$*\" in\n'nextest --version') test -e nextest; exit ;;\n*--doc*) exit 0 ;;\nesac\n\
+         cat $1\nexit {code}\n"
+    );
+    fs::write(place("bin/cargo"), cargo).unwrap();
     fs::set_permissions(place("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", place("bin").display(), std::env::var("PATH").unwrap());
     let run = Command::new("bash").arg(place("scripts/test")).env("PATH", path).output().unwrap();
     let said = String::from_utf8(run.stdout).unwrap();
-    (said.strip_prefix(output).unwrap_or(&said).to_owned(), run.status.code().unwrap())
+    (said, run.status.code().unwrap())
 }
 
 #[test]
 fn the_test_script_tells_skipped_tests_from_passed_ones() {
-    let output = "\
+    let by_cargo = "\
 running 3 tests
 test swift ... ok
 test picture ... ok
@@ -368,17 +373,45 @@ running 2 tests
 
 test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 ";
+    let by_nextest = "\
+    Starting 5 tests across 2 binaries (1 test skipped)
+        PASS [   0.012s] (1/4) assay::it swift
+        PASS [   1.234s] (2/4) assay::it picture
+  stdout ───
+
+    running 1 test
+    test picture ... ok
+
+  stderr ───
+    skipped: chromium is not installed
+    skipped: and said twice
+
+        FAIL [   0.010s] (3/4) assay::it wrong
+  stderr ───
+    skipped: said before it failed
+
+        PASS [   0.010s] (4/4) assay-block amounts
+────────────
+     Summary [   1.300s] 4 tests run: 3 passed (1 slow), 1 failed, 1 skipped
+        FAIL [   0.010s] (3/4) assay::it wrong
+error: test run failed
+";
     let expected = "
 skipped picture: chromium is not installed
 skipped 1 marked as ignored
 2 passed, 1 failed, 2 skipped
 ";
-    assert_eq!(test_script_on(output, 101), (expected.to_owned(), 101));
+    for (runner, output, code) in [("test", by_cargo, 101), ("nextest", by_nextest, 100)] {
+        let (said, ended) = test_script_on(runner, output, code);
+        assert!(said.ends_with(expected) && ended == code, "{runner}: {said}");
+        assert!(said.contains("said before it failed"), "{runner}: what a failed test says is shown: {said}");
+        assert!(runner == "test" || !said.contains("running 1 test"), "what a passing one says is in the log: {said}");
+    }
 }
 
 #[test]
 fn the_test_script_fails_where_nothing_could_be_built() {
-    let (said, code) = test_script_on("error: could not compile `assay`\n", 101);
+    let (said, code) = test_script_on("test", "error: could not compile `assay`\n", 101);
     assert!(said.contains("could not be built") && said.ends_with("0 passed, 0 failed, 0 skipped\n"), "{said}");
     assert_eq!(code, 101);
 }

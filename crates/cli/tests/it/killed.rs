@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::support::Place;
-use block::Seed;
 use rusqlite::Connection;
+use testkit::soak;
 
 /// Every kind of step, each so short that the whole takes a fraction of a second.
 const PLAN: &str = r#"
@@ -92,15 +92,14 @@ fn kept(store: &Path) -> Kept {
 
 /// Kills reviews of `target` at random moments of their first `longest`, each time going on with what was begun, until
 /// so many were killed; after each, what was kept before must still be there as it was. The last one is left to end.
-fn kill(place: &Place, target: &[&str], plan: &str, times: u32, longest: Duration) -> Kept {
-    let (mut before, mut killed, mut ended) = (Kept::new(), 0, 0);
+fn kill(place: &Place, target: &[&str], plan: &str, times: usize, longest: Duration) -> Kept {
+    let (mut before, mut killed, mut ended, mut random) = (Kept::new(), 0, 0, soak::random());
     while killed < times {
         let is_cut_off = place.assay(&["runs"]).stdout.contains("unfinished");
         let begin = [&["review", "--plan", plan], target].concat();
         let arguments: &[&str] = if is_cut_off { &["review", "--resume"] } else { &begin };
         let mut child = place.command(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let draw = Seed::new(7).number(u64::from(killed + ended)).get() as f64 / u64::MAX as f64;
-        std::thread::sleep(longest.mul_f64(draw));
+        std::thread::sleep(longest.mul_f64(random.unit()));
         match child.try_wait().unwrap() {
             Some(status) => {
                 let mut said = String::new();
@@ -140,7 +139,7 @@ fn of_run(kept: &Kept, run: i64) -> BTreeMap<(&str, &str, i64), &str> {
 }
 
 #[test]
-fn two_hundred_kills_lose_no_finished_cell_and_change_no_figure() {
+fn kills_lose_no_finished_cell_and_change_no_figure() {
     const DRIVE: &str = "sim:x25-m?capacity.user=1GiB";
     let whole = Place::new();
     let began = Instant::now();
@@ -149,7 +148,7 @@ fn two_hundred_kills_lose_no_finished_cell_and_change_no_figure() {
     let expected = kept(&whole.store());
 
     let cut = Place::new();
-    let kept = kill(&cut, &[DRIVE], &plan(&cut), 200, length.mul_f64(1.1));
+    let kept = kill(&cut, &[DRIVE], &plan(&cut), soak::times(25, 200), length.mul_f64(1.1));
     let runs: Vec<i64> =
         kept.keys().map(|(run, ..)| *run).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
     assert!(!runs.is_empty());
@@ -167,7 +166,7 @@ fn a_review_of_a_file_that_is_killed_goes_on_where_it_was() {
     let whole = Place::new();
     let began = Instant::now();
     whole.succeeds(&[&["review", "--plan", &plan(&whole)], &target[..]].concat());
-    let kept = kill(&place, &target, &plan(&place), 40, began.elapsed());
+    let kept = kill(&place, &target, &plan(&place), soak::times(5, 40), began.elapsed());
     let last = kept.keys().map(|(run, ..)| *run).max().unwrap();
     let cells = of_run(&kept, last);
     assert_eq!(cells.keys().filter(|(step, ..)| *step == "rounds").count(), 18);

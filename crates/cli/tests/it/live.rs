@@ -222,7 +222,7 @@ fn ctrl_c_ends_a_review_whose_view_could_not_be_shown() {
     let status = loop {
         match review.try_wait().unwrap() {
             Some(status) => break status,
-            None if asked.elapsed() > Duration::from_secs(10) => {
+            None if asked.elapsed() > testkit::PATIENCE => {
                 review.kill().unwrap();
                 panic!("the review takes no notice");
             }

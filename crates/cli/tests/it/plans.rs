@@ -6,6 +6,7 @@ use crate::support::Place;
 use lab::plan::{Action, Axis, Length, Plan, catalog, parse};
 use lab::{Metric, Outcome, recall};
 use store::{RunId, Store};
+use testkit::soak;
 
 /// A small drive that is soon written once.
 const DRIVE: &str = "sim:x25-m?capacity.user=1GiB";
@@ -81,9 +82,12 @@ fn has_figures(outcome: &Outcome) {
     }
 }
 
-/// Does the same with each plan that is built in, a few side by side.
-fn each(work: impl Fn(&'static str, &Plan) + Sync) {
-    let left = Mutex::new(plans(false));
+/// Does the same with these plans, a few side by side.
+fn each(
+    plans: impl IntoIterator<Item = (&'static str, Plan), IntoIter: Send>,
+    work: impl Fn(&'static str, &Plan) + Sync,
+) {
+    let left = Mutex::new(plans.into_iter());
     let next = || left.lock().expect("no work is done while it is held").next();
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -98,15 +102,15 @@ fn each(work: impl Fn(&'static str, &Plan) + Sync) {
 
 #[test]
 fn every_plan_gives_its_figures_on_a_simulated_drive() {
-    each(|name, plan| {
+    each(plans(false), |name, plan| {
         let target = if sweeps(plan, "rig") { ARRAY } else { DRIVE };
         has_figures(&review(name, &[target]));
     });
 }
 
-/// Does the same with each plan that tries things and can be carried out here, one after another: they share the kernel.
-fn each_with_trials(work: impl Fn(&'static str)) {
-    for (name, plan) in plans(true) {
+/// Does the same with plans that try things and can be carried out here, one after another: they share the kernel.
+fn some_with_trials(work: impl Fn(&'static str)) {
+    for (name, plan) in soak::some(plans(true).collect(), 1) {
         match lacks(&plan) {
             Some(lacking) => println!("skipped: {name}: {lacking}"),
             None => work(name),
@@ -116,17 +120,17 @@ fn each_with_trials(work: impl Fn(&'static str)) {
 
 #[test]
 fn every_plan_with_trials_gives_their_figures_on_an_attached_drive() {
-    each_with_trials(|name| has_figures(&review(name, &[DRIVE])));
+    some_with_trials(|name| has_figures(&review(name, &[DRIVE])));
 }
 
 #[test]
 fn every_plan_with_trials_gives_their_figures_on_a_file() {
-    each_with_trials(|name| has_figures(&review(name, &["./new.bin", "--size", "1g"])));
+    some_with_trials(|name| has_figures(&review(name, &["./new.bin", "--size", "1g"])));
 }
 
 #[test]
 fn every_plan_gives_its_figures_on_a_file_unless_it_varies_what_a_file_has_not() {
-    each(|name, plan| {
+    each(soak::some(plans(false).collect(), 2), |name, plan| {
         let target = ["./new.bin", "--size", "64m"];
         if sweeps(plan, "") {
             let said = Place::new().refuses(&[&["review", "--quick", "--plan", name], &target[..]].concat());

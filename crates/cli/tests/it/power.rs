@@ -108,7 +108,7 @@ fn a_review_that_goes_on_with_its_meter_has_the_same_rest() {
     let mut child = place.command(&arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
     let begun = std::time::Instant::now();
     while !meter.heard().iter().any(|line| line == "READ?") || begun.elapsed().as_millis() < 3_500 {
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
     child.wait().unwrap();

@@ -375,7 +375,7 @@ fn what_ctrl_c_cut_short_is_measured_again_whole_when_the_review_is_resumed() {
     let mut child = place.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut words = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(words.any(|line| line.unwrap().trim() == "Read"), "the program ended early");
-    std::thread::sleep(Duration::from_secs(1));
+    std::thread::sleep(Duration::from_millis(300));
     rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let rest: Vec<String> = words.map_while(Result::ok).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");

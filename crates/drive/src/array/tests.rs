@@ -1,6 +1,7 @@
 //! Where data is, what members are asked to do for it, and in which order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use testkit::Random;
 
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
@@ -43,15 +44,6 @@ fn places(steps: &[Step], op: Op) -> BTreeSet<(u32, u64)> {
     distinct
 }
 
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
-}
-
 const EVERY: [(Level, u32, u64); 9] = [
     (Level::None, 1, 1),
     (Level::Raid0, 1, 1),
@@ -91,7 +83,7 @@ fn parity_goes_around_and_data_follows_it() {
 
 #[test]
 fn a_request_touches_exactly_the_places_of_its_sectors() {
-    let mut numbers = Numbers(1);
+    let mut numbers = Random::new(1);
     for (level, members, _) in EVERY {
         let layout = layout(level, members, 10);
         for _ in 0..500 {
@@ -144,7 +136,7 @@ fn a_partial_stripe_is_read_as_little_as_can_be_and_a_full_one_not_at_all() {
 /// Whatever is written: all of it and the parity over it, once, after reads that suffice for the parity.
 #[test]
 fn parity_is_always_right() {
-    let mut numbers = Numbers(2);
+    let mut numbers = Random::new(2);
     for members in [3, 4, 5, 8] {
         let layout = layout(Level::Raid5, members, 10);
         for _ in 0..1_000 {

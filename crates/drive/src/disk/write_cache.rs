@@ -208,11 +208,8 @@ mod tests {
     /// Any writes, forgettings and takings leave what a plain array of sectors says.
     #[test]
     fn the_cache_holds_what_an_array_of_sectors_holds() {
-        let mut state = 7_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut random = testkit::Random::new(7);
+        let mut random = |below: u64| random.below(below);
         let (mut cache, mut plain) = (WriteCache::new(10_000, 1_000), vec![false; 600]);
         for _ in 0..5_000 {
             let first = random(500);

@@ -208,11 +208,8 @@ mod tests {
     /// Counts that fall at random, victims taken now and then: the choice is always a minimum.
     #[test]
     fn the_choice_is_always_a_block_with_the_fewest_valid_pages() {
-        let mut state = 9_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((state >> 33) as usize) % below
-        };
+        let mut random = testkit::Random::new(9);
+        let mut random = |below: usize| random.place(below);
         let mut counts = vec![128_u16; 500];
         let mut candidates = Fewest::new();
         for step in 0..400_000 {

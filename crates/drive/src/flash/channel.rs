@@ -218,11 +218,8 @@ mod tests {
     /// Any order of bookings gives spans that are apart, and each the earliest gap there was for its die.
     #[test]
     fn no_two_bookings_overlap_and_none_waits_without_need() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut random = testkit::Random::new(1);
+        let mut random = |below: u64| random.below(below);
         let (mut channel, mut taken, mut last) = (Channel::new(4), vec![false; 60_000], [0; 4]);
         for _ in 0..2_000 {
             let (die, length) = (random(4) as usize, 1 + random(9));

@@ -24,11 +24,8 @@ fn geometry(blocks: u32) -> Geometry {
 
 /// A stream of pseudo-random numbers, good enough for addresses.
 fn random(seed: u64) -> impl FnMut(u32) -> u32 {
-    let mut state = block::Seed::new(seed).split("pages").get();
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (((state >> 32) * u64::from(below)) >> 32) as u32
-    }
+    let mut random = testkit::Random::new(block::Seed::new(seed).split("pages").get());
+    move |below| random.below(below.into()) as u32
 }
 
 impl Mapping {

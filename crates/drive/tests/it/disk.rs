@@ -1,11 +1,11 @@
 //! What a whole simulated disk promises: by property, by arithmetic, and beside its data sheet.
 
 use crate::support;
-use crate::support::Numbers;
 use assay_drive::disk::{CacheSpec, DiskDrive, DiskSpec, SpindleSpec};
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
 use block::{Bytes, Lba, Nanos, Op, Power, Request, Tag};
+use testkit::Random;
 
 fn spec(name: &str) -> DiskSpec {
     let Spec::Disk(spec) = Preset::find(name).unwrap().spec else { panic!("{name} is not a disk") };
@@ -24,7 +24,7 @@ fn uncached(spec: DiskSpec) -> DiskSpec {
 const DISKS: [&str; 5] = ["maxtor-160", "nearline-7200", "raptor-150", "seagate-7200.11", "st320lt020"];
 
 /// Any mix of reads, writes, durable writes, trims and flushes of 1 to 300 sectors, half of them near each other.
-fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
+fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
     let (op, durable) = match numbers.below(100) {
         0..45 => (Op::Read, false),
         45..85 => (Op::Write, false),
@@ -40,7 +40,7 @@ fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
 /// Keeps `depth` requests in flight, with pauses now and then; the completions' times and tags, and the counters.
 fn story(drive: &mut DiskDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
     let pause =
-        |numbers: &mut Numbers| Nanos::from_nanos(if numbers.below(8) == 0 { numbers.below(90_000_000) } else { 0 });
+        |numbers: &mut Random| Nanos::from_nanos(if numbers.below(8) == 0 { numbers.below(90_000_000) } else { 0 });
     support::story(drive, any_request, pause, seed, requests, depth)
 }
 
@@ -81,7 +81,7 @@ fn keep(drive: &mut DiskDrive, depth: u32, count: u64, mut request: impl FnMut(u
 
 /// Random requests of 4 KiB over the whole disk; requests a second and the longest.
 fn random(drive: &mut DiskDrive, op: Op, depth: u32, count: u64) -> (f64, Nanos) {
-    let (mut numbers, blocks) = (Numbers(depth.into()), drive.shape().capacity.sectors() / 8);
+    let (mut numbers, blocks) = (Random::new(depth.into()), drive.shape().capacity.sectors() / 8);
     keep(drive, depth, count, |_| Request::new(op, Lba::new(numbers.below(blocks) * 8), 8))
 }
 
@@ -226,7 +226,7 @@ fn a_queue_in_order_of_position_doubles_random_reads_and_starves_none() {
 fn a_command_that_has_waited_too_long_goes_first() {
     let longest = |age_limit| {
         let mut drive = DiskDrive::new(DiskSpec { age_limit, ..spec("seagate-7200.11") });
-        let mut numbers = Numbers(3);
+        let mut numbers = Random::new(3);
         // All but one stay near the first track; that one lies at the other end.
         let far = drive.shape().capacity.sectors() - 8;
         let request = |index: u64| if index == 40 { read(far, 8) } else { read(numbers.below(400_000) * 8, 8) };
@@ -276,7 +276,7 @@ fn what_was_written_is_not_answered_from_what_was_read_before() {
 fn the_write_cache_takes_a_burst_and_then_goes_at_the_platters_pace() {
     let spec = spec("st320lt020");
     let mut drive = DiskDrive::new(spec);
-    let mut numbers = Numbers(1);
+    let mut numbers = Random::new(1);
     let mut next = || write(numbers.below(spec.platters.sectors / 8) * 8, 8);
     let fits = u64::from(spec.cache.write_extents);
     for index in 0..fits {
@@ -308,7 +308,7 @@ fn a_flush_and_a_durable_write_wait_for_the_platters() {
     assert!(ask(&mut drive, [Request::FLUSH]) < Nanos::from_micros(100), "all is there");
     let durable = ask(&mut drive, [Request { durable: true, ..write(0, 8) }]);
     assert!(durable > spec.write_seek.track, "the platters answer: {durable}");
-    let mut scattered = Numbers(1);
+    let mut scattered = Random::new(1);
     ask(&mut drive, (0..100).map(|_| write(scattered.below(1 << 31), 8)));
     let flushed = ask(&mut drive, [Request::FLUSH]);
     assert!(flushed > Nanos::from_millis(200), "a hundred places take their time: {flushed}");
@@ -328,7 +328,7 @@ fn an_idle_disk_writes_what_waits() {
 #[test]
 fn reads_are_served_while_the_write_cache_is_full() {
     let mut drive = disk("st320lt020");
-    let mut numbers = Numbers(4);
+    let mut numbers = Random::new(4);
     let far = drive.shape().capacity.sectors() / 8;
     let request = |index: u64| {
         let sector = numbers.below(far) * 8;

@@ -1,11 +1,11 @@
 //! What a whole simulated flash drive promises: by property, and beside its data sheet.
 
 use crate::support;
-use crate::support::Numbers;
 use assay_drive::flash::{FlashDrive, FlashSpec};
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Tag};
+use testkit::Random;
 
 /// The X25-M's parts around a smaller capacity, so that it is soon full.
 fn small(capacity: Bytes) -> FlashSpec {
@@ -14,7 +14,7 @@ fn small(capacity: Bytes) -> FlashSpec {
 }
 
 /// Any mix of reads, writes, trims and flushes of 1 to 300 sectors.
-fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
+fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
     let op = match numbers.below(100) {
         0..40 => Op::Read,
         40..90 => Op::Write,
@@ -99,7 +99,7 @@ fn stream(drive: &mut FlashDrive, op: Op, bytes: Bytes, depth: u64, count: u64) 
 
 /// Random reads of 4 KiB among the first 2 GB, which were written; requests a second.
 fn random_reads(drive: &mut FlashDrive, depth: u64, count: u64) -> f64 {
-    let (began, mut numbers) = (drive.now(), Numbers(1));
+    let (began, mut numbers) = (drive.now(), Random::new(1));
     let mut submit = |drive: &mut FlashDrive, at| {
         drive.submit(at, Tag(0), Request::new(Op::Read, Lba::new(numbers.below(488_000) * 8), 8))
     };

@@ -36,12 +36,8 @@ fn in_order(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes) -> f64 {
 
 /// Requests of 4 KiB anywhere in the first `span`; requests a second.
 fn scattered(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64) -> f64 {
-    let (pages, mut state) = (span.div(Bytes::from_kib(4)), 42_u64);
-    let next = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let page = (u128::from(state) * u128::from(pages)) >> 64;
-        Request::new(op, Lba::new(page as u64 * 8), 8)
-    };
+    let (pages, mut random) = (span.div(Bytes::from_kib(4)), testkit::Random::new(42));
+    let next = |_| Request::new(op, Lba::new(random.below(pages) * 8), 8);
     run(drive, depth, count, next) / 4096.0
 }
 

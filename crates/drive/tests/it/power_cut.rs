@@ -124,11 +124,8 @@ fn a_power_cut_in_the_past_is_our_own_bug() {
 /// Writes, reads, trims and flushes at random, with power cuts between; all that was lost.
 fn story(seed: u64) -> (Vec<Lost>, u64, Nanos) {
     let mut drive = drive("?power.boot=1ms");
-    let mut state = Seed::new(seed).split("requests").get();
-    let mut below = |limit: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % limit
-    };
+    let mut random = testkit::Random::new(Seed::new(seed).split("requests").get());
+    let mut below = |limit: u64| random.below(limit);
     let (mut unflushed, mut all) = (BTreeSet::new(), Vec::new());
     for _ in 0..30_000 {
         match below(1_000) {

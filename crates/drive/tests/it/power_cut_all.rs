@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::Numbers;
 use assay_drive::preset::Preset;
 use assay_drive::{Device, Drive, Lost};
 use block::{Lba, Nanos, Op, Request, Seed, Tag};
+use testkit::Random;
 
 /// Drives with something to lose.
 const VOLATILE: &[&str] = &[
@@ -21,7 +21,7 @@ const VOLATILE: &[&str] = &[
 /// A drive that is written to, and what of that may be lost.
 struct Written {
     drive: Device,
-    numbers: Numbers,
+    numbers: Random,
     in_flight: BTreeMap<u32, Request>,
     next: u32,
     /// The last write of each sector that no flush covers.
@@ -36,7 +36,7 @@ impl Written {
         let drive = Preset::find(name).unwrap_or_else(|error| panic!("{name}: {error}")).build();
         Self {
             drive,
-            numbers: Numbers(seed.get()),
+            numbers: Random::new(seed.get()),
             in_flight: BTreeMap::new(),
             next: 0,
             dirty: BTreeMap::new(),

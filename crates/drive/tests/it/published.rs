@@ -2,10 +2,10 @@
 //!
 //! What was fitted to what is in docs/models-sata.md. Drives are small and fresh here unless it matters.
 
-use crate::support::Numbers;
 use assay_drive::preset::Preset;
 use assay_drive::{Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use testkit::Random;
 
 /// So much of a drive is written and used.
 const SPAN: Bytes = Bytes::from_mib(512);
@@ -41,7 +41,7 @@ impl Load {
 
     /// Requests a second for `count` of them, within the first `span`.
     fn iops(&self, drive: &mut Device, span: Bytes, count: u64) -> f64 {
-        let (mut numbers, mut index, places) = (Numbers(3), 0, span.div(self.size));
+        let (mut numbers, mut index, places) = (Random::new(3), 0, span.div(self.size));
         let mut submit = |drive: &mut Device, at| {
             let place = if self.random { numbers.below(places) } else { index % places };
             index += 1;

@@ -1,11 +1,11 @@
 //! What whole arrays and rigs promise: by property, and beside the published array of sixteen drives.
 
 use crate::support;
-use crate::support::Numbers;
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::rig::{Limit, Part};
 use assay_drive::{Counters, Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use testkit::Random;
 
 /// A rig of small drives in which every part costs something.
 fn rig(level: &str, drives: u32) -> Device {
@@ -21,7 +21,7 @@ fn rig(level: &str, drives: u32) -> Device {
 const LEVELS: [(&str, u32); 6] = [("none", 1), ("raid0", 4), ("raid1", 2), ("raid5", 3), ("raid5", 5), ("raid10", 4)];
 
 /// Any mix of reads, writes, trims and flushes of 1 to 700 sectors.
-fn any_request(numbers: &mut Numbers, capacity: Bytes) -> Request {
+fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
     let op = match numbers.below(100) {
         0..45 => Op::Read,
         45..90 => Op::Write,
@@ -67,7 +67,7 @@ fn one_seed_tells_one_story_and_a_clone_tells_it_too() {
 fn asking_more_often_changes_nothing() {
     for (level, drives) in LEVELS {
         let tell = |step: Option<Nanos>| {
-            let (mut drive, mut numbers, mut told) = (rig(level, drives), Numbers(5), Vec::new());
+            let (mut drive, mut numbers, mut told) = (rig(level, drives), Random::new(5), Vec::new());
             let capacity = drive.shape().capacity;
             for tag in 0..300 {
                 drive.submit(Nanos::ZERO, Tag(tag), any_request(&mut numbers, capacity));
@@ -140,7 +140,7 @@ const DEPTH: u32 = 8;
 
 impl Profile {
     /// The next request of a worker whose last one ended at `at`.
-    fn next(&self, numbers: &mut Numbers, at: &mut u64, capacity: u64) -> Request {
+    fn next(&self, numbers: &mut Random, at: &mut u64, capacity: u64) -> Request {
         let mut roll = numbers.below(100);
         let chosen = self.sizes.iter().find(|(_, share)| {
             let here = roll < *share;
@@ -161,7 +161,7 @@ impl Profile {
 /// Four workers on `rig`: requests a second, bytes a second, and what limits it, after as many to settle.
 fn iometer(rig: &mut Device, profile: &Profile) -> (f64, f64, Limit) {
     const COUNT: u32 = 30_000;
-    let (mut numbers, capacity) = (Numbers(7), rig.shape().capacity.get());
+    let (mut numbers, capacity) = (Random::new(7), rig.shape().capacity.get());
     let mut places: Vec<u64> = (0..u64::from(WORKERS)).map(|worker| (capacity / 4 * worker) >> 12 << 12).collect();
     let mut submit = |rig: &mut Device, now, tag: u32| {
         let place = &mut places[(tag / DEPTH) as usize];

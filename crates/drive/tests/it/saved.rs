@@ -1,9 +1,9 @@
 //! A drive that was written down and read again goes on as if nothing had been.
 
-use crate::support::Numbers;
 use assay_drive::preset::Preset;
 use assay_drive::{Counters, Device, Drive, Health, Lost};
 use block::{Completion, Lba, Nanos, Op, Request, Seed, Tag};
+use testkit::Random;
 
 /// Drives of every kind; of two, so little that blocks must be emptied.
 const DRIVES: &[&str] = &[
@@ -24,7 +24,7 @@ const DRIVES: &[&str] = &[
 /// A drive at work: requests of every kind, so many of them in flight.
 struct AtWork {
     drive: Device,
-    numbers: Numbers,
+    numbers: Random,
     in_flight: u32,
     next: u32,
 }
@@ -34,7 +34,7 @@ type Seen = (Vec<Completion>, Lost, Counters, Health);
 
 impl AtWork {
     fn new(drive: Device, seed: Seed) -> Self {
-        Self { drive, numbers: Numbers(seed.get()), in_flight: 0, next: 0 }
+        Self { drive, numbers: Random::new(seed.get()), in_flight: 0, next: 0 }
     }
 
     fn request(&mut self) -> Request {
@@ -93,7 +93,7 @@ fn a_drive_saved_at_any_moment_goes_on_as_one_that_never_was() {
             let drive: Device = postcard::from_bytes(&written).unwrap();
             assert!(drive.spec() == preset.spec, "{name}");
             assert!(written == postcard::to_allocvec(&drive).unwrap(), "{name}: what was read is written the same");
-            let other = AtWork { drive, numbers: Numbers(one.numbers.0), ..one };
+            let other = AtWork { drive, numbers: one.numbers.clone(), ..one };
             let (one, other) = (one.go_on(), other.go_on());
             assert!(one == other, "{name}, {seed:?}: {:?} and {:?}", one.1, other.1);
         }

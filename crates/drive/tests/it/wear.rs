@@ -15,10 +15,9 @@ fn build(name: &str) -> Device {
 /// Writes `count` requests of 1 to 24 sectors all over the drive, eight at a time; the time of the last completion.
 fn scatter(drive: &mut Device, count: u64) -> Nanos {
     let sectors = drive.shape().capacity.sectors() - 24;
-    let mut state = 5_u64;
+    let mut random = testkit::Random::new(5);
     for index in 0..count {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let request = Request::new(Op::Write, Lba::new((state >> 20) % sectors), 1 + (state >> 8 & 31) as u32 % 24);
+        let request = Request::new(Op::Write, Lba::new(random.below(sectors)), 1 + random.below(24) as u32);
         if index >= 8 {
             drive.complete(Nanos::MAX).expect("a request is completed, if only by being turned down");
         }

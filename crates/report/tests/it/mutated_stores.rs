@@ -15,6 +15,7 @@ use lab::plan::{Length, parse};
 use lab::{Environment, Session, Silent, Simulated, recall};
 use rusqlite::Connection;
 use store::{Filter, NewRun, RunId, State, Store};
+use testkit::Random;
 
 const PLAN: &str = "name = \"short\"\ntitle = \"Short\"\nrepeats = 2\n[[step]]\nname = \"read\"\nrw = \"randrw\"\n\
     number_ios = 40\nsize = \"1m\"\nsweep.bs = [\"4k\", \"16k\"]\n[[step]]\nname = \"wear\"\ndo = \"condition\"\n\
@@ -98,19 +99,6 @@ fn tried(what: &str, bytes: &[u8], tamper: impl FnOnce(&Path)) -> Option<String>
     panicked.or_else(|| is_changed.then(|| "the file was changed".to_owned())).map(|why| format!("{what}: {why}"))
 }
 
-/// A generator of changes, each from its seed.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, most: usize) -> usize {
-        // Source: S. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016, §3.
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % most
-    }
-}
-
 fn told(wrong: Vec<String>) {
     assert!(wrong.is_empty(), "{} of the changes:\n{}", wrong.len(), wrong.join("\n"));
 }
@@ -118,15 +106,15 @@ fn told(wrong: Vec<String>) {
 #[test]
 fn a_store_with_changed_bytes_is_read_or_refused() {
     let wrong = (1..=CASES).filter_map(|seed| {
-        let (mut draws, mut bytes) = (Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), STORE.clone());
+        let (mut draws, mut bytes) = (Random::new(seed), STORE.clone());
         let length = bytes.len();
-        match draws.below(4) {
+        match draws.place(4) {
             // The header and the schema decide most.
-            0 => (0..4).for_each(|_| bytes[draws.below(8192)] = draws.below(256) as u8),
-            1 => (0..16).for_each(|_| bytes[draws.below(length)] = [0, 1, 0x7f, 0x80, 0xff][draws.below(5)]),
-            2 => bytes.truncate(draws.below(length)),
+            0 => (0..4).for_each(|_| bytes[draws.place(8192)] = draws.place(256) as u8),
+            1 => (0..16).for_each(|_| bytes[draws.place(length)] = [0, 1, 0x7f, 0x80, 0xff][draws.place(5)]),
+            2 => bytes.truncate(draws.place(length)),
             _ => {
-                let (from, onto) = (draws.below(length / 4096) * 4096, draws.below(length / 4096) * 4096);
+                let (from, onto) = (draws.place(length / 4096) * 4096, draws.place(length / 4096) * 4096);
                 bytes.copy_within(from..from + 4096, onto);
             }
         }
@@ -199,7 +187,7 @@ fn a_store_with_figures_out_of_range_is_read_or_refused() {
 #[test]
 fn a_store_with_texts_out_of_range_is_read_or_refused() {
     let wrong = (1..=CASES).filter_map(|seed| {
-        let mut draws = Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut draws = Random::new(seed);
         let columns = [
             ("measurement", "workload"),
             ("measurement", "drive"),
@@ -207,9 +195,9 @@ fn a_store_with_texts_out_of_range_is_read_or_refused() {
             ("run", "environment"),
             ("run", "plan_text"),
         ];
-        let (table, column) = columns[draws.below(columns.len())];
+        let (table, column) = columns[draws.place(columns.len())];
         let number =
-            ["0", "-1", "1", "18446744073709551615", "4294967296", "9007199254740993", "1e308", "0.1"][draws.below(8)];
+            ["0", "-1", "1", "18446744073709551615", "4294967296", "9007199254740993", "1e308", "0.1"][draws.place(8)];
         let what = format!("seed {seed}: {column} with {number}");
         tried(&what, &STORE, |path| {
             let file = Connection::open(path).unwrap();
@@ -224,7 +212,7 @@ fn a_store_with_texts_out_of_range_is_read_or_refused() {
             if starts.is_empty() {
                 return;
             }
-            let at = starts[draws.below(starts.len())];
+            let at = starts[draws.place(starts.len())];
             let end = at + text[at..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - at);
             let changed = format!("{}{number}{}", &text[..at], &text[end..]);
             file.execute(&format!("UPDATE {table} SET {column} = ?1"), [changed]).unwrap();
@@ -237,19 +225,19 @@ fn a_store_with_texts_out_of_range_is_read_or_refused() {
 #[test]
 fn a_store_with_sealed_nonsense_is_read_or_refused() {
     let wrong = (1..=CASES).filter_map(|seed| {
-        let mut draws = Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let column = ["read_latency", "write_latency", "series"][draws.below(3)];
+        let mut draws = Random::new(seed);
+        let column = ["read_latency", "write_latency", "series"][draws.place(3)];
         tried(&format!("seed {seed}: {column}"), &STORE, |path| {
             let file = Connection::open(path).unwrap();
             let sql = format!("SELECT {column} FROM measurement ORDER BY length({column}) DESC");
             let mut bytes: Vec<u8> = file.query_row(&sql, [], |row| row.get(0)).unwrap();
             bytes.truncate(bytes.len() - 8);
-            for _ in 0..=draws.below(3) {
+            for _ in 0..=draws.place(3) {
                 let length = bytes.len();
                 // What stands first decides most: totals, extremes, the limits of the histogram.
-                let most = if draws.below(2) == 0 { length.min(80) } else { length };
-                let at = draws.below(most);
-                bytes[at] = [0, 1, 0x7f, 0x80, 0xff][draws.below(5)];
+                let most = if draws.place(2) == 0 { length.min(80) } else { length };
+                let at = draws.place(most);
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff][draws.place(5)];
             }
             file.execute(&format!("UPDATE measurement SET {column} = ?1"), [sealed(bytes)]).unwrap();
         })

@@ -12,7 +12,7 @@ use attach::loop_device::LoopDevice;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::preset::Preset;
 use testkit::process::{again, done_apart};
-use testkit::until;
+use testkit::{soak, until};
 use workload::TraceReader;
 
 fn boot() -> &'static dyn Experiment {
@@ -67,7 +67,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
         return;
     }
     let folder = folder();
-    for bus in ["ahci", "virtio", "nvme"] {
+    for bus in soak::some(vec!["ahci", "virtio", "nvme"], 1) {
         let size = Bytes::from_mib(64);
         let stage = Stage::file(over(&folder.path().join("disk"), size), size, Arc::default());
         let trial = run(&micro(&[("bus", bus)]), &stage).unwrap();
@@ -169,8 +169,10 @@ fn a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept() {
 
 /// Builds a Debian, which takes minutes. Its papers go to the folder that `ASSAY_BOOT_PAPERS` names.
 #[test]
-#[ignore = "builds a Debian and boots it in an emulated processor, which takes minutes"]
 fn a_debian_boots_from_an_attached_drive_and_tells_what_it_spent_its_time_on() {
+    if !soak::is_whole() {
+        return skip("it builds a Debian and boots it in an emulated processor, which takes minutes: make soak");
+    }
     let preset = std::env::var("ASSAY_BOOT_DRIVE").unwrap_or("x25-m?capacity.user=1GiB".to_owned());
     let choices = told(&[("accel", "tcg"), ("trace", "yes"), ("memory", "512MiB")]);
     if !can(&choices) {

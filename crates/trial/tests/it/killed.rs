@@ -11,7 +11,7 @@ use assay_trial::Aftermath;
 use block::Bytes;
 use tempfile::TempDir;
 use testkit::process::again;
-use testkit::{PATIENCE, until};
+use testkit::{PATIENCE, soak, until};
 
 /// What the process that is to be killed does, and in which folder on a file; on an attached drive without one.
 const TOLD: &str = "ASSAY_TEST_TRIAL";
@@ -119,9 +119,9 @@ fn a_trial_that_is_killed_takes_its_programs_with_it() {
     killed("cross-check fs=ext4 scheduler=bfq size=128MiB runtime=2s", |own| runs(&["fio", "--rw=randread", own]));
 }
 
-/// How many trials are killed, and how many are under way at the same time.
+/// At how many moments trials are killed at most, and how many are under way at the same time.
 const KILLS: u32 = 24;
-const ABREAST: u32 = 4;
+const ABREAST: usize = 4;
 
 /// Half of the trials have a stage of their own over a file, the others an attached drive. The moments lie closer at the
 /// beginning, where stages are made and programs started, than later, where they work.
@@ -131,9 +131,10 @@ fn a_trial_leaves_nothing_whenever_it_is_killed() {
         return;
     }
     let moment = |number: u32| Duration::from_millis(7) * number.pow(2);
-    let several = |first: u32| {
-        let numbers = (first..KILLS).step_by(ABREAST as usize);
-        numbers.map(|number| killed_after(moment(number), number % 8 < 4)).collect::<Vec<_>>()
+    let numbers = soak::some((0..KILLS).collect(), 8);
+    let several = |first: usize| {
+        let own = numbers.iter().skip(first).step_by(ABREAST);
+        own.map(|number| killed_after(moment(*number), number % 8 < 4)).collect::<Vec<_>>()
     };
     let all: Vec<(u32, TempDir)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..ABREAST).map(|first| scope.spawn(move || several(first))).collect();

@@ -31,7 +31,7 @@ pages! {
     what_is_attached_is_as_the_page_says: "docs/attach.md", attach::page;
     every_example_of_the_page_on_serving_runs: "docs/serve.md", serve::page;
     every_example_of_the_page_on_figures_runs: "docs/calibration.md", figures::page;
-    every_example_of_the_page_on_workloads_runs: "docs/workloads.md", as_it_stands;
+    every_example_of_the_page_on_workloads_runs: "docs/workloads.md", workloads;
     every_example_of_the_page_on_method_runs: "docs/method.md", as_it_stands;
     every_example_of_the_page_on_plans_runs: "docs/plans.md", plans;
     every_example_of_the_page_on_file_systems_runs: "docs/file-systems.md", file_systems;
@@ -87,6 +87,19 @@ fn reviews(shell: &Shell, block: &Block) {
     };
     let text = format!("assay review --quick --plan example.toml 'sim:{drive}'");
     shell.runs(&Block { at: block.at.clone(), kind: "sh".to_owned(), text });
+}
+
+/// The page on workloads, on drives that are soon made.
+fn workloads(page: Page) {
+    const INSTEAD: [Instead; 3] = [
+        ("sim:x25-m ", "'sim:x25-m?capacity.user=4GiB' "),
+        ("sim:ssd-320 ", "'sim:ssd-320?capacity.user=4GiB' "),
+        ("sim:intel-520 ", "'sim:intel-520?capacity.user=4GiB' "),
+    ];
+    let shell = Shell::new(&INSTEAD);
+    page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
+    page.of_kind("toml").iter().for_each(|block| reviews(&shell, block));
+    assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
 
 /// The page on plans: those of what stands above a drive need one that is attached.

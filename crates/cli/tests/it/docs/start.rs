@@ -65,7 +65,10 @@ pub fn readme(page: Page) {
             other("bash", &["-n", &format!("{root}/{script}")]);
         }
         let script = std::fs::read_to_string(format!("{root}/scripts/test")).unwrap();
-        assert!(script.contains("cargo test --workspace"), "every crate is tested");
+        assert!(
+            script.contains("cargo nextest run \"${what[@]}\"") && script.contains("what=(--workspace "),
+            "every crate is tested"
+        );
     }
     assert_eq!(shell.unused(&page), [""; 0], "the page does not say what is to be replaced");
 }
@@ -176,12 +179,14 @@ fn guarded(shell: &Shell, block: &Block) {
 
 /// A block that goes on with what Ctrl-C has cut off.
 fn cut_off(shell: &Shell, block: &Block) {
-    let plan = format!("name = \"long\"\n{STEPS}").replace("number_ios = 500", "runtime = \"2s\"\nrepeats = 1");
+    // By count, so that nothing goes on while the review is stopped and looked at.
+    let plan = format!("name = \"long\"\n{STEPS}").replace("number_ios = 500", "number_ios = 50_000\nrepeats = 1");
     std::fs::write(shell.place.path("long.toml"), plan).unwrap();
     let cut = shell.types(
         "assay review ./scratch.bin --plan long.toml &\n\
-         until [ \"$(assay show last --format csv 2>&1 | grep --count iodepth=1)\" -gt 0 ]; do sleep 0.1; done\n\
-         kill -INT $!; wait $!",
+         until [ \"$(assay show last --format csv 2>&1 | grep --count iodepth=1)\" -gt 0 ]; do\n\
+         kill -CONT $!; sleep 0.1; kill -STOP $!; done\n\
+         kill -INT $!; kill -CONT $!; wait $!",
     );
     assert_eq!(cut.code, Some(130), "{}", cut.err);
     assert!(cut.err.contains("--resume"), "{}", cut.err);
@@ -196,11 +201,13 @@ pub fn introduction(page: Page) {
         ("--iodepth=32 --runtime=10s", "--iodepth=32 --runtime=1s"),
         ("replicate solid-data", "replicate ocaholic-x25m"),
         ("--figures solid-data", "--figures small.toml --rounds 1"),
-        ("assay serve ", "timeout --signal=INT --preserve-status 2 assay serve --listen 127.0.0.1:0 "),
+        ("assay serve ", "serve assay serve --listen 127.0.0.1:0 "),
     ];
     let shell = Shell::new(&INSTEAD);
     std::fs::write(shell.place.path("short.toml"), format!("name = \"short\"\n{STEPS}")).unwrap();
     shell.place.small_review();
+    // A server, which is asked to end once it has said where it is.
+    shell.program("serve", "\"$@\" > link & until [ -s link ]; do sleep 0.1; done; cat link; kill -INT $!; wait $!");
     for block in page.of_kind("sh") {
         for line in block.text.lines() {
             let line = Block { at: block.at.clone(), kind: block.kind.clone(), text: format!("{line}\n") };

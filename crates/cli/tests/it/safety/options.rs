@@ -8,14 +8,13 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::Place;
 use testkit::loops::{LoopDevice, Mounted};
-use testkit::{attempt, needs};
-
-/// How long a command may take that should be refused at once, or do little.
-const PATIENCE: Duration = Duration::from_secs(60);
+use testkit::{PATIENCE, attempt, needs, soak};
 
 /// What the words in the help look like that stand for a path.
 const PATHS: [&str; 10] =
@@ -26,11 +25,11 @@ const PATHS: [&str; 10] =
 const LINES: &[&str] = &[
     "review {} --plan tiny.toml",
     "review sim:{} --plan tiny.toml",
-    "review sim:x25-m --plan {}",
-    "review sim:x25-m --plan tiny.toml --out {}",
-    "review sim:x25-m --plan tiny.toml --metrics {}",
-    "review sim:x25-m --plan tiny.toml --allow-path {}",
-    "review sim:x25-m --plan tiny.toml --power csv:{}",
+    "review sim:x25-m?capacity.user=256MiB --plan {}",
+    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --out {}",
+    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --metrics {}",
+    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --allow-path {}",
+    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --power csv:{}",
     "review b.bin --size=1m --plan tiny.toml --destroy-data {}",
     "run {} --rw=write --number_ios=1",
     "run sim:{} --rw=write --number_ios=1",
@@ -38,11 +37,11 @@ const LINES: &[&str] = &[
     "run job.fio {} --number_ios=1",
     "run job.fio {}",
     "run c.bin --size=1m --rw=write --destroy-data {}",
-    "run sim:x25-m --number_ios=1 --record {}",
-    "run sim:x25-m --number_ios=1 --read_iolog {}",
-    "run job.fio sim:x25-m --log-dir {}",
-    "run job.fio sim:x25-m --allow-path {}",
-    "run {}.fio sim:x25-m",
+    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --record {}",
+    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --read_iolog {}",
+    "run job.fio sim:x25-m?capacity.user=256MiB --log-dir {}",
+    "run job.fio sim:x25-m?capacity.user=256MiB --allow-path {}",
+    "run {}.fio sim:x25-m?capacity.user=256MiB",
     "import {}",
     "import job.fio --output {}",
     "import job.fio --allow-path {}",
@@ -58,10 +57,10 @@ const LINES: &[&str] = &[
     "health {}",
     "report last --out {}",
     "man {}",
-    "attach x25-m --nbd {}",
-    "attach x25-m --vhost-user {}",
-    "attach x25-m --nbd s --backing {}",
-    "attach x25-m --nbd s --state {}",
+    "attach x25-m?capacity.user=256MiB --nbd {}",
+    "attach x25-m?capacity.user=256MiB --vhost-user {}",
+    "attach x25-m?capacity.user=256MiB --nbd s --backing {}",
+    "attach x25-m?capacity.user=256MiB --nbd s --state {}",
     "attach --nbd s --image {} --snapshot",
     "attach --nbd s --image {}",
     "attach {} --nbd s",
@@ -72,8 +71,8 @@ const LINES: &[&str] = &[
     "show last --store {}",
     "report last --store {}",
     "compare 1 2 --store {}",
-    "run sim:x25-m --number_ios=1 --store {}",
-    "review sim:x25-m --plan tiny.toml --store {}",
+    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --store {}",
+    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --store {}",
     "health last --store {}",
 ];
 
@@ -132,21 +131,29 @@ impl Bystanders {
 /// Runs a command to its end; one that goes on, as an attached drive does, is ended. What it said.
 fn tried(place: &Place, words: &[&str]) -> String {
     let mut child =
-        place.command(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        place.command(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = child.stderr.take().unwrap();
     let reader = std::thread::spawn(move || {
         let mut said = Vec::new();
         stderr.read_to_end(&mut said).ok();
         String::from_utf8_lossy(&said).into_owned()
     });
-    // A drive that is served goes on; two seconds are enough to see that it began.
-    let patience = if words[0] == "attach" { Duration::from_secs(2) } else { PATIENCE };
+    let mut stdout = child.stdout.take().unwrap();
+    let is_serving = Arc::new(AtomicBool::new(false));
+    let serves = Arc::clone(&is_serving);
+    std::thread::spawn(move || {
+        // The first word of a drive that is attached is its address.
+        serves.store(stdout.read_exact(&mut [0]).is_ok(), Ordering::Relaxed);
+        std::io::copy(&mut stdout, &mut std::io::sink()).ok();
+    });
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > patience {
+        // One that waits for something else has had its time after a while.
+        let is_up = is_serving.load(Ordering::Relaxed) || began.elapsed() > Duration::from_secs(2);
+        if words[0] == "attach" && is_up {
             end(&mut child);
-            assert_eq!(words[0], "attach", "{words:?} does not end");
         }
+        assert!(began.elapsed() < PATIENCE, "{words:?} does not end");
         std::thread::sleep(Duration::from_millis(5));
     }
     reader.join().unwrap()
@@ -168,7 +175,7 @@ fn no_path_of_any_option_is_written_that_is_something_else() {
     place.small_review();
     fs::write(place.path("job.fio"), "[a]\nrw=read\nsize=16m\nnumber_ios=1\nwrite_iolog=log\n").unwrap();
     for _ in 0..2 {
-        place.succeeds(&["run", "sim:x25-m", "--rw=read", "--number_ios=10"]);
+        place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
     }
     let bystanders = needs!(Bystanders::make(&place));
     let before = bystanders.state();
@@ -180,21 +187,20 @@ fn no_path_of_any_option_is_written_that_is_something_else() {
         assert!(Path::new(&bystanders.device.0).exists());
     };
     let (fifos, others): (Vec<_>, Vec<_>) = bystanders.named.iter().partition(|(what, _)| *what == "a FIFO");
-    for line in LINES {
-        for (what, path) in &others {
-            // A target is for being measured.
-            let is_named =
-                ["review {}", "run {}", "--filename {}", "run job.fio {}"].iter().any(|named| line.contains(named));
-            if *what == "a target" && is_named {
-                continue;
-            }
-            let written = line.replace("{}", path.to_str().unwrap());
-            let said = tried(&place, &written.split(' ').collect::<Vec<&str>>());
-            unchanged(&format!("{written} ({what})"), &said);
+    let pairs: Vec<_> = LINES.iter().flat_map(|line| others.iter().map(move |other| (line, other))).collect();
+    for (line, (what, path)) in soak::some(pairs, 2 * LINES.len()) {
+        // A target is for being measured.
+        let is_named =
+            ["review {}", "run {}", "--filename {}", "run job.fio {}"].iter().any(|named| line.contains(named));
+        if *what == "a target" && is_named {
+            continue;
         }
-        let runs = place.succeeds(&["runs"]);
-        assert!(runs.contains("x25-m"), "{line} lost the store: {runs}");
+        let written = line.replace("{}", path.to_str().unwrap());
+        let said = tried(&place, &written.split(' ').collect::<Vec<&str>>());
+        unchanged(&format!("{written} ({what})"), &said);
     }
+    let kept = || assert!(place.succeeds(&["runs"]).contains("x25-m"), "the store is lost");
+    kept();
     // Whoever writes to a FIFO that nobody reads waits for a while; so all do it at once.
     std::thread::scope(|scope| {
         for line in LINES {
@@ -206,6 +212,7 @@ fn no_path_of_any_option_is_written_that_is_something_else() {
             });
         }
     });
+    kept();
     assert!(fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
     assert!(fs::symlink_metadata(place.path("fifo")).unwrap().file_type().is_fifo());
 }

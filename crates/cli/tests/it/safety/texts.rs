@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::support::{Place, Said};
 use testkit::loops::LoopDevice;
-use testkit::needs;
+use testkit::{needs, soak};
 
 /// What is put in place of a text; `FILE` is a stranger's file and `DEVICE` a device with data.
 const HOSTILE: [&str; 12] = [
@@ -30,6 +30,9 @@ const HOSTILE: [&str; 12] = [
     "%s%n{}{:?}${HOME}",
     "LONG",
 ];
+
+/// What is measured.
+const DRIVE: &str = "sim:x25-m?capacity.user=256MiB";
 
 /// A plan with most of what a workload can be told, which takes a moment.
 const PLAN: &str = r#"
@@ -166,10 +169,14 @@ fn shipped(folder: &str) -> Vec<(PathBuf, String)> {
 /// its texts for one each.
 fn each_exchanged(scene: &Scene, text: &str, all: bool, mut tried: impl FnMut(&str)) {
     const EVERY: usize = 5;
-    for (index, span) in texts(text).into_iter().enumerate().step_by(if all { 1 } else { EVERY }) {
-        for number in if all { 0..HOSTILE.len() } else { index..index + 1 } {
-            tried(&format!("{}{}{}", &text[..span.start], quoted(&scene.hostile(number)), &text[span.end..]));
-        }
+    let texts = texts(text).into_iter().enumerate().step_by(if all { 1 } else { EVERY });
+    let pairs = texts.flat_map(|(index, span)| {
+        (if all { 0..HOSTILE.len() } else { index..index + 1 }).map(move |number| (number, span.clone()))
+    });
+    let pairs: Vec<_> = pairs.collect();
+    let short = if all { pairs.len() / 6 } else { 2 };
+    for (number, span) in soak::some(pairs, short) {
+        tried(&format!("{}{}{}", &text[..span.start], quoted(&scene.hostile(number)), &text[span.end..]));
     }
 }
 
@@ -177,12 +184,12 @@ fn each_exchanged(scene: &Scene, text: &str, all: bool, mut tried: impl FnMut(&s
 fn no_text_of_a_plan_does_more_than_choose_what_is_measured() {
     let scene = needs!(Scene::new());
     each_exchanged(&scene, PLAN, true, |text| {
-        scene.tried("plan.toml", text, &["review", "sim:x25-m", "--plan", "plan.toml", "--quiet"]);
+        scene.tried("plan.toml", text, &["review", DRIVE, "--plan", "plan.toml", "--quiet"]);
     });
     scene.is_kept();
     for (_, plan) in shipped("plans") {
         each_exchanged(&scene, &plan, false, |text| {
-            scene.tried("plan.toml", text, &["review", "sim:x25-m", "--plan", "plan.toml", "--dry-run"]);
+            scene.tried("plan.toml", text, &["review", DRIVE, "--plan", "plan.toml", "--dry-run"]);
         });
     }
     scene.is_kept();
@@ -210,14 +217,15 @@ fn no_text_of_a_job_file_does_more_than_choose_what_is_measured() {
         .map(|(at, _)| at + 1..at + 1 + JOB[at + 1..].find('\n').unwrap())
         .chain(JOB.match_indices('[').map(|(at, _)| at + 1..at + JOB[at..].find(']').unwrap()))
         .collect();
-    for (index, span) in places.into_iter().enumerate() {
-        for number in (index % 3..HOSTILE.len()).step_by(3) {
-            let text = format!("{}{}{}", &JOB[..span.start], scene.hostile(number), &JOB[span.end..]);
-            scene.tried("job.fio", &text, &["run", "job.fio", "sim:x25-m", "--quiet"]);
-            if number % 6 == 0 {
-                scene.tried("job.fio", &text, &["run", "job.fio", "--quiet"]);
-                fs::remove_file(scene.place.path("data")).ok();
-            }
+    let numbered = |(index, span): (usize, Range<usize>)| {
+        (index % 3..HOSTILE.len()).step_by(3).map(move |number| (number, span.clone()))
+    };
+    for (number, span) in soak::some(places.into_iter().enumerate().flat_map(numbered).collect(), 24) {
+        let text = format!("{}{}{}", &JOB[..span.start], scene.hostile(number), &JOB[span.end..]);
+        scene.tried("job.fio", &text, &["run", "job.fio", DRIVE, "--quiet"]);
+        if number % 6 == 0 {
+            scene.tried("job.fio", &text, &["run", "job.fio", "--quiet"]);
+            fs::remove_file(scene.place.path("data")).ok();
         }
     }
     scene.is_kept();
@@ -229,7 +237,7 @@ fn no_line_of_iometers_files_and_of_traces_does_more_than_choose_what_is_measure
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("fuzz/seeds");
     for (kind, words) in [
         ("icf", &["import", "FILE"][..]),
-        ("trace", &["run", "sim:x25-m", "--quiet", "--number_ios=1", "--read_iolog", "FILE"]),
+        ("trace", &["run", DRIVE, "--quiet", "--number_ios=1", "--read_iolog", "FILE"]),
     ] {
         for seed in fs::read_dir(seeds.join(kind)).unwrap() {
             let seed = seed.unwrap().path();
@@ -238,7 +246,7 @@ fn no_line_of_iometers_files_and_of_traces_does_more_than_choose_what_is_measure
             let words: Vec<&str> =
                 words.iter().map(|word| if *word == "FILE" { file.as_str() } else { word }).collect();
             let lines: Vec<&str> = text.lines().collect();
-            for (index, line) in lines.iter().enumerate().take(60) {
+            for (index, line) in soak::some(lines.iter().enumerate().take(60).collect(), 3) {
                 let hostile = scene.hostile(index);
                 // The whole line, and its last field.
                 let last = line.rfind([' ', ',', '\t']).map_or(0, |at| at + 1);

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::PATIENCE;
+
 use super::{Place, other, skip, tool};
 
 /// A small X25-M.
@@ -57,11 +59,11 @@ impl<'p> Attached<'p> {
         self.entry()["live"][figure].clone()
     }
 
-    /// Waits until something is so, which takes less than a quarter of a minute.
+    /// Waits until something is so.
     pub fn until(&self, is_so: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_so() {
-            assert!(began.elapsed() < Duration::from_secs(15), "it never is so: {}", self.entry());
+            assert!(began.elapsed() < PATIENCE, "it never is so: {}", self.entry());
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -99,7 +101,7 @@ impl<'p> Attached<'p> {
             if !cut.is_null() {
                 return cut;
             }
-            assert!(began.elapsed() < Duration::from_secs(10), "its power was not cut");
+            assert!(began.elapsed() < PATIENCE, "its power was not cut");
             thread::sleep(Duration::from_millis(20));
         }
     }

@@ -4,28 +4,19 @@ use std::collections::HashMap;
 
 use assay_drive::{Counters, Drive};
 use block::{Bytes, Nanos, Request, Seed, Tag};
-
-/// A stream of pseudo-random numbers.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((u128::from(self.0 >> 16) * u128::from(limit)) >> 48) as u64
-    }
-}
+use testkit::Random;
 
 /// Keeps `depth` requests in flight, each made by `any_request`, with a `pause` where none is; the completions' times and
 /// tags, and the drive's counters.
 pub fn story(
     drive: &mut impl Drive,
-    any_request: impl Fn(&mut Numbers, Bytes) -> Request,
-    pause: impl Fn(&mut Numbers) -> Nanos,
+    any_request: impl Fn(&mut Random, Bytes) -> Request,
+    pause: impl Fn(&mut Random) -> Nanos,
     seed: u64,
     requests: u32,
     depth: u32,
 ) -> (Vec<(Nanos, Tag)>, Counters) {
-    let mut numbers = Numbers(Seed::new(seed).split("requests").get());
+    let mut numbers = Random::new(Seed::new(seed).split("requests").get());
     let capacity = drive.shape().capacity;
     let (mut submitted, mut completed) = (HashMap::new(), Vec::new());
     let mut next = 0;

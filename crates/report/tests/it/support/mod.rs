@@ -9,6 +9,7 @@ use lab::plan::{Action, Axis, Cell, Condition, Field, Limit, Measure, Plan, Prec
 use lab::{CellOutcome, Finding, Outcome, StepOutcome};
 use stats::SteadyRule;
 use store::{Run, RunId, State};
+use testkit::Random;
 use workload::{Pattern, Stop, Workload};
 
 /// Repeats of every cell.
@@ -48,14 +49,14 @@ fn measured(workload: &Workload, worn: bool, repeat: u32, requests: u64) -> Meas
     let transfer = workload.block.get() as f64 / behaviour.bytes_per_micro;
     let between = (behaviour.base_micros / behaviour.ways.min(depth)).max(transfer) * scatter;
     let mut measurement = Measurement::new(workload.clone(), Seed::new(42).number(u64::from(repeat)), Clock::Virtual);
-    let mut draws = Draws(u64::from(repeat) + 1);
+    let mut draws = Random::new(u64::from(repeat) + 1);
     for i in 1..=requests {
-        let tail = -draws.next().ln();
+        let tail = -draws.unit().ln();
         let latency = between * depth * (0.8 + 0.2 * tail);
         let op = match workload.reads() {
             100 => Op::Read,
             0 => Op::Write,
-            share if draws.next() * 100.0 < f64::from(share) => Op::Read,
+            share if draws.unit() * 100.0 < f64::from(share) => Op::Read,
             _ => Op::Write,
         };
         let at = Nanos::from_nanos((between * 1e3 * i as f64) as u64);
@@ -73,16 +74,6 @@ fn counters(measurement: &Measurement, amplification: u64) -> Counters {
         pages_programmed: written.get() * amplification / page.get(),
         page,
         ..Counters::default()
-    }
-}
-
-/// Numbers in (0, 1], evenly spread.
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 11) as f64 + 1.0) / (1_u64 << 53) as f64
     }
 }
 
@@ -195,23 +186,23 @@ pub fn plan() -> Plan {
 /// Sixty rounds of a minute: from fresh down to a steady level.
 fn conditioned(condition: &Condition) -> Measurement {
     let mut all = Measurement::new(condition.workload.clone(), Seed::new(42), Clock::Virtual);
-    let (mut draws, mut tails) = (Draws(7), Draws(11));
+    let (mut draws, mut tails) = (Random::new(7), Random::new(11));
     for second in 0..3_600_u64 {
-        let level = 24.0 + 155.0 * (-(second as f64) / 500.0).exp() + 3.0 * draws.next();
+        let level = 24.0 + 155.0 * (-(second as f64) / 500.0).exp() + 3.0 * draws.unit();
         let mut tick = engine::Tick { writes: level as u64 * 100, ..engine::Tick::default() };
         tick.bytes = Bytes::from_kib(4).times(tick.writes);
         tick.latency_total = Nanos::from_micros((32e6 / 100.0) as u64 * 100);
-        tick.latency_max = Nanos::from_micros((4e5 / level * (1.0 + 2.0 * draws.next())) as u64 * 10);
+        tick.latency_max = Nanos::from_micros((4e5 / level * (1.0 + 2.0 * draws.unit())) as u64 * 10);
         let mut fiftieth = stats::Bins::default();
         for _ in 0..tick.writes / 50 {
-            fiftieth.record(Nanos::from_micros((32e4 / level * (0.5 + tails.next().powi(4))) as u64));
+            fiftieth.record(Nanos::from_micros((32e4 / level * (0.5 + tails.unit().powi(4))) as u64));
         }
         (0..50).for_each(|_| tick.latencies.merge(&fiftieth));
         all.write.requests += tick.writes;
         all.write.bytes += tick.bytes;
         all.series.push(tick);
         for _ in 0..10 {
-            all.write.latency.record(Nanos::from_micros((32e4 / level * (0.5 + draws.next())) as u64));
+            all.write.latency.record(Nanos::from_micros((32e4 / level * (0.5 + draws.unit())) as u64));
         }
     }
     all.elapsed = Nanos::from_secs(3_600);
