@@ -102,7 +102,7 @@ fn one_seed_tells_one_story_and_names_tell_different_ones() {
 fn least_and_most_worn_are_those_that_a_count_finds() {
     let mut wear = wear(WearSpec { rated: 40, failures_ppb: 5_000_000, factory_bad_ppm: 20_000, ..SPEC }, 3, 50);
     let mut random = testkit::Random::new(7);
-    for _ in 0..4_000 {
+    for _ in 0..6_000 {
         let block = random.below(150) as u32;
         if wear.is_bad(block) {
             continue;

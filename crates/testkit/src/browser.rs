@@ -1,6 +1,7 @@
 //! Chromium without a window, driven by its own protocol over pipes: chromedevtools.github.io/devtools-protocol.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -8,6 +9,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::PATIENCE;
+
+/// The browser's program, if this machine has it.
+pub fn chromium() -> Option<PathBuf> {
+    ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| crate::tool(name))
+}
 
 /// A browser with one page, until dropped.
 pub struct Browser {
@@ -24,8 +30,7 @@ pub struct Browser {
 impl Browser {
     /// A browser, if this machine has one.
     pub fn start() -> Option<Self> {
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        let Some(program) = names.iter().find_map(|name| crate::tool(name)) else {
+        let Some(program) = chromium() else {
             crate::skip("no Chromium here (apt install chromium)");
             return None;
         };

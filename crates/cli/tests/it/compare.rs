@@ -34,9 +34,10 @@ iodepth = 4
 number_ios = 200
 "#;
 
+const X25_M: &str = "sim:x25-m?capacity.user=1GiB";
 /// A 4 KiB read takes the X25-M 192 us, of which its flash has 46: these make it 1 % and 5 % longer.
-const ONE_PERCENT: &str = "sim:x25-m?nand.read=47.92us";
-const FIVE_PERCENT: &str = "sim:x25-m?nand.read=55.6us";
+const ONE_PERCENT: &str = "sim:x25-m?capacity.user=1GiB&nand.read=47.92us";
+const FIVE_PERCENT: &str = "sim:x25-m?capacity.user=1GiB&nand.read=55.6us";
 
 struct Runs {
     place: Place,
@@ -74,10 +75,10 @@ fn change(document: &Value, cell: &str, aspect: &str) -> (f64, String) {
 #[test]
 fn differences_of_one_five_and_no_percent_are_told_for_what_they_are() {
     let runs = Runs::new(PLAN);
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     runs.add(ONE_PERCENT, "2");
     runs.add(FIVE_PERCENT, "3");
-    runs.add("sim:x25-m", "4");
+    runs.add(X25_M, "4");
     for (run, expected, verdict) in [("2", -1.0, "worse"), ("3", -4.76, "worse"), ("4", 0.0, "not shown")] {
         let document = runs.document(&["1", run]);
         let (found, said) = change(&document, "iodepth=1", "throughput");
@@ -96,7 +97,7 @@ fn differences_of_one_five_and_no_percent_are_told_for_what_they_are() {
 #[test]
 fn a_guard_fails_on_what_is_really_worse_by_more() {
     let runs = Runs::new(PLAN);
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     runs.add(ONE_PERCENT, "2");
     runs.add(FIVE_PERCENT, "3");
     let guard = |run: &str, share: &str| {
@@ -119,7 +120,7 @@ fn a_guard_fails_on_what_is_really_worse_by_more() {
 #[test]
 fn too_few_repeats_are_told_and_make_no_guard() {
     let runs = Runs::new(&PLAN.replace("repeats = 8", "repeats = 3"));
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     runs.add(FIVE_PERCENT, "2");
     let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("With 3 repeats per point, no difference among 6 tests can be significant"), "{told}");
@@ -131,7 +132,7 @@ fn too_few_repeats_are_told_and_make_no_guard() {
 #[test]
 fn fewer_figures_take_fewer_repeats() {
     let runs = Runs::new(&PLAN.replace("repeats = 8", "repeats = 4"));
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     runs.add(FIVE_PERCENT, "2");
     assert_eq!(change(&runs.document(&["1", "2"]), "iodepth=1", "throughput").1, "cannot be shown");
     let narrow = ["1", "2", "--step", "stream", "--metric", "throughput"];
@@ -144,7 +145,7 @@ fn fewer_figures_take_fewer_repeats() {
 #[test]
 fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
     let runs = Runs::new(PLAN);
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     runs.add(FIVE_PERCENT, "2");
     runs.add(ONE_PERCENT, "3");
     let told = runs.place.succeeds(&["compare", "1", "2", "last"]);
@@ -166,14 +167,14 @@ fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
 #[test]
 fn what_cannot_be_compared_is_refused_with_a_reason() {
     let runs = Runs::new(PLAN);
-    runs.add("sim:x25-m", "1");
-    runs.add("sim:x25-m", "2");
+    runs.add(X25_M, "1");
+    runs.add(X25_M, "2");
     let refused = |arguments: &[&str]| runs.place.refuses(&[&["compare"], arguments].concat());
     assert!(refused(&["1"]).contains("a comparison needs two"));
     assert!(refused(&["1", "1"]).contains("run 1 was given twice"));
     assert!(refused(&["1", "7"]).contains('7'));
     assert!(refused(&["1", "2", "--fail-if-worse", "much"]).contains("such as 5%"));
-    runs.place.succeeds(&["review", "sim:x25-m", "--plan", &runs.place.short_plan()]);
+    runs.place.succeeds(&["review", X25_M, "--plan", &runs.place.short_plan()]);
     let said = refused(&["1", "3"]);
     assert!(said.contains("runs 1 and 3 share no point") && said.contains("step `read`"), "{said}");
     let store = rusqlite::Connection::open(runs.place.store()).unwrap();
@@ -187,9 +188,9 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
 #[test]
 fn cells_that_are_not_shared_are_named() {
     let runs = Runs::new(PLAN);
-    runs.add("sim:x25-m", "1");
+    runs.add(X25_M, "1");
     std::fs::write(&runs.plan, PLAN.replace("number_ios = 200", "number_ios = 300")).unwrap();
-    runs.add("sim:x25-m", "2");
+    runs.add(X25_M, "2");
     let told = runs.place.succeeds(&["compare", "1", "2"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         told.contains("Step stream: 1 point not compared with run 2: the other run has another workload"),

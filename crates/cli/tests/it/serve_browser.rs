@@ -14,7 +14,16 @@ fn reviewed() -> Place {
     let place = Place::new();
     let plan = place.short_plan();
     for seed in ["1", "2"] {
-        place.succeeds(&["review", "sim:x25-m", "--plan", &plan, "--seed", seed, "--out", "reports"]);
+        place.succeeds(&[
+            "review",
+            "sim:x25-m?capacity.user=1GiB",
+            "--plan",
+            &plan,
+            "--seed",
+            seed,
+            "--out",
+            "reports",
+        ]);
     }
     place.succeeds(&["run", "sim:x25-e-32", "--rw=randread", "--number_ios=100"]);
     place
@@ -142,7 +151,8 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     let place = Place::new();
     let served = Served::new(&place, &[]);
     std::fs::write(place.path("long.toml"), LONG_PLAN).unwrap();
-    let mut review = place.command(&["review", "sim:x25-m", "--plan", "long.toml", "--out", "reports"]);
+    let mut review =
+        place.command(&["review", "sim:x25-m?capacity.user=1GiB", "--plan", "long.toml", "--out", "reports"]);
     let mut review = Review(review.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     while served.get("/live/1/state").status != 200 {
         assert!(review.0.try_wait().unwrap().is_none(), "the review ended before it began");

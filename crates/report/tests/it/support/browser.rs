@@ -1,18 +1,12 @@
 //! A browser without a window that opens a page and tells what became of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use serde::de::DeserializeOwned;
-
-/// The browser's program, if there is one.
-pub fn chromium() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|program| program.is_file())
-}
+pub use testkit::browser::chromium;
 
 /// Runs the browser without a window and without a network; its standard output.
 pub fn browse(chromium: &Path, folder: &Path, options: &[&str], page: &Path) -> String {
@@ -43,20 +37,6 @@ pub fn telling<T: DeserializeOwned>(chromium: &Path, html: &str, before: &str, a
     let dom = browse(chromium, folder.path(), &all, &page);
     let start = dom.find("id=\"told\">").expect("the page told what became of it") + "id=\"told\">".len();
     let end = start + dom[start..].find('<').expect("what it told ends");
-    serde_json::from_slice(&decoded(&dom[start..end])).expect("what it told is JSON")
-}
-
-/// Bytes from base 64.
-fn decoded(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits: Vec<u32> = text
-        .bytes()
-        .filter(|&byte| byte != b'=')
-        .map(|byte| DIGITS.iter().position(|&digit| digit == byte).expect("a digit of base 64") as u32)
-        .collect();
-    let group = |four: &[u32]| {
-        let bits = four.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - four.len()));
-        bits.to_be_bytes()[1..four.len()].to_vec()
-    };
-    digits.chunks(4).flat_map(group).collect()
+    let told = BASE64.decode(&dom[start..end]).expect("what it told is in base 64");
+    serde_json::from_slice(&told).expect("what it told is JSON")
 }
