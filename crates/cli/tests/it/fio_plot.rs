@@ -11,7 +11,7 @@ fn measured(place: &Place, rw: &str, sizes: &str, depth: &str, workers: &str) {
         [("rw", rw), ("iodepth", depth), ("numjobs", workers)].map(|(name, value)| format!("--{name}={value}"));
     let run = [
         "run",
-        "sim:x25-m?capacity.user=256MiB",
+        "sim:x25-m?capacity.user=1GiB",
         &rw_option,
         sizes,
         &depth_option,

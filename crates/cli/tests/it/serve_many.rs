@@ -31,7 +31,7 @@ fn multiply(place: &Place) {
 #[test]
 fn the_first_page_of_ten_thousand_runs_takes_less_than_200_ms() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=randread", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=randread", "--number_ios=10"]);
     multiply(&place);
     let served = Served::new(&place, &[]);
     let first = served.get("/").body;

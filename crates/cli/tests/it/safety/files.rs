@@ -25,7 +25,7 @@ fn a_job_file_includes_what_lies_beside_it_alone_and_nothing_else_is_quoted() {
     let absolute = place.path("secret").display().to_string();
     for named in ["../secret", "link", "up/secret", &absolute, "/etc/passwd", "/proc/self/environ"] {
         fs::write(place.path("jobs/job.fio"), format!("[a]\nsize=1m\ninclude {named}\n")).unwrap();
-        for command in [&["import", "jobs/job.fio"][..], &["run", "jobs/job.fio", "sim:x25-m?capacity.user=256MiB"]] {
+        for command in [&["import", "jobs/job.fio"][..], &["run", "jobs/job.fio", "sim:x25-m?capacity.user=1GiB"]] {
             let said = place.refuses(command);
             assert!(said.contains("--allow-path"), "{named}: {said}");
             assert!(!said.contains("4711") && !said.contains("root:"), "{named}: {said}");
@@ -95,7 +95,7 @@ fn what_a_job_file_wants_kept_goes_to_the_folder_that_the_command_line_names_or_
     let run = |named: &str, more: &[&str]| {
         let job = format!("[a]\nrw=randread\nsize=1m\nnumber_ios=9\nwrite_iolog={named}\n");
         fs::write(place.path("jobs/job.fio"), job).unwrap();
-        place.assay(&[&["run", "jobs/job.fio", "sim:x25-m?capacity.user=256MiB"], more].concat())
+        place.assay(&[&["run", "jobs/job.fio", "sim:x25-m?capacity.user=1GiB"], more].concat())
     };
     let absolute = place.path("secret").display().to_string();
     for named in ["../secret", "secret", &absolute, "/dev/full", "logs/new.log"] {
@@ -129,15 +129,15 @@ fn a_plan_and_a_published_review_name_what_lies_beside_them_alone() {
     let absolute = place.path("trace.log").display().to_string();
     for named in ["../trace.log", "link", &absolute, "../secret", "/etc/passwd", "/dev/zero"] {
         fs::write(place.path("jobs/plan.toml"), plan(named)).unwrap();
-        let said = place.refuses(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=256MiB"]);
+        let said = place.refuses(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=1GiB"]);
         assert!(said.contains("is not read") && said.contains("--allow-path") && !said.contains("4711"), "{said}");
     }
     fs::write(place.path("jobs/plan.toml"), plan("../trace.log")).unwrap();
-    place.succeeds(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=256MiB", "--allow-path=."]);
+    place.succeeds(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=1GiB", "--allow-path=."]);
     fs::write(place.path("jobs/plan.toml"), plan("trace.log")).unwrap();
-    place.succeeds(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=256MiB"]);
+    place.succeeds(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=1GiB"]);
     // The command line may name any.
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", &format!("--read_iolog={absolute}")]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", &format!("--read_iolog={absolute}")]);
     for (named, is_read) in [("../method.toml", false), ("/etc/passwd", false), ("method.toml", true)] {
         fs::write(place.path("jobs/figures.toml"), FIGURES.replace("small-method.toml", named)).unwrap();
         fs::write(place.path("method.toml"), METHOD).unwrap();
@@ -164,17 +164,17 @@ fn no_text_is_read_from_a_device_or_without_a_limit() {
         commands.extend([
             typed(&["run", "sim:./NAME.toml", "--number_ios=1"]),
             typed(&["drives", "show", "./NAME.toml"]),
-            typed(&["review", "--plan=NAME.toml", "sim:x25-m?capacity.user=256MiB"]),
+            typed(&["review", "--plan=NAME.toml", "sim:x25-m?capacity.user=1GiB"]),
             typed(&["plans", "show", "./NAME.toml"]),
             typed(&["replicate", "./NAME.toml"]),
             typed(&["calibrate", "sim:x25-m", "./NAME.toml"]),
             typed(&["import", "NAME.fio"]),
             typed(&["import", "NAME.icf"]),
-            typed(&["run", "NAME.fio", "sim:x25-m?capacity.user=256MiB"]),
+            typed(&["run", "NAME.fio", "sim:x25-m?capacity.user=1GiB"]),
             typed(&["attach", "./NAME.toml"]),
         ]);
     }
-    commands.push(["run", "sim:x25-m?capacity.user=256MiB", "--read_iolog=zero.toml"].map(str::to_owned).to_vec());
+    commands.push(["run", "sim:x25-m?capacity.user=1GiB", "--read_iolog=zero.toml"].map(str::to_owned).to_vec());
     for command in commands {
         let said = place.assay(&command.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(said.code, Some(2), "{command:?}: {}{}", said.stdout, said.stderr);
@@ -197,7 +197,7 @@ fn what_a_file_has_a_terminal_do_is_spelled_out() {
     for command in [
         &["import", "jobs/job.fio"][..],
         &["run", "jobs/job.fio"],
-        &["review", "--plan=plan.toml", "sim:x25-m?capacity.user=256MiB"],
+        &["review", "--plan=plan.toml", "sim:x25-m?capacity.user=1GiB"],
         &["drives", "show", "./drive.toml"],
         &["run", "sim:./drive.toml"],
         &["import", "spec.icf"],
@@ -227,7 +227,7 @@ fn a_job_file_starts_no_program() {
         format!("description=`touch {touched}`"),
     ] {
         fs::write(place.path("jobs/job.fio"), format!("[a]\nsize=1m\nnumber_ios=1\n{line}\n")).unwrap();
-        place.assay(&["run", "jobs/job.fio", "sim:x25-m?capacity.user=256MiB"]);
+        place.assay(&["run", "jobs/job.fio", "sim:x25-m?capacity.user=1GiB"]);
         place.assay(&["import", "jobs/job.fio"]);
         assert!(!place.path("touched").exists(), "{line}");
     }

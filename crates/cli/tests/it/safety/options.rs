@@ -25,11 +25,11 @@ const PATHS: [&str; 10] =
 const LINES: &[&str] = &[
     "review {} --plan tiny.toml",
     "review sim:{} --plan tiny.toml",
-    "review sim:x25-m?capacity.user=256MiB --plan {}",
-    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --out {}",
-    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --metrics {}",
-    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --allow-path {}",
-    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --power csv:{}",
+    "review sim:x25-m?capacity.user=1GiB --plan {}",
+    "review sim:x25-m?capacity.user=1GiB --plan tiny.toml --out {}",
+    "review sim:x25-m?capacity.user=1GiB --plan tiny.toml --metrics {}",
+    "review sim:x25-m?capacity.user=1GiB --plan tiny.toml --allow-path {}",
+    "review sim:x25-m?capacity.user=1GiB --plan tiny.toml --power csv:{}",
     "review b.bin --size=1m --plan tiny.toml --destroy-data {}",
     "run {} --rw=write --number_ios=1",
     "run sim:{} --rw=write --number_ios=1",
@@ -37,11 +37,11 @@ const LINES: &[&str] = &[
     "run job.fio {} --number_ios=1",
     "run job.fio {}",
     "run c.bin --size=1m --rw=write --destroy-data {}",
-    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --record {}",
-    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --read_iolog {}",
-    "run job.fio sim:x25-m?capacity.user=256MiB --log-dir {}",
-    "run job.fio sim:x25-m?capacity.user=256MiB --allow-path {}",
-    "run {}.fio sim:x25-m?capacity.user=256MiB",
+    "run sim:x25-m?capacity.user=1GiB --number_ios=1 --record {}",
+    "run sim:x25-m?capacity.user=1GiB --number_ios=1 --read_iolog {}",
+    "run job.fio sim:x25-m?capacity.user=1GiB --log-dir {}",
+    "run job.fio sim:x25-m?capacity.user=1GiB --allow-path {}",
+    "run {}.fio sim:x25-m?capacity.user=1GiB",
     "import {}",
     "import job.fio --output {}",
     "import job.fio --allow-path {}",
@@ -57,10 +57,10 @@ const LINES: &[&str] = &[
     "health {}",
     "report last --out {}",
     "man {}",
-    "attach x25-m?capacity.user=256MiB --nbd {}",
-    "attach x25-m?capacity.user=256MiB --vhost-user {}",
-    "attach x25-m?capacity.user=256MiB --nbd s --backing {}",
-    "attach x25-m?capacity.user=256MiB --nbd s --state {}",
+    "attach x25-m?capacity.user=1GiB --nbd {}",
+    "attach x25-m?capacity.user=1GiB --vhost-user {}",
+    "attach x25-m?capacity.user=1GiB --nbd s --backing {}",
+    "attach x25-m?capacity.user=1GiB --nbd s --state {}",
     "attach --nbd s --image {} --snapshot",
     "attach --nbd s --image {}",
     "attach {} --nbd s",
@@ -71,8 +71,8 @@ const LINES: &[&str] = &[
     "show last --store {}",
     "report last --store {}",
     "compare 1 2 --store {}",
-    "run sim:x25-m?capacity.user=256MiB --number_ios=1 --store {}",
-    "review sim:x25-m?capacity.user=256MiB --plan tiny.toml --store {}",
+    "run sim:x25-m?capacity.user=1GiB --number_ios=1 --store {}",
+    "review sim:x25-m?capacity.user=1GiB --plan tiny.toml --store {}",
     "health last --store {}",
 ];
 
@@ -175,7 +175,7 @@ fn no_path_of_any_option_is_written_that_is_something_else() {
     place.small_review();
     fs::write(place.path("job.fio"), "[a]\nrw=read\nsize=16m\nnumber_ios=1\nwrite_iolog=log\n").unwrap();
     for _ in 0..2 {
-        place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+        place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     }
     let bystanders = needs!(Bystanders::make(&place));
     let before = bystanders.state();

@@ -10,11 +10,11 @@ use testkit::{attempt, needs};
 /// Every option by which a command writes a file, before the file's name.
 fn commands(place: &Place) -> Vec<Vec<String>> {
     let lines = [
-        "run sim:x25-m?capacity.user=256MiB --rw=read --number_ios=10 --record",
+        "run sim:x25-m?capacity.user=1GiB --rw=read --number_ios=10 --record",
         "show last --format=json --output",
         "import job.fio --output",
         "calibrate x25-m --figures small.toml --parameters nand.read=20us..80us --rounds=1 --out",
-        "review sim:x25-m?capacity.user=256MiB --plan short.toml --metrics",
+        "review sim:x25-m?capacity.user=1GiB --plan short.toml --metrics",
     ];
     fs::write(place.path("job.fio"), "[a]\nrw=read\nsize=16m\nnumber_ios=10\n").unwrap();
     place.small_review();
@@ -50,7 +50,7 @@ fn state(place: &Place) -> Vec<Option<Vec<u8>>> {
 #[test]
 fn every_option_that_names_a_file_refuses_what_is_not_its_own() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     let (commands, named) = (commands(&place), bystanders(&place));
     let before = state(&place);
     for command in &commands {
@@ -74,7 +74,7 @@ fn every_option_that_names_a_file_refuses_what_is_not_its_own() {
 #[test]
 fn an_output_is_replaced_as_long_as_it_is_what_assay_wrote() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     let shown = ["show", "last", "--format=json", "--output", "figures.json"];
     place.succeeds(&shown);
     let first = fs::read(place.path("figures.json")).unwrap();
@@ -99,7 +99,7 @@ fn the_target_is_no_output_even_by_force() {
 #[test]
 fn streams_are_written_and_full_ones_are_an_error() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     let shown = place.succeeds(&["show", "last", "--format=json", "--output", "-"]);
     assert!(shown.starts_with('{'), "{shown}");
     place.succeeds(&["show", "last", "--format=json", "--output", "/dev/null"]);
@@ -110,7 +110,7 @@ fn streams_are_written_and_full_ones_are_an_error() {
 #[test]
 fn a_device_is_never_an_output() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     fs::write(place.path("image"), vec![0; 16 << 20]).unwrap();
     let device = needs!(LoopDevice::over(&place.path("image")));
     needs!(attempt("mkfs.ext4", &["-q", &device.0]));
@@ -131,7 +131,7 @@ fn a_device_is_never_an_output() {
 #[test]
 fn the_report_of_a_run_with_a_hostile_name_stays_in_its_folder() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=read", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=read", "--number_ios=10"]);
     let evil = place.path("elsewhere");
     fs::create_dir(&evil).unwrap();
     let name = format!("{}/trav", evil.display());

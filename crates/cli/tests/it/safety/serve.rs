@@ -12,7 +12,7 @@ const MOST: usize = 64;
 #[test]
 fn as_many_slow_clients_as_there_may_be_keep_nobody_from_a_page() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=randread", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=randread", "--number_ios=10"]);
     let served = Served::new(&place, &[]);
     let mut slow: Vec<TcpStream> = (0..MOST).map(|_| served.connect()).collect();
     for letter in "GET / HTTP/1.1".bytes() {
@@ -30,7 +30,7 @@ fn as_many_slow_clients_as_there_may_be_keep_nobody_from_a_page() {
 #[test]
 fn clients_that_do_not_take_their_answers_keep_nobody_from_a_page() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=randread", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=randread", "--number_ios=10"]);
     let served = Served::new(&place, &[]);
     let deaf: Vec<TcpStream> = (0..MOST / 2)
         .map(|_| {
@@ -51,7 +51,7 @@ fn clients_that_do_not_take_their_answers_keep_nobody_from_a_page() {
 #[test]
 fn a_head_without_an_end_or_with_control_characters_ends_its_own_connection_alone() {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--rw=randread", "--number_ios=10"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--rw=randread", "--number_ios=10"]);
     let served = Served::new(&place, &[]);
     let long = format!("GET /{} HTTP/1.1\r\n", "a".repeat(32 << 10));
     let lines = format!("GET / HTTP/1.1\r\n{}", "A: b\r\n".repeat(4096));

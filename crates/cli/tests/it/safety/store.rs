@@ -18,8 +18,8 @@ const ALL: [&[&str]; 9] = [
     &["report", "1"],
     &["health", "1"],
     &[],
-    &["run", "sim:x25-m?capacity.user=256MiB", "--number_ios=9"],
-    &["review", "sim:x25-m?capacity.user=256MiB", "--quick"],
+    &["run", "sim:x25-m?capacity.user=1GiB", "--number_ios=9"],
+    &["review", "sim:x25-m?capacity.user=1GiB", "--quick"],
     &["review", "--resume", "1"],
 ];
 
@@ -35,8 +35,8 @@ fn content(path: &str) -> Vec<u8> {
 /// A place with a store of two runs.
 fn place() -> Place {
     let place = Place::new();
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--number_ios=9"]);
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--number_ios=9"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--number_ios=9"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--number_ios=9"]);
     place
 }
 
@@ -131,7 +131,7 @@ fn who_only_asks_changes_no_byte_of_a_store_of_any_version() {
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(fs::read(place.store()).unwrap() == before);
-    place.succeeds(&["run", "sim:x25-m?capacity.user=256MiB", "--number_ios=9"]);
+    place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--number_ios=9"]);
     assert!(fs::read(place.store()).unwrap() != before, "who writes brings it up to date");
 }
 
@@ -282,7 +282,7 @@ fn a_store_that_root_makes_is_the_callers_of_sudo() {
     }
     let place = Place::new();
     let path = place.path("data/deep/results.sqlite");
-    let mut command: Command = place.command(&["run", "sim:x25-m?capacity.user=256MiB", "--number_ios=9", "--store"]);
+    let mut command: Command = place.command(&["run", "sim:x25-m?capacity.user=1GiB", "--number_ios=9", "--store"]);
     let output = command.arg(&path).env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for path in [path.as_path(), path.parent().unwrap(), &place.path("data")] {

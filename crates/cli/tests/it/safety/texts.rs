@@ -32,7 +32,7 @@ const HOSTILE: [&str; 12] = [
 ];
 
 /// What is measured.
-const DRIVE: &str = "sim:x25-m?capacity.user=256MiB";
+const DRIVE: &str = "sim:x25-m?capacity.user=1GiB";
 
 /// A plan with most of what a workload can be told, which takes a moment.
 const PLAN: &str = r#"
