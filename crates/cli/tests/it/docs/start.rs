@@ -46,7 +46,7 @@ pub fn readme(page: Page) {
     let workspace = workspace();
     let by_default = workspace["workspace_default_members"].as_array().unwrap();
     assert_eq!(programs(&workspace, |package| by_default.contains(&package["id"])), assay(), "what `cargo run` finds");
-    let shell = Shell::new(&[("cargo run --release -- ", "assay ")]);
+    let shell = Shell::new(&[("cargo run --release -- review", "assay review --quick")]);
     for block in page.of_kind("sh") {
         let Some(target) = block.text.trim().strip_prefix("make ") else {
             let printed = shell.runs(&block).expect("it takes no other program").out;
