@@ -138,7 +138,7 @@ fn plainly(row: &KeyFigure) -> Option<String> {
 pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
     let all = || outcome.steps.iter().flat_map(|step| &step.points);
     let measured = all().filter(|point| !point.repeats.is_empty()).count();
-    let progress = format!("{} of {} measured", whole(measured as u64), count(all().count(), "cell"));
+    let progress = format!("{} of {} measured", whole(measured as u64), count(all().count(), "point"));
     match outcome.run.state {
         RunState::Complete => None,
         RunState::Failed => {

@@ -199,7 +199,7 @@ mod tests {
     fn a_panic_is_an_answer_and_the_next_is_answered_as_ever() {
         let (address, _begun, allow) = server(LIMITS);
         let said = told(ask(address, "/mistake"));
-        assert!(said.starts_with("HTTP/1.1 500") && said.contains("a mistake in assay"), "{said}");
+        assert!(said.starts_with("HTTP/1.1 500") && said.contains("a bug in assay"), "{said}");
         allow.send(()).unwrap();
         assert!(told(ask(address, "/")).ends_with("made"));
     }

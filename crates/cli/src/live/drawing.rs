@@ -361,7 +361,7 @@ mod tests {
     fn before_anything_is_measured_that_is_what_is_said() {
         let text = shown(&tracked().0, None, 80, 24);
         for part in
-            ["Beginning", "time left not known yet", "nothing is measured yet", "no counters yet", "none so far"]
+            ["Starting", "time left unknown", "no measurements yet", "no counters yet", "none so far"]
         {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }

@@ -58,7 +58,7 @@ fn programs_use_it_as_a_disk_and_it_goes_on_where_it_was() {
         ("it is as large as the drive", "[ $(cat /sys/block/ublkb0/size) = 2097152 ]"),
         ("it has a cache", "[ \"$(cat /sys/block/ublkb0/queue/write_cache)\" = 'write back' ]"),
         ("it takes durable writes", "[ $(cat /sys/block/ublkb0/queue/fua) = 1 ]"),
-        ("there is data", "letters x 8192 >/run/x"),
+        ("the data has been", "letters x 8192 >/run/x"),
         ("it is written", "dd if=/run/x of=$device bs=1M seek=3 oflag=direct conv=fsync"),
         ("it is trimmed", "blkdiscard -o 4194304 -l 1048576 $device"),
         ("it is filled with zeroes", "/sbin/blkdiscard -z -o 5242880 -l 524288 $device"),

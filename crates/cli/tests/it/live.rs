@@ -203,7 +203,7 @@ fn without_a_terminal_the_review_goes_on_as_usual() {
     let said = place.assay(&["review", "--plan", &plan, "--live"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(
-        said.stderr.contains("--live is not available") && said.stderr.contains("is no terminal"),
+        said.stderr.contains("--live is not available") && said.stderr.contains("is not a terminal"),
         "{}",
         said.stderr
     );

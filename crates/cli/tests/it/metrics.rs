@@ -124,7 +124,7 @@ fn a_review_under_way_answers_at_an_address() {
 fn an_address_that_others_reach_or_that_is_taken_is_refused_at_once() {
     let place = Place::new();
     let said = place.refuses(&["review", "--metrics", "0.0.0.0:0"]);
-    assert!(said.contains("other machines reach 0.0.0.0:0") && said.contains("--metrics-public"), "{said}");
+    assert!(said.contains("0.0.0.0:0 is reachable from other machines") && said.contains("--metrics-public"), "{said}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let said = place.refuses(&["review", "--metrics", &taken.local_addr().unwrap().to_string()]);
     assert!(said.contains("cannot listen on 127.0.0.1:") && said.contains("give another port"), "{said}");

@@ -39,7 +39,7 @@ fn runs_are_listed_found_shown_and_compared() {
     for address in ["/compare?runs=2%2C1", "/compare?runs=2&runs=1"] {
         let comparison = served.get(address);
         assert_eq!(comparison.status, 200, "{}", comparison.body);
-        let title = if address.contains("%2C") { "Run 1 against run 2" } else { "Run 2 against run 1" };
+        let title = if address.contains("%2C") { "Run 1 compared with run 2" } else { "Run 2 compared with run 1" };
         assert!(comparison.body.contains(title), "{address}");
     }
     assert!(served.get("/plans").body.contains("snia-enterprise"));

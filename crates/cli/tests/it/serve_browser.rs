@@ -51,7 +51,7 @@ fn a_reader_finds_runs_opens_one_and_compares_two() {
     browser.until("location.pathname === '/' && document.readyState === 'complete'", "back");
     browser.ask("document.querySelectorAll('table.list .tick input').forEach((tick) => tick.click())");
     browser.follow("document.querySelector('form.runs button').click()", "/compare");
-    assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Run 2 against run 1");
+    assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Run 2 compared with run 1");
     browser.until(&format!("{MARKS} > 0"), "a chart of the comparison");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }

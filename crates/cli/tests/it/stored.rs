@@ -102,7 +102,7 @@ fn a_run_does_not_go_on_with_a_drive_whose_description_has_changed() {
     let drive = std::fs::read_to_string(place.path("my-drive.toml")).unwrap();
     std::fs::write(place.path("my-drive.toml"), drive.replace("user = \"1 GiB\"", "user = \"2 GiB\"")).unwrap();
     let said = place.refuses(&["review", "sim:./my-drive.toml", "--resume", "1"]);
-    assert!(said.contains("sim:./my-drive.toml is not what run 1 was on"), "{said}");
+    assert!(said.contains("sim:./my-drive.toml is not the target of run 1"), "{said}");
 }
 
 #[test]

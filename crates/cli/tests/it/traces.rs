@@ -78,14 +78,14 @@ fn a_replay_says_what_it_replayed_and_what_it_passed_over_also_when_the_trace_is
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("t.log (4 requests of fio's iolog, version 3), at 50 % of the recorded speed"), "{text}");
     assert!(words.contains("3 lines without a request were skipped"), "{text}");
-    assert!(words.contains("2 files or devices went to this one target"), "{text}");
+    assert!(words.contains("requests to 2 recorded files or devices went to this one target"), "{text}");
     assert!(text.lines().filter(|line| !line.contains('/')).all(|line| line.chars().count() <= 80), "{text}");
     std::fs::remove_file(place.path("t.log")).unwrap();
     let summary = place.succeeds(&["show", "last"]);
     assert!(summary.contains("plan run") && summary.contains("complete"), "{summary}");
     let said = place.succeeds(&["report", "last", "--out", "."]);
     let page = std::fs::read_to_string(said.trim().strip_prefix("Report: ").unwrap()).unwrap();
-    assert!(page.contains("(4 requests of fio's iolog, version 3)") && page.contains("were passed over"), "{said}");
+    assert!(page.contains("(4 requests of fio's iolog, version 3)") && page.contains("were skipped"), "{said}");
     assert!(page.contains("--read_iolog=") && !page.contains("--rw="), "the command repeats the replay");
 }
 
@@ -98,7 +98,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
         (&["--read_iolog=empty"], "no request"),
         (&["--read_iolog=t.log", "--bs=8k"], "the trace determines what `bs` would"),
         (&["--read_iolog=t.log", "--numjobs=2"], "one worker"),
-        (&["--read_iolog=t.log", "--replay_no_stall=1", "--replay_think=1"], "two paces"),
+        (&["--read_iolog=t.log", "--replay_no_stall=1", "--replay_think=1"], "two timings"),
         (&["--replay_no_stall=1"], "read_iolog=FILE"),
         (&["--read_iolog=t.log", "--replay_time_scale=0"], "at least 1"),
         (&["--read_iolog=t.log", "--record=/nowhere/to/be"], "/nowhere/to/be"),

@@ -235,8 +235,8 @@ fn what_a_rig_is_made_of_is_said() {
     assert_eq!(
         facts,
         "capacity: 954 GiB\n\
-         host: 4 processors, 38.5 µs + 38.5 µs a command of any size\n\
-         controller: 2 × 4 µs a command, 1.1 GB/s of data\n\
+         host: 4 CPUs, 38.5 µs + 38.5 µs per command of any size\n\
+         controller: 2 × 4 µs per command, 1.1 GB/s of data\n\
          array: 16 × sim:x25-e-64, RAID 0 in stripes of 64 KiB\n"
     );
 }

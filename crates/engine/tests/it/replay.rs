@@ -173,7 +173,7 @@ fn a_trace_that_was_not_read_or_is_too_long_runs_nowhere() {
     assert!(matches!(error, VirtualError::Invalid(Invalid::TraceUnread { .. })), "{error}");
     let far = replay("fio version 2 iolog\nf read 67108864 4096\n", ReplayPace::AsFast);
     let error = run_virtual(&mut drive(), &far, Seed::new(1)).unwrap_err().to_string();
-    assert!(error.contains("ends at 65540k, beyond the 64m"), "{error}");
+    assert!(error.contains("ends at 65540k, beyond the active range of 64m"), "{error}");
 }
 
 #[test]

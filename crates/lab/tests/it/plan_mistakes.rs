@@ -193,7 +193,7 @@ fn each_mistake_is_named_underlined_and_answered() {
         (in_step("sync = \"always\""), "plan::bad-value", "\"always\"", "use one of none, 0, sync"),
         (in_step("fsync = 1\nfdatasync = 2"), "plan::workload", "2", "give one of them"),
         (in_step("thinktime = 5\nrate_iops = 9"), "plan::workload", "5", "exclude each other"),
-        (in_step("thinktime_blocks = 0"), "plan::workload", "0", "of at least 1"),
+        (in_step("thinktime_blocks = 0"), "plan::workload", "0", "must be at least 1"),
         (in_step("rate_process = \"uniform\""), "plan::bad-value", "\"uniform\"", "use one of linear, poisson"),
         (in_step("profile = \"databse\""), "plan::bad-value", "\"databse\"", "did you mean `database`?"),
         (in_step("sweep.profile = [\"none\"]"), "plan::bad-value", "\"none\"", "use one of database, file-server"),
@@ -250,7 +250,7 @@ fn each_mistake_is_named_underlined_and_answered() {
         ("[[step]]\nname = \"a\"\ndo = \"fill\"\nbs = 100".into(), "plan::workload", "100", "try 512 or 4k"),
         (format!("{wear}at-most = \"1s\""), "plan::missing", "\"w\"", "add `round = \"60s\"`"),
         (format!("{wear}round = 1"), "plan::missing", "\"w\"", "add `at-most = \"300%\"`"),
-        (format!("{wear}round = 1\nat-most = \"1s\"\nruntime = 1"), "plan::unknown-field", "runtime", "`round` says"),
+        (format!("{wear}round = 1\nat-most = \"1s\"\nruntime = 1"), "plan::unknown-field", "runtime", "the length of a round is `round`"),
         (format!("{wear}round = 1\nat-most = \"5m\""), "plan::bad-value", "\"5m\"", "`min` for minutes"),
         (format!("{wear}round = 1\nat-most = \"300%\""), "plan::endless", "\"300%\"", "`read` writes nothing"),
         (
@@ -386,7 +386,7 @@ fn mistakes_in_jobs_are_explained() {
         ("[[step.job]]\nrw = \"read\"\n", "plan::missing", "[[step.job]]", "add `name"),
         ("[[step.job]]\nname = \"A b\"\n", "plan::name", "\"A b\"", "lower-case letters"),
         ("[[step.job]]\nname = \"one\"\niodeph = 4\n", "plan::unknown-field", "iodeph", "did you mean `iodepth`"),
-        ("[[step.job]]\nname = \"one\"\nrepeats = 4\n", "plan::unknown-field", "repeats", "the step says how often"),
+        ("[[step.job]]\nname = \"one\"\nrepeats = 4\n", "plan::unknown-field", "repeats", "belong to the step"),
         ("job = []\n", "plan::no-job", "[]", "[[step.job]]"),
         ("job = 3\n", "plan::wrong-type", "3", "[[step.job]]"),
         (
@@ -422,7 +422,7 @@ fn a_replay_that_contradicts_itself_is_told_at_the_word_that_does() {
         ("replay_think = 1", "there is no trace to replay", "1"),
         ("read_iolog = \"t\"\nreplay_scale = 0", "replay_scale=0 is too small", "0"),
         ("read_iolog = \"t\"\nreplay_time_scale = 0", "replay_time_scale=0 is too small", "0"),
-        ("read_iolog = \"t\"\nreplay_no_stall = 2", "`2` is none of its values", "2"),
+        ("read_iolog = \"t\"\nreplay_no_stall = 2", "`2` is not one of its values", "2"),
     ] {
         let (mistake, words) = only_mistake(&in_step(lines));
         assert_eq!((mistake.message.as_str(), words.as_str()), (message, underlined), "{lines}");

@@ -147,7 +147,7 @@ fn rounds_without_a_rule_are_shown_and_not_judged() {
         "{section}"
     );
     assert!(section.contains("The drive was idle for 5 s after each round."));
-    assert!(!section.contains("Determination") && !section.contains("Steady after"));
+    assert!(!section.contains("Determination") && !section.contains("Steady state after"));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn saturation_is_drawn_over_the_data_written_with_the_capacity() {
 fn steps_in_a_row_on_one_drive_are_drawn_as_one_course() {
     let section = section(&PAGE, "step-waits");
     let charts = charts(section);
-    let (_, row) = charts.iter().find(|(title, _)| title.contains("over the steps in a row")).expect("it is drawn");
+    let (_, row) = charts.iter().find(|(title, _)| title.contains("over consecutive steps")).expect("it is drawn");
     let names: Vec<&str> =
         row["data"].as_array().unwrap().iter().map(|trace| trace["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["1. Latency", "2. Write saturation", "3. Waits &lt;5 s>"]);
@@ -214,9 +214,9 @@ fn many_steps_in_a_row_are_numbered_and_what_all_titles_begin_with_is_left_out()
         outcome.steps.push(lab::StepOutcome { index: outcome.plan.steps.len() - 1, points: cells.clone() });
     }
     let page = report::html(&outcome);
-    assert!(!section(&page, "step-more-4").contains("over the steps in a row"), "it is drawn after the last of them");
+    assert!(!section(&page, "step-more-4").contains("over consecutive steps"), "it is drawn after the last of them");
     let charts = charts(section(&page, "step-more-5"));
-    let (_, row) = charts.iter().find(|(title, _)| title.contains("over the steps in a row")).expect("it is drawn");
+    let (_, row) = charts.iter().find(|(title, _)| title.contains("over consecutive steps")).expect("it is drawn");
     assert_eq!((&row["data"][0]["name"], &row["data"][4]["name"]), (&"1. 1 s".into(), &"5. 5 s".into()));
     let numbers: Vec<&Value> =
         row["layout"]["annotations"].as_array().unwrap().iter().map(|one| &one["text"]).collect();
@@ -244,7 +244,7 @@ fn demand_has_its_tables_its_curve_and_the_response_times_of_three_points() {
     let charts = charts(section);
     let (_, curve) = charts.iter().find(|(title, _)| title.starts_with("Mean latency (µs) by IOPS")).expect("a curve");
     assert_eq!(curve["data"].as_array().unwrap().len(), 2, "a line for each number of workers");
-    assert_eq!(curve["data"][0]["x"].as_array().unwrap().len(), 3, "a point for each depth");
+    assert_eq!(curve["data"][0]["x"].as_array().unwrap().len(), 3, "a point for each queue depth");
     let (title, most) = charts.iter().find(|(title, _)| title.starts_with("Most IOPS: ")).expect("a histogram");
     let marks = most["layout"]["annotations"].as_array().unwrap();
     assert!(marks.iter().any(|mark| mark["text"].as_str().unwrap().starts_with("99.999 %")), "{title}: {marks:?}");

@@ -186,7 +186,7 @@ fn every_step_has_charts_of_all_runs_side_by_side() {
     assert!(page.contains("ext4, small: Pages, ratio to run 1 (/dev/sda), more is better"));
     assert!(page.contains("xfs, large: Latency (ms), less is better"));
     assert!(page.contains("1 more chart: xfs, large"), "three are shown, and the rest can be opened");
-    assert!(page.contains("filled where it is more than chance"), "the caption says how it is read");
+    assert!(page.contains("filled where it is significant"), "the caption says how it is read");
     assert!(page.contains("Pages (1/s) by Clients: run 1 (/dev/sda) 101 to 1,"), "and words for who cannot see it");
     assert!(page.contains("× run 1 (/dev/sda) by Clients: run 2 (/dev/sdb) 3.10"), "of the ratios too");
     for color in ["--series-1", "--series-2", "--series-3"] {

@@ -110,7 +110,7 @@ fn what_a_job_file_wants_kept_goes_to_the_folder_that_the_command_line_names_or_
     assert!(said.code == Some(0) && said.stderr.contains("logs/new.log"), "{}", said.stderr);
     assert!(fs::read_to_string(place.path("logs/new.log")).unwrap().starts_with("fio version 3 iolog"));
     for (named, words) in
-        [("taken.log", "is there, and is not as assay wrote it"), ("a/.bashrc", "none for a file"), ("a/", "none")]
+        [("taken.log", "exists, and is not as assay wrote it"), ("a/.bashrc", "none for a file"), ("a/", "none")]
     {
         let said = run(named, &["--log-dir=logs"]);
         assert!(said.code == Some(2) && said.stderr.contains(words), "{named}: {}", said.stderr);
@@ -130,7 +130,7 @@ fn a_plan_and_a_published_review_name_what_lies_beside_them_alone() {
     for named in ["../trace.log", "link", &absolute, "../secret", "/etc/passwd", "/dev/zero"] {
         fs::write(place.path("jobs/plan.toml"), plan(named)).unwrap();
         let said = place.refuses(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=1GiB"]);
-        assert!(said.contains("is not read") && said.contains("--allow-path") && !said.contains("4711"), "{said}");
+        assert!(said.contains("was not read") && said.contains("--allow-path") && !said.contains("4711"), "{said}");
     }
     fs::write(place.path("jobs/plan.toml"), plan("../trace.log")).unwrap();
     place.succeeds(&["review", "--plan=jobs/plan.toml", "sim:x25-m?capacity.user=1GiB", "--allow-path=."]);

@@ -157,7 +157,7 @@ fn consent_is_given_on_the_command_line_alone() {
         let output = command.env(name, value).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(name) && said.contains("command line alone"), "{said}");
+        assert!(said.contains(name) && said.contains("only on the command line"), "{said}");
     }
     assert!(fs::read(place.path("thesis.bin")).unwrap().iter().all(|byte| *byte == 7));
 }

@@ -16,7 +16,7 @@ pub use testkit::skip;
 pub fn can_stage(programs: &[&str]) -> bool {
     let tools = Tools::of_system();
     let missing = programs.iter().find(|program| !tools.has(program)).map(|program| format!("there is no {program}"));
-    let missing = missing.or_else(|| (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()));
+    let missing = missing.or_else(|| (!rustix::process::geteuid().is_root()).then(|| "needs root".to_owned()));
     let of = |path: &str| (!Path::new(path).exists()).then(|| format!("there is no {path}"));
     let missing = missing.or_else(|| of("/dev/fuse")).or_else(|| of("/dev/loop-control"));
     missing.iter().for_each(|reason| skip(reason));
