@@ -71,18 +71,16 @@ fn now(store: &Store, run: RunId) -> Option<site::Now> {
 #[cfg(test)]
 mod tests {
     use block::Seed;
-    use store::NewRun;
 
     use super::*;
 
     const PLAN: &str =
         "name = \"p\"\n[[step]]\nname = \"read\"\nrw = \"randread\"\nruntime = \"1s\"\nsweep.bs = [\"4k\", \"8k\"]\n";
 
-    /// A run of this text in a store of its own.
+    /// A run of this text.
     fn run(text: &str, quick: bool) -> Run {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
-        let id = store.begin(&NewRun {
+        Run {
+            id: RunId(1),
             plan: "p".to_owned(),
             plan_text: text.to_owned(),
             quick,
@@ -93,15 +91,16 @@ mod tests {
             direct: true,
             size: None,
             capacity: None,
-            drive: None,
             seed: Seed::new(1),
             repeats: None,
+            state: State::Running,
+            error: None,
             started_ms: 0,
+            finished_ms: None,
             version: String::new(),
             commit: String::new(),
             environment: "{}".to_owned(),
-        });
-        store.run(id.unwrap()).unwrap()
+        }
     }
 
     #[test]
