@@ -110,18 +110,17 @@ fn cause(change: &ChangePoint, measurement: &Measurement, warm: Warmth) -> Strin
         Some(slow) if slow > Nanos::ZERO => {
             return format!("thermal throttling, for {slow}");
         }
-        // A simulated drive says whether it was that.
-        Some(_) if measurement.workload.changes_data() => {
-            "a write cache or the free blocks were exhausted; there was no thermal throttling"
-        }
-        Some(_) => "the end of a cache; there was no thermal throttling",
+        Some(_) if measurement.workload.changes_data() => "a write cache or the free blocks were exhausted",
+        Some(_) => "the end of a cache",
         None => "thermal throttling or the end of a cache",
     };
+    // A simulated drive says whether it was that.
+    let excluded = if throttled.is_some() { "; there was no thermal throttling" } else { "" };
     let order = match measurement.workload.pattern.is_random() {
         true => "",
         false => ", or the end of a disk's outer tracks",
     };
-    format!("{likely}{order}{}", warm.words())
+    format!("{likely}{order}{excluded}{}", warm.words())
 }
 
 #[cfg(test)]

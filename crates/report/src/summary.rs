@@ -167,7 +167,7 @@ const RULED: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─'))
     .content_lines(ContentLineStyle::none());
 
-/// `Random read, 4 KiB, queue depth 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
+/// `Random read, 4 KiB, QD 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
 /// and latencies are of one at a time unless a depth is given.
 fn short(row: &KeyFigure) -> String {
     let request = &row.request;
@@ -178,7 +178,7 @@ fn short(row: &KeyFigure) -> String {
         }
         name => name,
     };
-    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1)
+    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1).replacen("queue depth", "QD", 1)
 }
 
 fn figure(entry: Option<&Entry>, color: bool) -> Cell {

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             workload.details().join(", "),
             "80 % random, 46 % compressible, data flush every 8 writes, \
-             1,500 arrivals a second at random to each worker, latency from arrival"
+             1,500 requests per second (Poisson) per worker, latency from arrival"
         );
         assert!(Workload::default().details().is_empty());
     }

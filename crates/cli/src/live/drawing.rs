@@ -360,9 +360,7 @@ mod tests {
     #[test]
     fn before_anything_is_measured_that_is_what_is_said() {
         let text = shown(&tracked().0, None, 80, 24);
-        for part in
-            ["Starting", "time left unknown", "no measurements yet", "no counters yet", "none so far"]
-        {
+        for part in ["Starting", "time left unknown", "no measurements yet", "no counters yet", "none so far"] {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }
     }

@@ -9,15 +9,8 @@ use crate::support::{Place, fio_plot, skip};
 fn measured(place: &Place, rw: &str, sizes: &str, depth: &str, workers: &str) {
     let [rw_option, depth_option, workers_option] =
         [("rw", rw), ("iodepth", depth), ("numjobs", workers)].map(|(name, value)| format!("--{name}={value}"));
-    let run = [
-        "run",
-        "sim:x25-m?capacity.user=1GiB",
-        &rw_option,
-        sizes,
-        &depth_option,
-        &workers_option,
-        "--number_ios=2000",
-    ];
+    let run =
+        ["run", "sim:x25-m?capacity.user=1GiB", &rw_option, sizes, &depth_option, &workers_option, "--number_ios=2000"];
     let document = place.succeeds(&[&run[..], &["--format=fio"]].concat());
     std::fs::write(place.path(&format!("{rw}-{depth}-{workers}.json")), document).unwrap();
 }

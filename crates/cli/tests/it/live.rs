@@ -253,5 +253,5 @@ fn a_terminal_that_answers_nothing_shows_the_view() {
     script.args(["-qec", &line, "/dev/null"]).current_dir(place.path(".")).env("ASSAY_STORE", place.store());
     let shown = script.env("TERM", "vt100").env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output().unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("ends the run") && !shown.contains("--live is not available"), "{shown}");
+    assert!(shown.contains("stops the run") && !shown.contains("--live is not available"), "{shown}");
 }

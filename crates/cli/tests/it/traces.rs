@@ -107,7 +107,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
         assert!(said.contains(words), "{options:?}: {said}");
     }
     let said = place.refuses(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log"]);
-    assert!(said.contains("ends at 1032k, beyond the 1m") && said.contains("replay_scale=2"), "{said}");
+    assert!(said.contains("ends at 1032k, beyond the active range of 1m") && said.contains("replay_scale=2"), "{said}");
     assert!(said.contains("It needs a target of at least"), "{said}");
     assert!(!place.path("new.bin").exists(), "what was made for the run is taken back");
     place.succeeds(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log", "--replay_scale=2", "--direct=0"]);

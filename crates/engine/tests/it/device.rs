@@ -369,9 +369,9 @@ fn a_device_under_another_loop_device_or_over_the_same_file_is_in_use() {
     let device = needs!(Loop::new(Bytes::from_mib(16)));
     let image = device.directory.path().join("image");
     let above = needs!(tool("losetup", &["--find", "--show", "--offset", "4194304", device.name()]));
-    let said = device.refused(&writing(), "is also the backing device of").to_string();
+    let said = device.refused(&writing(), "is behind").to_string();
     assert!(said.contains(&above), "{said}");
-    device.refused(&destroying(&device), "is also the backing device of");
+    device.refused(&destroying(&device), "is behind");
     needs!(tool("losetup", &["--detach", &above]));
     let beside = needs!(tool("losetup", &["--find", "--show", "--offset", "4194304", image.to_str().unwrap()]));
     let said = device.refused(&writing(), "is also the backing device of").to_string();

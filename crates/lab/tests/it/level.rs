@@ -32,7 +32,7 @@ fn the_end_of_an_slc_cache_is_found() {
     // 8 GB at 530 MB/s take some 16 s, and a bit more as the cache is emptied meanwhile.
     let second: u32 = said.strip_prefix("Level shift at second ").unwrap().split(':').next().unwrap().parse().unwrap();
     assert!((14..=24).contains(&second), "{said}");
-    assert!(said.contains("fewer IOPS") && said.contains("the end of a cache"), "{said}");
+    assert!(said.contains("fewer IOPS") && said.contains("a write cache"), "{said}");
     assert!(said.contains("no thermal throttling"), "{said}");
 }
 

@@ -222,7 +222,7 @@ fn contents_and_sections_of_a_comparison_follow_the_plan() {
     assert_eq!(linked, named(rest, "<section class=\"step\" id=\""), "in one order");
     let place = |name: &String| plan.iter().position(|step| step == name);
     assert!(linked.windows(2).all(|two| place(&two[0]) < place(&two[1])), "{linked:?} in {plan:?}");
-    assert!(page.contains("<h1>Run 2 (/dev/sdb) against run 1 (/dev/sda)</h1>"), "the drives are named");
+    assert!(page.contains("<h1>Run 2 (/dev/sdb) compared with run 1 (/dev/sda)</h1>"), "the drives are named");
 }
 
 #[test]

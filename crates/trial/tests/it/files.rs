@@ -24,8 +24,8 @@ fn what_makes_no_sense_is_told_with_what_would() {
     let cases = [
         ("files", "size=64k threads=8 bs=64k", "at least 512 KiB"),
         ("files", "bs=100", "less than a sector"),
-        ("files", "fs=none mount=noatime", "`mount` says nothing of a device without a file system"),
-        ("files", "fs=none fs-block=4k", "`fs-block` says nothing"),
+        ("files", "fs=none mount=noatime", "`mount` does not apply to a device without a file system"),
+        ("files", "fs=none fs-block=4k", "`fs-block` does not apply"),
         ("files", "memory=64MiB", "choose that, or leave memory out"),
         ("files", "cache=limit memory=64MiB size=100MiB", "twice as much data"),
         ("files", "cache=limit size=64MiB bs=1m iodepth=32", "at most 16 MiB in flight"),

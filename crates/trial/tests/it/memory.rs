@@ -21,10 +21,10 @@ fn memory_is_limited_for_a_trial_and_free_again() {
     let before = fs::read_to_string("/proc/self/cgroup").unwrap();
     let staged = Staged::on_file(Bytes::from_mib(400));
     let trial = done(&staged.stage, "files", told);
-    assert!(condition(&trial, "page cache").starts_with("used, in 64 MiB of memory for 128 MiB of data"));
+    assert!(condition(&trial, "page cache").starts_with("used, with 64 MiB of memory (cgroup) for 128 MiB of data"));
     figure(&trial, "Rate");
     let trial = done(&staged.stage, "files", "cache=limit memory=32MiB size=96MiB rw=write");
-    assert!(condition(&trial, "page cache").starts_with("used, in 32 MiB"));
+    assert!(condition(&trial, "page cache").starts_with("used, with 32 MiB"));
     figure(&trial, "Flush at the end");
     assert_eq!(fs::read_to_string("/proc/self/cgroup").unwrap(), before);
     drop(staged);

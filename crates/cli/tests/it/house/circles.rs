@@ -9,7 +9,6 @@ use super::{LAYERS, code, files, is_test, read, root};
 const CIRCLES: &[&[&str]] = &[
     &["attach::attachment", "attach::attachment::waiting"],
     &["attach::error", "attach::registry", "attach::socket"],
-    &["cli::bulletin", "cli::undertaking"],
     &["cli::command_line", "cli::commands::shell", "cli::completion", "cli::manual"],
     &["cli::failure", "cli::terminal"],
     &["drive::array", "drive::device", "drive::preset", "drive::rig", "drive::rig::file"],
@@ -20,7 +19,6 @@ const CIRCLES: &[&[&str]] = &[
     &["host::confine", "host::guard", "host::open", "host::program"],
     &["lab::import::fio::engine", "lab::import::fio::table"],
     &["lab::import::fio::extent", "lab::import::fio::idle", "lab::import::fio::job", "lab::import::fio::trace"],
-    &["lab::import::icf::emit", "lab::import::icf::import", "lab::import::icf::steps"],
     &["lab::plan::body", "lab::plan::repetition"],
     &[
         "lab::plan::build",

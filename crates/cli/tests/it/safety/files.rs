@@ -110,7 +110,7 @@ fn what_a_job_file_wants_kept_goes_to_the_folder_that_the_command_line_names_or_
     assert!(said.code == Some(0) && said.stderr.contains("logs/new.log"), "{}", said.stderr);
     assert!(fs::read_to_string(place.path("logs/new.log")).unwrap().starts_with("fio version 3 iolog"));
     for (named, words) in
-        [("taken.log", "exists, and is not as assay wrote it"), ("a/.bashrc", "none for a file"), ("a/", "none")]
+        [("taken.log", "exists, and is not as assay wrote it"), ("a/.bashrc", "which is not allowed"), ("a/", "not")]
     {
         let said = run(named, &["--log-dir=logs"]);
         assert!(said.code == Some(2) && said.stderr.contains(words), "{named}: {}", said.stderr);

@@ -119,7 +119,10 @@ fn who_only_asks_leaves_nothing_behind() {
 #[test]
 fn who_only_asks_changes_no_byte_of_a_store_of_any_version() {
     let place = place();
-    tamper(&place, "DROP INDEX run_listed; ALTER TABLE run DROP COLUMN course; PRAGMA user_version = 8");
+    tamper(
+        &place,
+        "DROP INDEX run_listed; ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes; ALTER TABLE run DROP COLUMN drive; PRAGMA user_version = 8",
+    );
     let before = fs::read(place.store()).unwrap();
     assert!(place.succeeds(&["runs"]).contains("sim:x25-m"));
     for command in READING {
@@ -270,7 +273,11 @@ fn what_is_beside_a_store_is_its_owners_and_has_one_name() {
     fs::hard_link(&path, place.path("second")).unwrap();
     for command in ALL {
         let said = place.assay(command);
-        assert!(said.stderr.contains("has 2 names") && said.stderr.contains("copy it"), "{command:?}: {}", said.stderr);
+        assert!(
+            said.stderr.contains("has 2 hard links") && said.stderr.contains("copy it"),
+            "{command:?}: {}",
+            said.stderr
+        );
     }
 }
 
