@@ -11,13 +11,11 @@ mod access;
 mod content;
 mod discard;
 mod error;
-mod failures;
 mod handover;
 mod job;
 mod kernel;
 mod ledger;
 mod live;
-mod measurement;
 mod pace;
 mod real;
 mod record;
@@ -25,20 +23,19 @@ mod running;
 mod target;
 mod threads;
 mod uring;
-mod verified;
 mod virtual_run;
 mod worker;
 
 pub use access::Access;
 pub use error::{RealError, TargetError};
-pub use failures::{Failure, Failures, OnError};
-pub use handover::{Handover, IoEngine, Method, Submission};
-pub use host::power::Consumption;
+pub use handover::{IoEngine, Submission};
 pub use job::Job;
 pub use live::Lately;
-pub use measurement::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
+pub use measurement::{
+    Clock, Consumption, Cpu, Failure, Failures, Flow, Handover, Measurement, Method, OnError, TICK, TICKS_MAX, Tick,
+    Verified,
+};
 pub use real::{Progress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};
-pub use verified::Verified;
 pub use virtual_run::{VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};

@@ -10,14 +10,14 @@ use workload::{Damage, Stream, Workload};
 
 use crate::content::Content;
 use crate::discard::Discards;
-use crate::handover::{Method, first_granted};
+use crate::handover::first_granted;
 use crate::ledger::{Ledger, Mark};
 use crate::live::Live;
 use crate::pace::Pace;
 use crate::real::uring_error;
 use crate::threads::Threads;
 use crate::uring::{Done, Ring, Setup, SetupError};
-use crate::{Clock, Cpu, Handover, Measurement, RealError, Target};
+use crate::{Clock, Cpu, Handover, Measurement, Method, RealError, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
@@ -414,7 +414,7 @@ impl<'r> Worker<'r> {
             if let Some(ledger) = &mut self.ledger {
                 ledger.end(request, op == Op::Write);
             }
-            self.measurement.failures.record(op, result.err());
+            self.measurement.failures.record(op, result.err().map(Errno::raw_os_error));
             return Ok(());
         }
         let moved = |moved: u32| Bytes::new(u64::from(moved));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use engine::Measurement;
+use measurement::Measurement;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::budget::Budget;

@@ -3,73 +3,33 @@
 //! All that is asked here is answered from the index `run_listed` alone. It begins with the number of the run, so the
 //! latest come first without being sorted, and a page of a list ends the search.
 
+use measurement::{Counted, Filter, Listed};
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
 use crate::run::{moment, plan_name};
 use crate::{RunId, State, Store, StoreError};
 
-/// A run as a list shows it; see [`Run`](crate::Run) for what each means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "`Run` says what they are")]
-pub struct Listed {
-    pub id: RunId,
-    pub plan: String,
-    pub quick: bool,
-    pub target: String,
-    pub target_identity: String,
-    pub state: State,
-    pub started_ms: i64,
-    pub finished_ms: Option<i64>,
-}
-
-/// Which runs are wanted: those to which all of it applies.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Each stands somewhere in the run's plan, target or target's identity, or is its number; case is of no account in
-    /// ASCII.
-    pub words: Vec<String>,
-    /// What it ran on.
-    pub target: Option<String>,
-    /// The name of its plan.
-    pub plan: Option<String>,
-    /// How far it has come.
-    pub state: Option<State>,
-}
-
-/// Something that runs share, and how many do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// What they share.
-    pub name: String,
-    /// How many.
-    pub runs: u64,
-}
-
 const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 
-impl Filter {
-    /// The condition in SQL, with what stands for its question marks.
-    fn sql(&self) -> (String, Vec<Box<dyn ToSql>>) {
-        let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = ("TRUE".into(), Vec::new());
-        for word in &self.words {
-            let escaped: String = word
-                .chars()
-                .flat_map(|c| matches!(c, '\\' | '%' | '_').then_some('\\').into_iter().chain([c]))
-                .collect();
-            sql += &format!(" AND ({TEXT} LIKE ? ESCAPE '\\' OR CAST(id AS TEXT) = ?)");
-            values.push(Box::new(format!("%{escaped}%")));
-            values.push(Box::new(word.clone()));
-        }
-        let state = self.state.map(|state| state.name().to_owned());
-        for (column, value) in [("target", &self.target), ("plan", &self.plan), ("state", &state)] {
-            if let Some(value) = value {
-                sql += &format!(" AND {column} = ?");
-                values.push(Box::new(value.clone()));
-            }
-        }
-        (sql, values)
+/// The condition of a filter in SQL, with what stands for its question marks.
+fn sql(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
+    let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = ("TRUE".into(), Vec::new());
+    for word in &filter.words {
+        let escaped: String =
+            word.chars().flat_map(|c| matches!(c, '\\' | '%' | '_').then_some('\\').into_iter().chain([c])).collect();
+        sql += &format!(" AND ({TEXT} LIKE ? ESCAPE '\\' OR CAST(id AS TEXT) = ?)");
+        values.push(Box::new(format!("%{escaped}%")));
+        values.push(Box::new(word.clone()));
     }
+    let state = filter.state.map(|state| state.name().to_owned());
+    for (column, value) in [("target", &filter.target), ("plan", &filter.plan), ("state", &state)] {
+        if let Some(value) = value {
+            sql += &format!(" AND {column} = ?");
+            values.push(Box::new(value.clone()));
+        }
+    }
+    (sql, values)
 }
 
 impl Store {
@@ -83,7 +43,7 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn listed(&self, filter: &Filter, skip: u64, most: u64) -> Result<Vec<Listed>, StoreError> {
-        let (condition, mut values) = filter.sql();
+        let (condition, mut values) = sql(filter);
         values.push(Box::new(most as i64));
         values.push(Box::new(skip as i64));
         let sql = format!(
@@ -110,7 +70,7 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
-        let (condition, values) = filter.sql();
+        let (condition, values) = sql(filter);
         let sql = format!("SELECT count(*) FROM {} WHERE {condition}", self.listed_runs());
         self.read(|connection| {
             let count: i64 = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(0))?;

@@ -1,7 +1,7 @@
 //! Measurements as rows.
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Clock, Flow, Measurement};
+use measurement::{Clock, Flow, Measurement};
 use rusqlite::{Connection, Row, named_params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;

@@ -4,7 +4,7 @@
 //! seven bytes, of a busy one a hundred or two, most of them for how its latencies lie.
 
 use block::{Bytes, Nanos, varint};
-use engine::{TICKS_MAX, Tick};
+use measurement::{TICKS_MAX, Tick};
 use stats::Bins;
 
 /// Ticks end with the length of their bins, then these.

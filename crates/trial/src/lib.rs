@@ -23,7 +23,6 @@ mod memory;
 mod meters;
 mod mount;
 mod permitted;
-mod result;
 mod scheduler;
 mod stage;
 mod task;
@@ -34,7 +33,8 @@ pub use database::{BenchOptions, Settings};
 pub use error::TrialError;
 pub use experiment::{EXPERIMENTS, Experiment, Go};
 pub use host::{Ended, ProgramError, Tools};
+pub use measurement::{Better, Course, Figure, Paper, Trial};
 pub use mount::{MakeOptions, MountOptions};
 pub use permitted::Refused;
-pub use result::{Better, Course, Figure, Paper, Trial};
+
 pub use stage::Stage;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{measurement, new_run};
 use assay_store::{Moment, NewRun, Note, RunId, State, Store, StoreError, Stored};
 use block::{Bytes, Nanos, Op, Seed};
-use engine::{Clock, Consumption, Measurement};
+use measurement::{Clock, Consumption, Measurement};
 use rusqlite::Connection;
 use workload::Workload;
 

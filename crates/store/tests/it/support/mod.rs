@@ -3,7 +3,7 @@
 use assay_store::NewRun;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
-use engine::{Clock, Cpu, Handover, Measurement, Method};
+use measurement::{Clock, Cpu, Handover, Measurement, Method};
 use workload::{Pattern, Stop, Workload};
 
 /// A run of a simulated drive.

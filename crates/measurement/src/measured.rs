@@ -1,7 +1,5 @@
 //! What was measured.
 
-use std::time::Instant;
-
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
@@ -62,7 +60,7 @@ pub struct Measurement {
     pub energy: Option<Consumption>,
     /// When `elapsed` begins by the host's clock, so that a meter can be asked about just that time; none on a virtual
     /// clock and in what was stored.
-    pub began: Option<Instant>,
+    pub began: Option<std::time::Instant>,
 }
 
 /// The requests of one kind.
@@ -318,7 +316,7 @@ impl Measurement {
     }
 
     /// Adds what failed and what was checked elsewhere, apart from all figures.
-    pub(crate) fn merge_doubts(&mut self, other: &Self) {
+    pub fn merge_doubts(&mut self, other: &Self) {
         self.failures.merge(&other.failures);
         if let Some(verified) = &other.verified {
             self.verified.get_or_insert_default().merge(verified);

@@ -1,0 +1,23 @@
+//! What was measured, and in which run: plain data that the engine and trials make, the store keeps and reports show.
+//!
+//! A [`Measurement`] is of requests to a drive, a [`Trial`] of what stands above one. Nothing here measures.
+
+/// The example of the page that introduces the crate.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod failures;
+mod handover;
+mod measured;
+mod run;
+mod trial;
+mod verified;
+
+pub use failures::{Failure, Failures, OnError};
+pub use handover::{Handover, Method};
+pub use host::power::Consumption;
+pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
+pub use run::{Counted, Filter, Listed, Run, RunId, State};
+pub use trial::{Better, Course, Figure, Paper, Trial};
+pub use verified::Verified;

@@ -1,0 +1,133 @@
+//! A run: what was done to what, by what, where, and how far it came.
+
+use std::fmt;
+
+use block::{Bytes, Seed};
+use serde::{Deserialize, Serialize};
+
+/// The number by which a run is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Under way, or cut off without a word.
+    Running,
+    /// All of its plan was done.
+    Complete,
+    /// An error ended it; what was measured before is kept.
+    Failed,
+}
+
+impl State {
+    /// The word for it in a store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state of this name; a store has no other names.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "complete" => Self::Complete,
+            "failed" => Self::Failed,
+            _ => Self::Running,
+        }
+    }
+}
+
+/// A run: what was done to what, by what, where, and how far it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The number by which it is asked for.
+    pub id: RunId,
+    /// The name of the plan; `run` for a single workload.
+    pub plan: String,
+    /// The plan's text, whole.
+    pub plan_text: String,
+    /// Whether durations and repeats were shortened.
+    pub quick: bool,
+    /// Whether lengths that the plan gives for simulated drives were taken.
+    #[serde(default)]
+    pub simulated: bool,
+    /// What it ran on, as it was asked for: `sim:x25-m`, a path.
+    pub target: String,
+    /// How the target names itself: model and capacity of a drive, kind and size of a file.
+    pub target_identity: String,
+    /// What tells a real target from another of the same name; none where nothing does.
+    pub target_fingerprint: Option<String>,
+    /// Whether a real target's page cache was passed by.
+    pub direct: bool,
+    /// How much of a real target was used; none for all of it.
+    pub size: Option<Bytes>,
+    /// How much of the target is used; none in stores of earlier versions, which did not keep it.
+    #[serde(default)]
+    pub capacity: Option<Bytes>,
+    /// The origin of all its random choices.
+    pub seed: Seed,
+    /// Repeats a cell where the command line changed them; none for the plan's own.
+    pub repeats: Option<u32>,
+    /// How far it came.
+    pub state: State,
+    /// What ended it, if an error did.
+    pub error: Option<String>,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_ms: i64,
+    /// When it ended; none while it runs.
+    pub finished_ms: Option<i64>,
+    /// The program's version.
+    pub version: String,
+    /// The git commit the program was built from; empty if unknown.
+    pub commit: String,
+    /// The host and the target in detail, as JSON of `lab::Environment`.
+    pub environment: String,
+}
+
+/// A run as a list shows it; see [`Run`] for what each means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`Run` says what they are")]
+pub struct Listed {
+    pub id: RunId,
+    pub plan: String,
+    pub quick: bool,
+    pub target: String,
+    pub target_identity: String,
+    pub state: State,
+    pub started_ms: i64,
+    pub finished_ms: Option<i64>,
+}
+
+/// Which runs are wanted: those to which all of it applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Each stands somewhere in the run's plan, target or target's identity, or is its number; case is of no account in
+    /// ASCII.
+    pub words: Vec<String>,
+    /// What it ran on.
+    pub target: Option<String>,
+    /// The name of its plan.
+    pub plan: Option<String>,
+    /// How far it has come.
+    pub state: Option<State>,
+}
+
+/// Something that runs share, and how many do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// What they share.
+    pub name: String,
+    /// How many.
+    pub runs: u64,
+}
