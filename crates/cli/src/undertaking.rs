@@ -9,7 +9,7 @@ use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
 use lab::{Broken, Checked, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
 use store::{NewRun, RunId, Store};
-use trial::{Aftermath, TrialError};
+use trial::{Aftermath, TrialError, procedure};
 
 use crate::bulletin::Crier;
 use crate::failure::Failure;
@@ -158,7 +158,7 @@ fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), Trial
     let mut fence = target.map_or_else(Fence::new, |target| Fence::new().handle(target));
     let works = plan.steps.iter().map(|step| step.work(&Site::ANY));
     for trials in works.filter_map(|work| work.trials()) {
-        fence = trials.folders()?.iter().fold(fence, |fence, folder| fence.folder(folder));
+        fence = procedure(trials.experiment).folders()?.iter().fold(fence, |fence, folder| fence.folder(folder));
     }
     if !plan.has_trials() {
         return Ok((fence, None));

@@ -7,7 +7,6 @@ use workload::{Invalid, Workload};
 use crate::LabError;
 use crate::plan::{Cell, Passes, Plan, Point, Step, Trials, Work};
 use crate::subject::Subject;
-use crate::variants::swept;
 
 /// A plan of which it is known that all of it can be carried out on a target, with its shares of that as sizes.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
     let mut misfits = Misfits::default();
     misfits.find(&plan.steps, "", subject);
     // One drive at a time: each takes memory in proportion to its capacity.
-    for (changes, last) in swept(plan) {
+    for (changes, last) in plan.swept_drives() {
         match subject.changed(&changes) {
             Ok(changed) => misfits.find(&plan.steps[..=last], &changes, changed.as_ref()),
             Err(error) => misfits.add(error.at(&plan.steps[last].name, &changes)),

@@ -1,19 +1,12 @@
-//! Plans and procedures: what a review does, step by step, and what came of it.
+//! How plans are carried out, on simulated drives and on real ones, and how runs are read again.
 
 pub mod calibrate;
-pub mod compare;
-mod cost;
 mod counted;
-mod drive_record;
 mod error;
 mod fit;
-pub mod forecast;
 pub mod health;
-pub mod import;
 mod level;
 mod metered;
-mod metric;
-mod outcome;
 pub mod plan;
 mod progress;
 mod real;
@@ -25,16 +18,17 @@ mod simulated;
 mod subject;
 mod traces;
 mod variants;
-mod wear;
 
-pub use drive_record::DriveRecord;
+pub(crate) use ::plan::cost;
+pub use ::plan::{
+    Asked, Aspect, DriveRecord, Finding, Group, Metric, Outcome, PointOutcome, Repeat, StepOutcome, Wear, compare,
+    forecast, import, wears,
+};
 pub use error::LabError;
 pub use fit::{Checked, fits};
 pub use host::power;
 pub use host::{DeviceInfo, Environment, EraseError, FileSystem, ProgramError, PurgeMethod, Thermometer, Warmth};
 pub use metered::Metered;
-pub use metric::{Aspect, Group, Metric};
-pub use outcome::{Asked, Finding, Outcome, PointOutcome, Repeat, StepOutcome};
 pub use progress::{Bar, Chart, Course, Last, News, Progress, Show, Snapshot, Speed, Tracker};
 pub use real::Real;
 pub use recall::{plan_of, recall};
@@ -44,4 +38,3 @@ pub use simulated::Simulated;
 pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
 pub use traces::{BUILTIN as BUILTIN_TRACE, TraceFileError, Traces};
 pub use trial::{Better, Figure};
-pub use wear::{Wear, wears};

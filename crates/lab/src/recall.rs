@@ -61,7 +61,7 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         .collect();
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
-    let drive = DriveRecord::of_run(store, &run)?;
+    let drive = drive_of(store, &run)?;
     Ok(Outcome { capacity, drive, run, plan, steps, health, findings })
 }
 
@@ -141,4 +141,11 @@ pub fn plan_of(run: &store::Run) -> Result<Plan, LabError> {
         plan.repeat(repeats);
     }
     Ok(plan)
+}
+
+/// The simulated drive of a run. The drive that comes with the program today is asked only for a run that kept no record.
+fn drive_of(store: &Store, run: &Run) -> Result<Option<DriveRecord>, LabError> {
+    let Some(text) = store.drive(run.id)? else { return Ok(DriveRecord::of_today(&run.target)) };
+    let damaged = |error| LabError::Drive { run: run.id, reason: format!("{error}") };
+    DriveRecord::from_json(&text).map(Some).map_err(damaged)
 }

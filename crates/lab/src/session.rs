@@ -20,8 +20,8 @@ use crate::fit::{Checked, fits};
 use crate::plan::{Cell, Passes, Phase, Plan, Step, Work};
 use crate::run_record::RunRecord;
 use crate::subject::Subject;
-use crate::variants::{Lineage, Variants, swept};
-use crate::wear::{Wear, wears};
+use crate::variants::{Lineage, Variants};
+use crate::{Wear, wears};
 use host::Clocks;
 
 /// Who wants to know how far a plan has come.
@@ -257,7 +257,7 @@ impl<'a> Session<'a> {
         let (place, site) = (&lineage.place, lineage.subject.site());
         let works: Vec<Work> = self.plan.steps.iter().map(|step| step.work(&site)).collect();
         let target: Nanos = works.iter().map(|work| place.weight(work)).sum();
-        let again = swept(self.plan).into_iter().flat_map(|(_, last)| &works[..last]);
+        let again = self.plan.swept_drives().into_iter().flat_map(|(_, last)| &works[..last]);
         let again = again.filter(|work| !work.passes.leaves_no_trace()).map(|work| place.weight(work));
         let cloned = works.iter().any(|work| matches!(work.passes, Passes::Sampled(_)));
         let cloning = if cloned { place.copying().times(FIRST_CLONE) } else { Nanos::ZERO };

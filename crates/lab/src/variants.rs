@@ -6,7 +6,7 @@ use block::{Bytes, Nanos};
 
 use crate::LabError;
 use crate::cost::Place;
-use crate::plan::{Cell, Passes, Plan, Step};
+use crate::plan::Step;
 use crate::subject::Subject;
 
 /// What steps are carried out on, with what has been done to it.
@@ -89,31 +89,8 @@ impl Variants {
 
     /// Keeps the drive if `later` steps measure on it.
     pub fn put_back(&mut self, variant: Variant, later: &[Step]) {
-        if later.iter().flat_map(cells).any(|cell| cell.changes() == variant.changes) {
+        if later.iter().flat_map(Step::sampled).any(|cell| cell.changes() == variant.changes) {
             self.kept.insert(variant.changes.clone(), variant);
         }
     }
-}
-
-/// The drives that a plan sweeps over, in order, each with the number of steps up to the last that measures on it.
-pub(crate) fn swept(plan: &Plan) -> Vec<(String, usize)> {
-    let mut swept: Vec<(String, usize)> = Vec::new();
-    for (index, step) in plan.steps.iter().enumerate() {
-        for changes in cells(step).map(Cell::changes).filter(|changes| !changes.is_empty()) {
-            match swept.iter_mut().find(|(known, _)| *known == changes) {
-                Some((_, last)) => *last = index,
-                None => swept.push((changes, index)),
-            }
-        }
-    }
-    swept
-}
-
-/// The cells that a step measures on clones.
-fn cells(step: &Step) -> impl Iterator<Item = &Cell> {
-    match step.action.kind().passes() {
-        Passes::Sampled(measure) => measure.cells.as_slice(),
-        _ => &[],
-    }
-    .iter()
 }

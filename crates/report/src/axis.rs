@@ -1,8 +1,8 @@
 //! What is swept as an axis: its values, their labels, and where ticks go.
 
-use lab::PointOutcome;
-use lab::plan::{Axis, Field};
-use trial::{Choice, Kind};
+use plan::PointOutcome;
+use plan::{Axis, Field};
+use plan::{Choice, Kind};
 use workload::{Unit, Workload};
 
 use crate::number::three;

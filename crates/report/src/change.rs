@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lab::Metric;
+use plan::Metric;
 use stats::{Interval, PRECISION};
 
 /// How a figure changed from one state to another.

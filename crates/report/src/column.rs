@@ -1,6 +1,7 @@
 //! The figures of a step as columns: what each is, and in which unit it is shown.
 
-use lab::{Better, Metric};
+use measurement::Better;
+use plan::Metric;
 use stats::Interval;
 
 use crate::figure::{Figure, Reading, scaled};
@@ -21,7 +22,7 @@ pub(crate) struct Column {
 
 /// The figures that any point of a step gives, in the order of tables.
 pub(crate) fn columns(part: &Part) -> Vec<Column> {
-    let mut given: Vec<(&lab::Figure, f64)> = Vec::new();
+    let mut given: Vec<(&measurement::Figure, f64)> = Vec::new();
     for (figure, most) in part.readings.iter().flat_map(Reading::given) {
         match given.iter_mut().find(|(known, _)| known.name == figure.name) {
             Some((_, known)) => *known = most.max(*known),
@@ -43,7 +44,7 @@ impl Column {
     }
 
     /// The column of a figure of trials, which is at most `most`: in the unit that suits.
-    fn tried(figure: &lab::Figure, most: f64) -> Self {
+    fn tried(figure: &measurement::Figure, most: f64) -> Self {
         let (unit, scale) = match figure.unit.as_str() {
             "s" if most < 1e-3 => ("µs", 1e6),
             "s" if most < 1.0 => ("ms", 1e3),

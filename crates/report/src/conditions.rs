@@ -1,13 +1,13 @@
 //! What stands behind the figures: conditions, environment, findings, plan, and how to repeat it.
 
 use block::Bytes;
-use engine::Clock;
 use jiff::Timestamp;
-use lab::plan::{Action, Length, parse};
-use lab::{Finding, Outcome};
 use maud::{Markup, html};
+use measurement::Clock;
+use measurement::{Run, State as RunState};
+use plan::Action;
+use plan::{Finding, Outcome};
 use serde_json::Value;
-use store::{Run, State as RunState};
 use workload::Workload;
 
 use crate::health;
@@ -237,8 +237,7 @@ fn command(outcome: &Outcome) -> String {
     let size = run.size.filter(|_| single.is_none_or(|workload| workload.size.is_none()));
     words.extend(size.map(|size| format!("--size {}", workload::amount(size))));
     words.extend(run.quick.then(|| "--quick".to_owned()));
-    let has_lengths = || parse(&run.plan_text, Length::Simulated).is_ok_and(|plan| plan.simulated);
-    let is_full = run.target.starts_with("sim:") && !run.simulated && has_lengths();
+    let is_full = run.target.starts_with("sim:") && !run.simulated && outcome.plan.has_simulated_lengths;
     words.extend(is_full.then(|| "--full-length".to_owned()));
     words.extend(run.repeats.map(|repeats| format!("--repeats {repeats}")));
     words.push(format!("--seed {}", run.seed));

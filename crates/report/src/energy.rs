@@ -1,9 +1,9 @@
 //! Power and energy, whoever metered them.
 
 use comfy_table::{Cell, CellAlignment, Table};
-use engine::Measurement;
-use lab::{Group, Metric, Outcome};
 use maud::{Markup, html};
+use measurement::Measurement;
+use plan::{Group, Metric, Outcome};
 use stats::Interval;
 
 use crate::figure::Reading;
@@ -103,7 +103,7 @@ pub(crate) fn is_asked(outcome: &Outcome) -> bool {
     let measured = cells().flat_map(|cell| cell.measurements()).filter_map(|one| Some((one, one.energy.as_ref()?)));
     measured
         .filter(|(_, energy)| energy.joules.is_some())
-        .any(|(one, energy)| one.clock == engine::Clock::Real || (is_short && energy.idle_watts.is_some()))
+        .any(|(one, energy)| one.clock == measurement::Clock::Real || (is_short && energy.idle_watts.is_some()))
 }
 
 /// The energy of all cells, into a table of a terminal; how many cells it has no room for.

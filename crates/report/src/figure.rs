@@ -1,8 +1,8 @@
 //! One figure of a point, or why there is none.
 
 use drive::rig::Limit;
-use engine::Measurement;
-use lab::{Metric, PointOutcome};
+use measurement::Measurement;
+use plan::{Metric, PointOutcome};
 use stats::Interval;
 use workload::Workload;
 
@@ -52,7 +52,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) point: &'a PointOutcome,
     cell: Option<Cell<'a>>,
     /// Each figure that any repeat gives, in the order of tables, with what each repeat gave.
-    figures: Vec<(lab::Figure, Figure, Vec<f64>)>,
+    figures: Vec<(measurement::Figure, Figure, Vec<f64>)>,
 }
 
 /// What a point has that was measured request by request.
@@ -80,8 +80,8 @@ impl<'a> Reading<'a> {
             repeats: point.measurements().collect(),
             rounds: point.rounds().collect(),
         });
-        let mut figures: Vec<(lab::Figure, Figure, Vec<f64>)> = Vec::new();
-        for given in point.repeats.iter().flat_map(lab::Repeat::figures) {
+        let mut figures: Vec<(measurement::Figure, Figure, Vec<f64>)> = Vec::new();
+        for given in point.repeats.iter().flat_map(plan::Repeat::figures) {
             let value = given.value;
             match figures.iter_mut().find(|(known, ..)| known.name == given.name) {
                 Some((_, _, samples)) => samples.push(value),
@@ -121,7 +121,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What figures it has: name, unit and direction, with the largest of its repeats.
-    pub(crate) fn given(&self) -> impl Iterator<Item = (&lab::Figure, f64)> {
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&measurement::Figure, f64)> {
         let largest = |samples: &[f64]| samples.iter().fold(0.0_f64, |most, one| most.max(one.abs()));
         self.figures.iter().map(move |(given, _, samples)| (given, largest(samples)))
     }

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use lab::forecast::{Bounds, Forecast};
-use lab::plan::{Plan, Site, Step, Trials};
+use plan::forecast::{Bounds, Forecast};
+use plan::{Plan, Site, Step, Trials};
 use serde_json::{Value, json};
 
 use crate::number::percent;

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use lab::health::{HealthRecord, HealthRow, Reading, rows};
+use host::health::{HealthRecord, HealthRow, Reading, rows};
 use maud::{Markup, html};
 use serde_json::json;
 

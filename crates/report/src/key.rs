@@ -1,8 +1,8 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
 use block::{Bytes, Nanos};
-use lab::Metric;
-use lab::plan::Rounds;
+use plan::Metric;
+use plan::Rounds;
 use stats::Interval;
 use workload::{Pattern, Workload};
 
@@ -308,7 +308,7 @@ pub(crate) fn is_key(reading: &Reading) -> bool {
 
 /// The workload of a conditioning with random writes.
 fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
-    part.condition().filter(|condition| lab::wears(&condition.workload)).map(|condition| &condition.workload)
+    part.condition().filter(|condition| plan::wears(&condition.workload)).map(|condition| &condition.workload)
 }
 
 /// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.

@@ -1,7 +1,7 @@
 //! What people read: one HTML file, tables for terminals, documents for programs.
 //!
-//! Everything here is a function of an [`Outcome`](lab::Outcome), a [`Comparison`](lab::compare::Comparison) or a
-//! [`Replication`](lab::replicate::Replication): no clock, no file, no environment.
+//! Everything here is a function of an [`Outcome`](plan::Outcome), a [`Comparison`](plan::compare::Comparison) or a
+//! [`Replication`](plan::replicate::Replication): no clock, no file, no environment.
 
 mod axis;
 mod change;

@@ -1,8 +1,8 @@
 //! What the figures show of what held the drive up.
 
 use block::Bytes;
-use lab::Metric;
-use lab::plan::{Axis, Field};
+use plan::Metric;
+use plan::{Axis, Field};
 use workload::Pattern;
 
 use crate::figure::Reading;

@@ -1,7 +1,7 @@
 //! Numbers as people read them: three significant digits, thousands apart, the unit that suits.
 
 use block::separated;
-use lab::Metric;
+use plan::Metric;
 use stats::Interval;
 
 /// `38,900`, `252`, `79.1`, `0.0315`: three significant digits.

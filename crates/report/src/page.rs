@@ -1,7 +1,7 @@
 //! The report as one HTML file that needs nothing else.
 
-use lab::Outcome;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use plan::Outcome;
 
 use crate::conditions::{back_matter, date, state, took};
 use crate::number::{bound, count};

@@ -1,8 +1,8 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use lab::plan::{Action, Axis, Condition, Measure, Rounds, Step, Trials};
-use lab::{Outcome, PointOutcome};
+use plan::{Action, Axis, Condition, Measure, Rounds, Step, Trials};
+use plan::{Outcome, PointOutcome};
 use workload::{Stop, Workload};
 
 use crate::figure::Reading;

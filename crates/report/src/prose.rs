@@ -1,10 +1,10 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use lab::plan::{Phrases, Repetition, Step, profile};
-use lab::{Group, Metric, Outcome};
+use measurement::State as RunState;
+use plan::{Group, Metric, Outcome};
+use plan::{Phrases, Repetition, Step, profile};
 use stats::{Steadiness, SteadyRule};
-use store::State as RunState;
 use workload::{Field, Pattern, Stop, Workload};
 
 use crate::axis;
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use crate::figure::Figure;
     use crate::key::Entry;
-    use lab::Wear;
+    use plan::Wear;
     use stats::Interval;
 
     fn row(pattern: Pattern, kib: u64, queue_depth: u32, metric: Metric, means: [Option<f64>; 2]) -> KeyFigure {

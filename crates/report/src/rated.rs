@@ -2,8 +2,8 @@
 
 use block::Bytes;
 use drive::preset::{Promise, Rated};
-use lab::{Metric, Outcome};
 use maud::{Markup, html};
+use plan::{Metric, Outcome};
 use workload::Pattern;
 
 use crate::key::{KeyFigure, Scorecard};

@@ -1,6 +1,6 @@
 //! A run's outcome with what all its documents are made from.
 
-use lab::Outcome;
+use plan::Outcome;
 
 use crate::key::Scorecard;
 use crate::part::{Part, parts};

@@ -1,8 +1,8 @@
 //! What reviews published of the very drive that a run is of, beside what was measured.
 
-use lab::Outcome;
-use lab::replicate::{KnownFigure, Use, leaves_filled};
 use maud::{Markup, html};
+use plan::Outcome;
+use plan::replicate::{KnownFigure, Use, leaves_filled};
 use workload::Workload;
 
 use crate::key::{KeyFigure, Request, Scorecard, is_key};

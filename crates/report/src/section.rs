@@ -1,9 +1,9 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
 use block::Bytes;
-use lab::plan::{Action, Rounds};
-use lab::{Finding, Metric, Outcome};
 use maud::{Markup, PreEscaped, html};
+use plan::{Action, Rounds};
+use plan::{Finding, Metric, Outcome};
 use workload::Pattern;
 
 use crate::axis;

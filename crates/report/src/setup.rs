@@ -1,9 +1,10 @@
 //! The device and the set-up of a review in rounds, as test specifications ask for them at the head of a report.
 
 use block::Bytes;
-use lab::plan::{Action, Site, Step};
-use lab::{Environment, Outcome};
+use host::Environment;
 use maud::{Markup, html};
+use plan::Outcome;
+use plan::{Action, Site, Step};
 use workload::Workload;
 
 use crate::conditions::date;

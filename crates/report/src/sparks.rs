@@ -1,6 +1,6 @@
 //! Charts of one line for a terminal: how a figure goes with what is swept, and with time.
 
-use lab::{Metric, Outcome};
+use plan::{Metric, Outcome};
 
 use crate::axis;
 use crate::figure::Figure;

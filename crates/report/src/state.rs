@@ -1,8 +1,9 @@
 //! In what state a step finds the drive.
 
 use block::Bytes;
-use lab::plan::Site;
-use lab::{Outcome, PurgeMethod, Wear};
+use host::PurgeMethod;
+use plan::Site;
+use plan::{Outcome, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

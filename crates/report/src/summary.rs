@@ -1,7 +1,7 @@
 //! The summary for a terminal.
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
-use lab::{Metric, Outcome};
+use plan::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
 use crate::energy;

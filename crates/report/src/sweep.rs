@@ -1,7 +1,7 @@
 //! A sweep as lines over one axis.
 
-use lab::Metric;
-use lab::plan::Axis;
+use plan::Axis;
+use plan::Metric;
 use workload::Pattern;
 
 use crate::axis;

@@ -1,8 +1,8 @@
 //! Tables of figures.
 
-use lab::Metric;
-use lab::plan::{Axis, Field};
 use maud::{Markup, html};
+use plan::Metric;
+use plan::{Axis, Field};
 use stats::Interval;
 
 use crate::axis;

@@ -1,8 +1,8 @@
 //! A long measurement over time: its series as spans, its rounds, and whether they became steady.
 
 use block::Nanos;
-use engine::{Measurement, TICK};
-use lab::plan::Condition;
+use measurement::{Measurement, TICK};
+use plan::Condition;
 use stats::{Bins, Steadiness, SteadyRule};
 
 /// What was completed in one stretch of time.
@@ -127,7 +127,7 @@ fn rounds_in(elapsed: Nanos, round: Nanos) -> usize {
 ///
 /// The last tick of a round may cover a sliver of time with a few late completions: too short to
 /// make a rate of, so it is counted with the tick before it.
-fn spans_of(ticks: &[engine::Tick], start: f64, length: f64) -> Vec<Span> {
+fn spans_of(ticks: &[measurement::Tick], start: f64, length: f64) -> Vec<Span> {
     let tick_length = TICK.as_secs_f64();
     let mut spans: Vec<Span> = Vec::with_capacity(ticks.len());
     for (i, tick) in ticks.iter().enumerate() {
@@ -160,8 +160,8 @@ fn merged(spans: &[Span]) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use block::{Bytes, Op, Seed};
-    use engine::Clock;
-    use lab::plan::Limit;
+    use measurement::Clock;
+    use plan::Limit;
     use workload::{Stop, Workload};
 
     use super::*;

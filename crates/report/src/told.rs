@@ -1,8 +1,8 @@
 //! What a step says in the summary that no key figure says: how long a replay took, and how a swept part of the drive
 //! tells.
 
-use lab::Metric;
-use lab::plan::Axis;
+use plan::Axis;
+use plan::Metric;
 
 use crate::axis;
 use crate::figure::Reading;

@@ -1,8 +1,8 @@
 //! Trials of what stands between a program and a drive: file systems, schedulers, databases, a system that boots.
 //!
 //! A trial takes place on a [`Stage`], a block device that the kernel sees: a real one, a loop device over a file, or an
-//! attached simulated drive. An [`Experiment`] is one kind of trial; what it can be told is a list of [`Choice`]s, from
-//! which plans are read and documented; what comes of it is a [`Trial`], which is stored and reported without knowledge
+//! attached simulated drive. An [`Experiment`] is one kind of trial, and its [`Procedure`] how that is done; what it can be told is a list of [`Choice`]s,
+//! from which plans are read and documented; what comes of it is a [`Trial`], which is stored and reported without knowledge
 //! of its kind. Whatever a trial does to the machine is promised to the [`Aftermath`] first, which undoes it even if the
 //! process is killed.
 
@@ -13,7 +13,6 @@ struct Contributing;
 
 mod aftermath;
 mod boot;
-mod choice;
 mod database;
 mod error;
 mod experiment;
@@ -28,13 +27,12 @@ mod stage;
 mod task;
 
 pub use aftermath::{Aftermath, Promise, Settled, Undo};
-pub use choice::{Choice, ChoiceError, Choices, ChoicesError, Kind};
 pub use database::{BenchOptions, Settings};
 pub use error::TrialError;
-pub use experiment::{EXPERIMENTS, Experiment, Go};
+pub use experiment::{EXPERIMENTS, Go, KNOWN, Procedure, procedure};
 pub use host::{Ended, ProgramError, Tools};
 pub use measurement::{Better, Course, Figure, Paper, Trial};
 pub use mount::{MakeOptions, MountOptions};
-pub use permitted::Refused;
+pub use plan::{Choice, ChoiceError, Choices, ChoicesError, Experiment, Kind, Refused};
 
 pub use stage::Stage;

@@ -3,21 +3,7 @@
 //! A plan comes from anybody, and what it tells other programs is told them as root. So nothing of its texts reaches a
 //! program but what stands in a table, of the type that stands there. No type takes a path, a line feed or a second word.
 
-use std::ops::Range;
-
-use thiserror::Error;
-
-/// Why a word of a plan's text does not go to another program.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{found}; {help}")]
-pub struct Refused {
-    /// What was found.
-    pub found: String,
-    /// What would be right.
-    pub help: String,
-    /// Where it stands in the text, in bytes.
-    pub at: Range<usize>,
-}
+use plan::Refused;
 
 /// An option, or a key of a list, with what its value may be.
 #[derive(Clone, Copy, Debug, PartialEq)]

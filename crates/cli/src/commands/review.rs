@@ -8,7 +8,7 @@ use block::{Endurance, Seed, parse_endurance};
 use host::{Mark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Length, Plan, catalog};
-use lab::{DriveRecord, PurgeMethod, RunRecord, plan_of};
+use lab::{DriveRecord, LabError, PurgeMethod, RunRecord, plan_of};
 use report::Report;
 use store::{Moment, Run, RunId, State, Store};
 
@@ -317,7 +317,8 @@ fn check_opened(run: &Run, opened: &Opened) -> Result<(), Failure> {
 /// figures that are kept were measured on that drive.
 fn check_drive(store: &Store, run: &Run, opened: &Opened) -> Result<(), Failure> {
     let Some(text) = store.drive(run.id)? else { return Ok(()) };
-    let was = DriveRecord::from_json(run.id, &text)?;
+    let was =
+        DriveRecord::from_json(&text).map_err(|error| LabError::Drive { run: run.id, reason: format!("{error}") })?;
     match opened.subject.drive_record().is_some_and(|is| is.files == was.files) {
         true => Ok(()),
         false => Err(changed(run, "the drive as the run keeps it", "one whose description has changed since")),

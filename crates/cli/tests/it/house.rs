@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from the bottom up, each with those that it may use.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("block", &[]),
     ("stats", &["block"]),
     ("workload", &["block"]),
@@ -20,9 +20,13 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("engine", &["block", "stats", "workload", "drive", "host", "measurement"]),
     ("store", &["block", "stats", "workload", "drive", "host", "measurement"]),
     ("attach", &["block", "stats", "drive", "host", "engine"]),
-    ("trial", &["block", "stats", "workload", "drive", "host", "measurement", "engine", "attach"]),
-    ("lab", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial"]),
-    ("report", &["block", "stats", "workload", "drive", "engine", "store", "trial", "lab"]),
+    ("plan", &["block", "stats", "workload", "drive", "host", "measurement"]),
+    ("trial", &["block", "stats", "workload", "drive", "host", "measurement", "engine", "attach", "plan"]),
+    ("lab", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "plan", "trial"]),
+    (
+        "report",
+        &["block", "stats", "workload", "drive", "host", "measurement", "engine", "store", "plan", "trial", "lab"],
+    ),
     ("cli", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "trial", "lab", "report"]),
 ];
 
@@ -112,6 +116,11 @@ fn dependencies(manifest: &str) -> BTreeSet<&str> {
     found
 }
 
+/// What comes before the dependencies of tests, which are the last.
+fn without_tests(manifest: &str) -> &str {
+    manifest.split("[dev-dependencies]").next().unwrap()
+}
+
 #[test]
 fn layers_point_one_way() {
     let layers: Vec<(&str, &[&str])> = LAYERS.into_iter().chain([(TESTKIT, &[][..])]).collect();
@@ -156,7 +165,7 @@ fn the_diagram_of_layers_shows_what_the_crates_depend_on() {
     let mut uses: BTreeSet<(String, String)> = BTreeSet::new();
     for (name, allowed) in LAYERS {
         let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
-        let used = dependencies(&manifest).into_iter().filter(|used| allowed.contains(used));
+        let used = dependencies(without_tests(&manifest)).into_iter().filter(|used| allowed.contains(used));
         uses.extend(used.map(|used| (used.to_owned(), name.to_owned())));
     }
     for (from, to) in &arrows {
@@ -299,6 +308,28 @@ fn only_what_hands_requests_over_links_io_uring() {
     for (name, _) in LAYERS {
         let links = dependencies(&read(&root().join("crates").join(name).join("Cargo.toml"))).contains("io-uring");
         assert_eq!(links, RINGS.contains(&name), "`{name}` links io_uring, or does no more: only {RINGS:?} do");
+    }
+}
+
+/// What a crate is built with, whatever it takes for its tests: the keys of its dependencies and of those of ours among them.
+fn built_with(name: &str, found: &mut BTreeSet<String>) {
+    let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
+    for used in dependencies(without_tests(&manifest)) {
+        if found.insert(used.to_owned()) && LAYERS.iter().any(|(ours, _)| *ours == used) {
+            built_with(used, found);
+        }
+    }
+}
+
+#[test]
+fn plans_and_reports_need_neither_io_uring_nor_sqlite() {
+    for name in ["plan", "report"] {
+        let mut found = BTreeSet::new();
+        built_with(name, &mut found);
+        assert!(found.contains("measurement"), "`{name}` is built with {found:?}: is that still how it is written?");
+        for heavy in ["io-uring", "rusqlite", "engine", "store"] {
+            assert!(!found.contains(heavy), "`{name}` is built with {heavy}");
+        }
     }
 }
 
@@ -463,8 +494,8 @@ fn a_line_is_all_that_another_drive_plan_review_or_step_takes() {
     let page = read(&root().join("docs/contributing.md"));
     for (file, list) in [
         ("crates/drive/src/preset/embedded.rs", "EMBEDDED"),
-        ("crates/lab/src/plan/catalog.rs", "BUILTIN"),
-        ("crates/lab/src/replicate/catalog.rs", "BUILTIN"),
+        ("crates/plan/src/catalog.rs", "BUILTIN"),
+        ("crates/plan/src/replicate/catalog.rs", "BUILTIN"),
         ("crates/trial/src/experiment.rs", "EXPERIMENTS"),
     ] {
         assert!(page.contains(&format!("`{file}`")), "the page does not name {file}");

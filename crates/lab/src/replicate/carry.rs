@@ -1,32 +1,18 @@
 //! Carrying out the method of a review on simulated drives.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::{Nanos, Seed};
 use drive::preset::Preset;
-use drive::rig::Limit;
 use engine::{Clock, Measurement};
 use workload::Workload;
 
-use super::answer::{Missing, Replication};
-use super::catalog::Review;
+use super::{Carried, Missing, Replication, Review};
 use crate::cost::Place;
 use crate::plan::{Part, Phase, Step};
 use crate::{LabError, Simulated, Subject, Watch};
-
-/// What was measured, by figure, in the figures' order.
-pub(crate) type Measured = BTreeMap<String, f64>;
-
-/// What carrying out a part gave.
-#[derive(Debug, Default)]
-pub(crate) struct Carried {
-    /// What was measured.
-    pub figures: Measured,
-    /// What held the rig up, by figure; empty where there is no rig.
-    pub limits: BTreeMap<String, Limit>,
-}
 
 /// Repeats `reviews`: every part of each starts from a new drive, and all processors take parts.
 ///

@@ -2,7 +2,7 @@
 
 use attach::Live;
 use engine::Clock;
-use trial::{Go, Trial, TrialError};
+use trial::{Go, Trial, TrialError, procedure};
 
 use super::Session;
 use crate::LabError;
@@ -73,7 +73,7 @@ impl Session<'_> {
         let stage = subject.stage()?;
         let seed = self.seed.split(&step.name).split(&key).number(u64::from(repeat));
         let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
-        let tried = trials.experiment.run(&point.choices, &stage, &Go { seed, tell: &tell });
+        let tried = procedure(trials.experiment).run(&point.choices, &stage, &Go { seed, tell: &tell });
         let (is_stopped, speed) = (stage.is_stopped(), stage.speed());
         let live = stage.live();
         drop(stage);

@@ -1,6 +1,6 @@
 //! How far other runs lie from the first, with intervals: what lines that run close together cannot show.
 
-use lab::compare::Contrast;
+use plan::compare::Contrast;
 use plotly::common::{DashType, ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode, TickMode};
 use plotly::layout::{Axis, AxisType};
 use plotly::{Plot, Scatter};

@@ -1,7 +1,7 @@
 //! The chart of a sweep: means with intervals, over the swept field, a line for each series.
 
-use lab::Metric;
-use lab::plan::Axis;
+use plan::Axis;
+use plan::Metric;
 use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;

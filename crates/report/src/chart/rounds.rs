@@ -1,6 +1,6 @@
 //! Figures from round to round: how they came to a level, and the window in which they are judged.
 
-use lab::Metric;
+use plan::Metric;
 use plotly::Scatter;
 use plotly::common::{DashType, Line, Marker, Mode};
 use plotly::layout::{Axis, Shape, ShapeLayer, ShapeLine, ShapeType};

@@ -1,8 +1,8 @@
 //! Charts of what trials gave in several runs: each figure of all runs side by side, and how many times the first run's
 //! the others are.
 
-use lab::compare::{Comparison, Contrast, Side};
 use maud::{Markup, html};
+use plan::compare::{Comparison, Contrast, Side};
 
 use super::prose::times;
 use super::rows::Shared;

@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use lab::compare::{Comparison, Contrast, Side};
+use plan::compare::{Comparison, Contrast, Side};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
@@ -42,7 +42,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
 
-fn run(run: &store::Run) -> Value {
+fn run(run: &measurement::Run) -> Value {
     object!({
         "run": run.id,
         "plan": run.plan,
@@ -88,7 +88,7 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
     document
 }
 
-fn side(side: &Side, run: &store::Run) -> Value {
+fn side(side: &Side, run: &measurement::Run) -> Value {
     object!({
         "run": run.id,
         "mean": side.interval.mean,

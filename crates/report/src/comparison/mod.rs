@@ -8,10 +8,10 @@ mod rows;
 mod text;
 
 pub use json::json;
-use lab::compare::{Comparison, Verdict};
 use maud::{Markup, html};
 pub use page::html;
 pub(crate) use page::page;
+use plan::compare::{Comparison, Verdict};
 pub use prose::guard;
 pub use text::text;
 
@@ -53,14 +53,14 @@ fn interval(ratio: Ratio) -> String {
 
 /// What is not compared, a line for each reason in each step.
 fn unshared(comparison: &Comparison) -> Vec<String> {
-    let mut groups: Vec<(usize, &str, lab::compare::Why, usize)> = Vec::new();
+    let mut groups: Vec<(usize, &str, plan::compare::Why, usize)> = Vec::new();
     for one in &comparison.unshared {
         match groups.iter_mut().find(|(other, step, why, _)| (*other, *step, *why) == (one.other, &one.step, one.why)) {
             Some((.., times)) => *times += 1,
             None => groups.push((one.other, &one.step, one.why, 1)),
         }
     }
-    let line = |(other, step, why, times): (usize, &str, lab::compare::Why, usize)| {
+    let line = |(other, step, why, times): (usize, &str, plan::compare::Why, usize)| {
         format!("Step {step}: {} not compared with {}: {why}.", count(times, "point"), name(comparison, other))
     };
     groups.into_iter().map(line).collect()

@@ -1,7 +1,7 @@
 //! A comparison as one HTML file.
 
-use lab::compare::{Compared, Comparison, Contrast, Side, Verdict};
 use maud::{Markup, html};
+use plan::compare::{Compared, Comparison, Contrast, Side, Verdict};
 use stats::Ratio;
 
 use super::facets::Figures;

@@ -1,8 +1,8 @@
 //! What came of a comparison, in words.
 
-use lab::Metric;
-use lab::compare::{Comparison, Contrast, Verdict};
-use lab::plan::Step;
+use plan::Metric;
+use plan::Step;
+use plan::compare::{Comparison, Contrast, Verdict};
 use stats::Ratio;
 
 use super::{change, name};

@@ -1,7 +1,7 @@
 //! A comparison by step and point, as tables have it.
 
-use lab::Outcome;
-use lab::compare::{Comparison, Contrast};
+use plan::Outcome;
+use plan::compare::{Comparison, Contrast};
 
 use crate::column::{Column, columns};
 use crate::figure::Reading;
@@ -18,7 +18,7 @@ pub(super) struct Shared<'c> {
     /// The figures of the first run's step.
     columns: Vec<Column>,
     /// The points of the first run's step, whose places the contrasts name.
-    points: &'c [lab::PointOutcome],
+    points: &'c [plan::PointOutcome],
     /// The place of the step in the first run, which the contrasts name.
     pub(super) step: usize,
 }

@@ -1,6 +1,6 @@
 //! A comparison for a terminal.
 
-use lab::compare::{Comparison, Contrast};
+use plan::compare::{Comparison, Contrast};
 
 use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{Shared, shared};
@@ -132,8 +132,8 @@ fn figure(contrast: Option<&Contrast>, color: bool) -> String {
     let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
     let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
     match (color, verdict) {
-        (true, lab::compare::Verdict::Worse) => format!("\x1b[33m{text}\x1b[0m"),
-        (true, lab::compare::Verdict::Better) => format!("\x1b[32m{text}\x1b[0m"),
+        (true, plan::compare::Verdict::Worse) => format!("\x1b[33m{text}\x1b[0m"),
+        (true, plan::compare::Verdict::Better) => format!("\x1b[32m{text}\x1b[0m"),
         _ => text,
     }
 }

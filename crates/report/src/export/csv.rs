@@ -1,7 +1,7 @@
 //! A measurement as lines for a spreadsheet.
 
-use engine::Flow;
-use lab::Metric;
+use measurement::Flow;
+use plan::Metric;
 
 use super::Single;
 

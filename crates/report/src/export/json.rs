@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use block::{Bytes, Nanos};
 use drive::Counters;
-use engine::{Consumption, Cpu, Failures, Flow, Handover, Measurement, TICK, Tick, Verified};
-use lab::Metric;
+use measurement::{Consumption, Cpu, Failures, Flow, Handover, Measurement, TICK, Tick, Verified};
+use plan::Metric;
 use serde::Serialize;
 use stats::Histogram;
 use workload::{Replay, ReplayPace, TraceDigest, Workload};
@@ -377,7 +377,7 @@ mod tests {
 
     use super::super::tests::{mixed, nothing, single};
 
-    fn document(measurement: &engine::Measurement) -> Value {
+    fn document(measurement: &measurement::Measurement) -> Value {
         serde_json::from_str(&super::json(&single(measurement))).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! A run as Markdown, for an issue or a chat.
 
-use lab::{Finding, Metric, Outcome};
+use plan::{Finding, Metric, Outcome};
 
 use crate::conditions::{date, state, took};
 use crate::figure::Figure;

@@ -11,7 +11,7 @@ mod series;
 mod text;
 
 use block::{Nanos, Seed};
-use engine::{Clock, Flow, Measurement};
+use measurement::{Clock, Flow, Measurement};
 
 pub use csv::csv;
 pub use fio::fio;
@@ -72,7 +72,7 @@ impl Single<'_> {
 mod tests {
     use block::{Bytes, Op, Seed};
     use drive::Counters;
-    use engine::{Cpu, Handover, Method};
+    use measurement::{Cpu, Handover, Method};
     use workload::{Pattern, Stop, Workload};
 
     use super::*;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use engine::Measurement;
-use lab::{Metric, Outcome};
+use measurement::Measurement;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
+use plan::{Metric, Outcome};
 
 use super::csv::fields;
 use super::review::{measured_rows, single, trial_rows};
@@ -54,7 +54,7 @@ pub fn review_parquet(outcome: &Outcome) -> Result<Vec<u8>, ParquetError> {
 
 /// All columns, filled row by row.
 fn columns(outcome: &Outcome) -> Vec<Column> {
-    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
+    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, measurement::Clock::Virtual);
     let measured = fields(&single(outcome, &blank, &[]), "", &blank.flush);
     // The step takes the place of the job.
     let measured = measured.iter().skip(1).map(|(name, _)| *name);

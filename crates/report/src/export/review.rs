@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::Measurement;
-use lab::plan::{Axis, Rounds};
-use lab::{Asked, Finding, Outcome, PointOutcome, Repeat};
+use measurement::Measurement;
+use plan::{Asked, Finding, Outcome, PointOutcome, Repeat};
+use plan::{Axis, Rounds};
 use serde::Serialize;
 
 use super::Single;
@@ -73,7 +73,7 @@ pub fn review_jsonl(outcome: &Outcome) -> String {
 pub fn review_csv(outcome: &Outcome) -> String {
     let parts = parts(outcome);
     let own = ["step", "steady_state", "cell", "round", "counted"];
-    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, engine::Clock::Virtual);
+    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, measurement::Clock::Virtual);
     // The step takes the place of the job.
     let head = fields(&single(outcome, &blank, &[]), "", &blank.flush).into_iter().map(|(name, _)| name.to_owned());
     let out = line(own.iter().map(|name| (*name).to_owned()).chain(head.skip(1)));
@@ -107,9 +107,9 @@ pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
             for (place, go) in point.repeats.iter().map(Repeat::trial).enumerate() {
                 for figure in go.map_or(&[][..], |go| &go.figures) {
                     let better = match figure.better {
-                        trial::Better::More => "more",
-                        trial::Better::Less => "less",
-                        trial::Better::Neither => "neither",
+                        measurement::Better::More => "more",
+                        measurement::Better::Less => "less",
+                        measurement::Better::Neither => "neither",
                     };
                     rows.push(vec![
                         ("step", part.step.name.clone()),
@@ -234,7 +234,7 @@ struct Tried<'a> {
     cell: String,
     point: BTreeMap<&'a str, &'a str>,
     told: BTreeMap<&'a str, &'a str>,
-    repeats: Vec<&'a trial::Trial>,
+    repeats: Vec<&'a measurement::Trial>,
 }
 
 impl<'a> Tried<'a> {

@@ -1,7 +1,7 @@
 //! A measurement over time as lines for a spreadsheet.
 
 use block::Nanos;
-use engine::{TICK, Tick};
+use measurement::{TICK, Tick};
 
 use super::Single;
 

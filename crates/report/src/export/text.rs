@@ -1,8 +1,8 @@
 //! One measurement for people, within 80 columns.
 
 use block::{Bytes, Nanos};
-use engine::{Clock, Flow, Measurement};
-use lab::Metric;
+use measurement::{Clock, Flow, Measurement};
+use plan::Metric;
 use workload::{Pattern, Workload};
 
 use super::Single;

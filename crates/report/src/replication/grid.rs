@@ -1,7 +1,7 @@
 //! Tables as they were published, with ours beside every figure and how far it is off.
 
-use lab::replicate::{Answer, Expect, Replication, Series, Tally, Use};
 use maud::{Markup, html};
+use plan::replicate::{Answer, Expect, Replication, Series, Tally, Use};
 
 use super::{error, is_missed, published};
 use crate::number::{bound, kept, percent, three};
@@ -27,8 +27,8 @@ struct Column<'r> {
 
 /// The tables that the review's file lays out.
 pub(super) fn laid_out(replication: &Replication) -> Vec<Grid<'_>> {
-    let grid = |layout: &lab::replicate::Layout| {
-        let column = |column: &lab::replicate::Column| Column {
+    let grid = |layout: &plan::replicate::Layout| {
+        let column = |column: &plan::replicate::Column| Column {
             head: column.head.clone(),
             ..Column::of(replication, column.series)
         };

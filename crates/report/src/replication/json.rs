@@ -1,6 +1,6 @@
 //! Repeated reviews for programs.
 
-use lab::replicate::{Answer, Expect, Replication, Tally, Use};
+use plan::replicate::{Answer, Expect, Replication, Tally, Use};
 use serde_json::{Value, json as object};
 
 /// What came of repeating reviews, as one JSON document.

@@ -7,8 +7,8 @@ mod text;
 
 use drive::rig::Part;
 pub use json::json;
-use lab::replicate::{Answer, Expect, Group, Replication, Tally, Use, Verdict};
 pub use page::html;
+use plan::replicate::{Answer, Expect, Group, Replication, Tally, Use, Verdict};
 pub use text::text;
 
 use crate::number::{percent, significant};

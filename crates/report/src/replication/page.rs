@@ -1,7 +1,7 @@
 //! Repeated reviews as one HTML file.
 
-use lab::replicate::{Answer, Replication, Series, Use, Verdict};
 use maud::{Markup, html};
+use plan::replicate::{Answer, Replication, Series, Use, Verdict};
 
 use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
@@ -144,7 +144,7 @@ fn point(series: &Series, answer: &Answer) -> Option<Point> {
         format!("published {}, measured {} {}", published(answer), three(measured), series.unit),
         format!("{}: {}", KINDS[kind], error(answer)?),
     ];
-    matches!(expect, lab::replicate::Expect::Value { .. }).then_some(Point {
+    matches!(expect, plan::replicate::Expect::Value { .. }).then_some(Point {
         kind,
         published: expect.number()?,
         measured,

@@ -1,6 +1,6 @@
 //! Repeated reviews for a terminal.
 
-use lab::replicate::{Answer, Replication, Series, Use};
+use plan::replicate::{Answer, Replication, Series, Use};
 
 use super::{error, is_missed, judged, limits, notes, published};
 use crate::number::{count, three};

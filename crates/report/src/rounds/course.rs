@@ -1,8 +1,8 @@
 //! How rounds went: the window, and what it shows of the cells that decide.
 
-use engine::Measurement;
-use lab::Metric;
-use lab::plan::Rounds;
+use measurement::Measurement;
+use plan::Metric;
+use plan::Rounds;
 use stats::{Steadiness, SteadyRule};
 
 use crate::number::{count, percent, significant, three, with_unit};

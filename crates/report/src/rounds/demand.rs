@@ -1,8 +1,8 @@
 //! How latency grows with demand: a sweep over workers and the depth of each.
 
-use lab::Metric;
-use lab::plan::{Axis, Field};
 use maud::{Markup, html};
+use plan::Metric;
+use plan::{Axis, Field};
 use stats::{Histogram, Interval};
 
 use super::matrix::{Grid, longest, matrix};

@@ -1,10 +1,10 @@
 //! Steps that follow one another on one drive, as one course over time.
 
 use block::Nanos;
-use engine::Measurement;
-use lab::Outcome;
-use lab::plan::Action;
 use maud::{Markup, html};
+use measurement::Measurement;
+use plan::Action;
+use plan::Outcome;
 
 use crate::chart::{self, SERIES_POINTS, Stretch};
 use crate::number::{kept, three};

@@ -1,8 +1,8 @@
 //! A sweep over two axes as a table of one figure, coloured by how large it is.
 
-use lab::Metric;
-use lab::plan::{Axis, Field};
 use maud::{Markup, html};
+use plan::Metric;
+use plan::{Axis, Field};
 use stats::Interval;
 
 use crate::axis;

@@ -8,8 +8,8 @@ mod matrix;
 mod overview;
 
 use block::Nanos;
-use lab::Metric;
 use maud::{Markup, html};
+use plan::Metric;
 
 pub(crate) use course::{Course, Window, name as rule_name};
 pub(crate) use joined::joined;
@@ -193,7 +193,7 @@ fn maps(part: &Part, course: &Course) -> Vec<Panel> {
         let reading = &part.readings[place];
         let name = table::cell_name(part, reading);
         let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let rounds: Vec<stats::Histogram> = reading.cell().rounds().map(engine::Measurement::latency).collect();
+        let rounds: Vec<stats::Histogram> = reading.cell().rounds().map(measurement::Measurement::latency).collect();
         chart::heat_by_round(format!("{of}latency (µs) by round, by share of requests; lower is better"), &rounds)
     };
     (0..part.readings.len()).filter(decides).take(PANELS_MAX).filter_map(map).collect()

@@ -1,7 +1,7 @@
 //! How all steps in rounds came out, at a glance.
 
-use lab::Metric;
 use maud::{Markup, html};
+use plan::Metric;
 
 use super::course::Course;
 use crate::figure::Figure;

@@ -2,7 +2,7 @@
 
 use block::Nanos;
 use maud::{Markup, html};
-use store::{Counted, Filter, Listed, State};
+use measurement::{Counted, Filter, Listed, State};
 
 use super::frame::{Place, plain};
 use crate::conditions::date;

@@ -4,11 +4,11 @@
 //! and puts in place what has changed, a step at a time.
 
 use block::Nanos;
-use lab::Outcome;
-use lab::plan::{Plan, Site, Step};
 use maud::{Markup, html};
+use measurement::{Run, State};
+use plan::Outcome;
+use plan::{Plan, Site, Step};
 use serde::Serialize;
-use store::{Run, State};
 
 use super::frame::{Charts, Place, framed};
 use crate::conditions::date;
@@ -227,7 +227,7 @@ fn steps(told: &Told) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use lab::plan::{Length, parse};
+    use plan::{Length, parse};
 
     use super::*;
 
@@ -238,7 +238,7 @@ mod tests {
         [[step]]\nname = \"write\"\ntitle = \"Writes\"\nrw = \"randwrite\"\nruntime = \"1s\"\n";
 
     fn marks(kept: &[(&str, u64)], step: Option<&str>) -> Vec<(&'static str, String)> {
-        let plan = parse(PLAN, Length::Full).unwrap();
+        let plan = parse(PLAN, Length::Full, &[]).unwrap();
         let kept: Vec<(String, u64)> = kept.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         let now = step.map(|title| Now { step: Some(title.to_owned()), ..Now::default() });
         progress(&plan, &kept, now.as_ref(), false).into_iter().map(|step| (step.mark, step.words)).collect()
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_nobody_told_is_guessed_from_what_is_kept() {
-        let plan = parse(PLAN, Length::Full).unwrap();
+        let plan = parse(PLAN, Length::Full, &[]).unwrap();
         assert_eq!(share(&plan, &[("read".to_owned(), 3)]), 0.5);
         assert_eq!(
             [43.2, 200.0, 7500.0].map(|seconds| rough(Nanos::from_nanos((seconds * 1e9) as u64))),

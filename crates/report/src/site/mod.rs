@@ -12,11 +12,11 @@ mod trouble;
 
 pub use asset::{Asset, asset};
 pub use catalog::{Entry, drives, plans};
-use lab::Outcome;
-use lab::compare::Comparison;
 pub use list::{List, RunEntry, list};
 pub use live::{Now, live, live_state, live_step};
 use maud::{Markup, html};
+use plan::Outcome;
+use plan::compare::Comparison;
 pub use trouble::{trouble, who_are_you};
 
 use crate::Report;

@@ -90,7 +90,7 @@ fn bars(figures: impl Iterator<Item = Interval>) -> ErrorData {
 
 /// What happened over time in the first go at each point, where somebody kept it.
 pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
-    let courses: Vec<(String, &trial::Course)> = sheet
+    let courses: Vec<(String, &measurement::Course)> = sheet
         .rows
         .iter()
         .filter_map(|row| Some((sheet.name(row), first(row)?.courses.first()?)))

@@ -2,9 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use lab::plan::Trials;
 use maud::{Markup, html};
-use trial::Paper;
+use measurement::Paper;
+use plan::Trials;
 
 use super::chart::{courses, panels};
 use super::sheet::{Sheet, first};

@@ -1,8 +1,9 @@
 //! The figures of a step that tries something, point by point.
 
-use lab::plan::Axis;
-use lab::{Better, PointOutcome};
-use trial::Trial;
+use measurement::Better;
+use measurement::Trial;
+use plan::Axis;
+use plan::PointOutcome;
 
 use crate::axis;
 use crate::chart::Ground;

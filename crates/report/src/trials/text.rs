@@ -1,8 +1,9 @@
 //! What came of trials, in words and for a terminal.
 
 use comfy_table::{Cell, CellAlignment, Table};
-use lab::compare::{Standing, Standings, Verdict};
-use lab::{Better, PointOutcome};
+use measurement::Better;
+use plan::PointOutcome;
+use plan::compare::{Standing, Standings, Verdict};
 
 use super::sheet::Sheet;
 use crate::column::Column;

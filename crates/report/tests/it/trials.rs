@@ -7,7 +7,7 @@ use lab::compare::{Comparison, Question, Verdict};
 use lab::plan::{Action, Point, Step, Trials};
 use lab::{Asked, Outcome, PointOutcome, StepOutcome};
 use store::RunId;
-use trial::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use trial::{Choice, Choices, ChoicesError, Experiment, Figure, Kind, Trial};
 
 /// Serving web pages, made up.
 #[derive(Debug)]
@@ -43,9 +43,6 @@ impl Experiment for Pages {
     }
     fn writes(&self, _: &Choices) -> Bytes {
         Bytes::ZERO
-    }
-    fn run(&self, _: &Choices, _: &Stage, _: &Go) -> Result<Trial, TrialError> {
-        unreachable!("nothing is run here")
     }
 }
 

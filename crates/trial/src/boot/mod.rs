@@ -25,7 +25,8 @@ use self::work::Work;
 use crate::aftermath;
 use crate::meters::{Meters, Usage};
 use crate::{
-    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
+    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Paper, Procedure, Stage, Tools, Trial,
+    TrialError,
 };
 
 /// The experiment `boot`.
@@ -126,11 +127,6 @@ impl Experiment for Boot {
             .map(|(program, package)| format!("`{program}` is not installed; Debian has it in the package {package}"))
     }
 
-    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
-        aftermath::place()?;
-        Ok(vec![aftermath::PLACE.into(), cache::ready_home()?])
-    }
-
     fn cost(&self, choices: &Choices) -> Nanos {
         let seconds = if choices.text("system") == "micro" { 20 } else { 90 };
         Nanos::from_secs(seconds)
@@ -139,6 +135,13 @@ impl Experiment for Boot {
     fn writes(&self, choices: &Choices) -> Bytes {
         let known = cache::length(choices.text("system"));
         known.unwrap_or(Bytes::from_mib(if choices.text("system") == "micro" { 64 } else { 512 }))
+    }
+}
+
+impl Procedure for Boot {
+    fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
+        aftermath::place()?;
+        Ok(vec![aftermath::PLACE.into(), cache::ready_home()?])
     }
 
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {

@@ -1,7 +1,8 @@
 //! Options of pgbench that a plan may give.
 
+use crate::Refused;
 use crate::permitted::{
-    self, Given, Refused, Rule,
+    self, Given, Rule,
     Value::{Count, Flag, Number, Word},
     rule,
 };

@@ -28,7 +28,9 @@ use crate::memory;
 use crate::meters::{Meters, Usage};
 use crate::mount::{self, Mounted, Recipe};
 use crate::scheduler::Scheduler;
-use crate::{Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Paper, Stage, Trial, TrialError};
+use crate::{
+    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Paper, Procedure, Stage, Trial, TrialError,
+};
 
 /// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
 const FOLDER: &str = "/var/tmp";
@@ -119,7 +121,9 @@ impl Experiment for Database {
         let journal = Bytes::from_mib(if matches!(choices.text("fs"), "ext3" | "ext4") { 512 } else { 64 });
         journal + Bytes::from_mib(100) + terms.size().times(3) + Bytes::from_kib(16).times(transactions)
     }
+}
 
+impl Procedure for Database {
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
         if let Some(lacks) = self.lacks(choices) {
             return Err(TrialError::Lacks(lacks));

@@ -2,7 +2,8 @@
 //! address.
 
 use super::terms::Engine;
-use crate::permitted::{Refused, not_permitted, shown, wrong};
+use crate::Refused;
+use crate::permitted::{not_permitted, shown, wrong};
 
 /// What the value of a setting may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

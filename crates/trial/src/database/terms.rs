@@ -5,9 +5,8 @@ use block::{Bytes, Nanos};
 use super::bench::BenchOptions;
 use super::settings::Settings;
 use crate::mount::{FS, MKFS, MOUNT, Recipe};
-use crate::permitted::Refused;
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Kind};
+use crate::{Choice, Choices, ChoicesError, Kind, Refused};
 
 /// What it can be told.
 pub const CHOICES: &[Choice] = &[

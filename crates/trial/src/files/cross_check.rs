@@ -15,7 +15,8 @@ use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
 use crate::task;
 use crate::{
-    Choice, Choices, ChoicesError, Ended, Experiment, Figure, Go, Kind, Paper, Stage, Tools, Trial, TrialError,
+    Choice, Choices, ChoicesError, Ended, Experiment, Figure, Go, Kind, Paper, Procedure, Stage, Tools, Trial,
+    TrialError,
 };
 
 /// The block of random reads.
@@ -155,7 +156,9 @@ impl Experiment for CrossCheck {
     fn writes(&self, choices: &Choices) -> Bytes {
         choices.bytes("size").times(5)
     }
+}
 
+impl Procedure for CrossCheck {
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
         let place = Place::prepare(choices, stage, go)?;
         let (block, size) = (choices.bytes("bs"), choices.bytes("size"));

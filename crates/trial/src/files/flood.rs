@@ -10,7 +10,7 @@ use super::figures::latencies;
 use super::place::Place;
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Procedure, Stage, Trial, TrialError};
 
 /// How many requests a device takes at once where the kernel does not say: as a SATA drive does.
 const TAGS: u32 = 32;
@@ -146,7 +146,9 @@ impl Experiment for Flood {
         let task = Task::of(choices);
         task.size() + moved_in(task.time)
     }
+}
 
+impl Procedure for Flood {
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
         let mut task = Task::of(choices);
         let tags = stage.tags();

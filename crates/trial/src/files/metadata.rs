@@ -19,7 +19,7 @@ use super::figures::latencies;
 use super::place::Place;
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Procedure, Stage, Trial, TrialError};
 
 /// What a file takes of a device at least: its inode and its entry.
 const EACH_LEAST: Bytes = Bytes::from_kib(1);
@@ -137,7 +137,9 @@ impl Experiment for Metadata {
     fn writes(&self, choices: &Choices) -> Bytes {
         (choices.bytes("filesize") + EACH_LEAST).times(choices.count("nrfiles"))
     }
+}
 
+impl Procedure for Metadata {
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
         let place = Place::prepare(choices, stage, go)?;
         let threads = choices.count("threads");

@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Go, Kind, Stage, Trial, TrialError};
+use crate::{Choice, Choices, ChoicesError, Experiment, Go, Kind, Procedure, Stage, Trial, TrialError};
 
 /// The least memory that requests, and what the program does besides, find room in.
 const MEMORY_LEAST: Bytes = Bytes::from_mib(32);
@@ -173,7 +173,9 @@ impl Experiment for Files {
         let share = 100 - u64::from(task.workload.reads());
         laid_out + Bytes::new(moved.get() / 100 * share)
     }
+}
 
+impl Procedure for Files {
     fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
         let task = Task::of(choices);
         if task.memory().is_some() && stage.live().is_some() {

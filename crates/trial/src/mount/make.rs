@@ -3,7 +3,8 @@
 use block::Bytes;
 
 use super::tables::{BTRFS, EXT, XFS};
-use crate::permitted::{self, Given, Refused, Rule};
+use crate::Refused;
+use crate::permitted::{self, Given, Rule};
 
 /// Options of `mkfs` that a plan may give: each is in the table of its file system.
 #[derive(Clone, Debug, PartialEq, Eq)]

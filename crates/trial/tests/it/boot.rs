@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::support::{condition, experiment, left_by, runs, skip};
-use assay_trial::{Aftermath, Choices, Experiment, Go, Stage, Trial, TrialError};
+use assay_trial::{Aftermath, Choices, Go, Procedure, Stage, Trial, TrialError};
 use attach::loop_device::LoopDevice;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::preset::Preset;
@@ -15,7 +15,7 @@ use testkit::process::{again, done_apart};
 use testkit::{soak, until};
 use workload::TraceReader;
 
-fn boot() -> &'static dyn Experiment {
+fn boot() -> &'static dyn Procedure {
     experiment("boot")
 }
 

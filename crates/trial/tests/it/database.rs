@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{condition, experiment, left_by, skip};
-use assay_trial::{Aftermath, Choices, Experiment, Go, Stage, Trial, TrialError};
+use assay_trial::{Aftermath, Choices, Go, Procedure, Stage, Trial, TrialError};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
 use testkit::process::{again, done_apart};
@@ -17,7 +17,7 @@ use testkit::until;
 
 const CAPACITY: Bytes = Bytes::from_gib(1);
 
-fn database() -> &'static dyn Experiment {
+fn database() -> &'static dyn Procedure {
     experiment("database")
 }
 

@@ -34,7 +34,7 @@ fn what_makes_no_sense_is_told_with_what_would() {
         ("flood", "runtime=0s", "`runtime` is too short"),
         ("flood", "write-size=64k writers=2", "`write-size` of 64 KiB is less than one request each"),
         ("cross-check", "bs=48k", "a power of two"),
-        ("cross-check", "size=1MiB", "give 64 MiB at least"),
+        ("cross-check", "size=1MiB", "give at least 64 MiB"),
         ("files", "fs=btrfs mkfs=/dev/loop0", "the only device"),
         ("metadata", "fs=xfs mkfs=-l+logdev=/dev/loop0,size=64m", "mkfs.xfs -l `logdev`"),
         ("flood", "fs=ext4 mkfs=-J+device=/dev/loop0", "mkfs.ext4 -J `device`"),

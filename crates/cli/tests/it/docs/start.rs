@@ -179,8 +179,13 @@ fn guarded(shell: &Shell, block: &Block) {
 
 /// A block that goes on with what Ctrl-C has cut off.
 fn cut_off(shell: &Shell, block: &Block) {
-    // By count, so that nothing goes on while the review is stopped and looked at.
-    let plan = format!("name = \"long\"\n{STEPS}").replace("number_ios = 500", "number_ios = 50_000\nrepeats = 1");
+    // By count, so that nothing goes on while the review is stopped and looked at; the second step takes seconds, and is
+    // stopped a tenth of one after it has begun.
+    let step = |name: &str, depth: u32, count: u32| {
+        format!("[[step]]\nname = \"{name}\"\nrw = \"randread\"\nnumber_ios = {count}\nsweep.iodepth = [{depth}]\n")
+    };
+    let plan =
+        format!("name = \"long\"\nrepeats = 1\n{}{}", step("one", 1, 500), step("many", 32, 1_000_000));
     std::fs::write(shell.place.path("long.toml"), plan).unwrap();
     let cut = shell.types(
         "assay review ./scratch.bin --plan long.toml &\n\

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Flow, Measurement, TICK, Tick};
+use measurement::{Flow, Measurement, TICK, Tick};
 use serde::Serialize;
 use stats::Histogram;
 

@@ -1,7 +1,7 @@
 //! What the drive itself had to do, in fio's words.
 
 use block::Nanos;
-use engine::Flow;
+use measurement::Flow;
 use serde::Serialize;
 
 use super::Single;

@@ -22,8 +22,8 @@ mod disk;
 mod options;
 
 use block::Nanos;
-use engine::Measurement;
 use jiff::Timestamp;
+use measurement::Measurement;
 use serde::{Serialize, Serializer};
 use stats::Histogram;
 
@@ -221,7 +221,7 @@ fn classes(latency: &Histogram, unit: Nanos, end: Nanos, ends: &[u64]) -> Keys<S
 
 #[cfg(test)]
 mod tests {
-    use engine::Clock;
+    use measurement::Clock;
     use serde_json::{Value, json};
 
     use workload::{Arrival, Stop, Workload};

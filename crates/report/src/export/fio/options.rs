@@ -1,7 +1,7 @@
 //! A workload in fio's options.
 
 use block::Bytes;
-use engine::{Clock, Measurement, Method};
+use measurement::{Clock, Measurement, Method};
 use workload::{Field, Unit, Workload, amount};
 
 use super::{Keys, Single};

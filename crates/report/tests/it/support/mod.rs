@@ -181,6 +181,7 @@ pub fn plan() -> Plan {
         repeats: Repetition::times(REPEATS),
         quick: false,
         simulated: false,
+        has_simulated_lengths: false,
         steps,
         text: "name = \"review\"\n# a plan with <angle brackets> & ampersands\n".to_owned(),
     }

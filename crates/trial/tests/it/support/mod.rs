@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use assay_trial::{Choices, EXPERIMENTS, Experiment, Go, Stage, Tools, Trial, TrialError};
+use assay_trial::{Choices, EXPERIMENTS, Go, Procedure, Stage, Tools, Trial, TrialError};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
 use tempfile::TempDir;
@@ -62,7 +62,7 @@ impl Staged {
 }
 
 /// The kind of trial of this name.
-pub fn experiment(name: &str) -> &'static dyn Experiment {
+pub fn experiment(name: &str) -> &'static dyn Procedure {
     *EXPERIMENTS.iter().find(|experiment| experiment.name() == name).expect("it is one of the experiments")
 }
 

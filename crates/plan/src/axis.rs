@@ -1,0 +1,47 @@
+//! What a step sweeps: fields of the workload, parts of the simulated drive, jobs side by side, or what a trial is told.
+
+use super::{Choice, Field};
+
+/// What is varied from cell to cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// A field of the workload.
+    Field(Field),
+    /// A parameter of the simulated drive or of the rig around it, by its name in their files: `drive.nand.read`,
+    /// `rig.host.cpus`. Each value makes a drive of its own, on which all that the plan did before is done too.
+    Part(String),
+    /// The jobs of a step, which run at the same time; by their names.
+    Job,
+    /// What a trial is told.
+    Choice(&'static Choice),
+}
+
+impl Axis {
+    /// The name in plans and in the store.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Field(field) => field.name(),
+            Self::Part(path) => path,
+            Self::Job => "job",
+            Self::Choice(choice) => choice.name,
+        }
+    }
+
+    /// The words for people, as on an axis of a chart.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Field(field) => field.title(),
+            Self::Part(path) => path,
+            Self::Job => "Job",
+            Self::Choice(choice) => choice.title,
+        }
+    }
+
+    /// The field of the workload, if it is one.
+    pub const fn field(&self) -> Option<Field> {
+        match self {
+            Self::Field(field) => Some(*field),
+            Self::Part(_) | Self::Job | Self::Choice(_) => None,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Why runs cannot be compared.
+
+use measurement::RunId;
+use thiserror::Error;
+
+/// Why runs cannot be compared.
+#[non_exhaustive]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CompareError {
+    /// There is nothing to compare with.
+    #[error("a comparison needs two runs, and one was given; name another that `assay runs` lists")]
+    Alone,
+    /// A run against itself.
+    #[error("run {run} was given twice; name another that `assay runs` lists")]
+    Twice {
+        /// The run.
+        run: RunId,
+    },
+    /// A run that is under way or was cut off.
+    #[error("run {run} is unfinished; wait for it, or continue it: `assay review --resume {run}`")]
+    Unfinished {
+        /// The run.
+        run: RunId,
+    },
+    /// A run that failed.
+    #[error(
+        "run {run} failed: {reason}. `assay review --resume {run}` continues it, `assay show {run}` prints its figures"
+    )]
+    Failed {
+        /// The run.
+        run: RunId,
+        /// What ended it.
+        reason: String,
+    },
+    /// No cell is measured in both.
+    #[error("runs {base} and {other} share no point: {why}. Compare runs of the same plan and the same durations")]
+    NothingShared {
+        /// The run that the other is held against.
+        base: RunId,
+        /// The other.
+        other: RunId,
+        /// Why none of the first's cells is shared.
+        why: String,
+    },
+    /// A step that the first run does not have.
+    #[error("run {run} measures no step `{found}`; it has {known}")]
+    NoSuchStep {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        found: String,
+        /// What there is.
+        known: String,
+    },
+}

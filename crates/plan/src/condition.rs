@@ -1,0 +1,78 @@
+//! A step that runs one workload in rounds until the drive is as wanted.
+
+use block::{Bytes, Nanos};
+use stats::SteadyRule;
+use workload::{Mark, Stop, Workload};
+
+use super::kind::{Form, Phrases, StepKind};
+use super::work::{Passes, Phase, Site};
+use super::{Field, Limit};
+
+/// A workload run in rounds until the drive is as wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What is run; its stop is that of one round.
+    pub workload: Workload,
+    /// Stop only when the rounds satisfy this rule; none to stop at `at_most` alone.
+    pub steady: Option<SteadyRule>,
+    /// Do not stop before this much.
+    pub at_least: Limit,
+    /// Stop here even if not steady: at the first of these that is reached.
+    pub at_most: Vec<Limit>,
+}
+
+/// What a workload in rounds takes none of: how long it goes on, rounds and limits say.
+pub(super) const NOT_IN_ROUNDS: [Mark; 3] = [Mark::End, Mark::Replay, Mark::Row];
+
+pub(super) const FORM: Form = Form {
+    name: "condition",
+    numbers: || {
+        let goes_on = |field: &Field| !NOT_IN_ROUNDS.iter().any(|mark| field.is(*mark));
+        let fields = Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect();
+        [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
+    },
+    more: &["quick", "simulated"],
+    build: |frame, draft, body, mistakes| frame.condition(draft, body, mistakes),
+};
+
+impl StepKind for Condition {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
+        vec![Phase::run(self.workload.clone(), true)]
+    }
+
+    fn passes(&self) -> Passes<'_> {
+        Passes::Condition(self)
+    }
+
+    fn workloads_mut(&mut self) -> Vec<&mut Workload> {
+        vec![&mut self.workload]
+    }
+
+    fn sentence(&self, say: &Phrases) -> String {
+        let until = match self.steady {
+            Some(rule) => format!("until {} rounds are steady", rule.rounds),
+            None => "no steady-state rule".to_owned(),
+        };
+        let is_none = matches!(self.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
+        let least = if is_none { String::new() } else { format!("at least {} and ", self.at_least) };
+        let most = self.at_most.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+        format!("Run in rounds: {}; {until}, {least}at most {most}", (say.workloads)(&[&self.workload]))
+    }
+}
+
+impl Limit {
+    /// The stop of a workload that goes on for so much on a target of this capacity.
+    pub fn stop(self, capacity: Bytes) -> Stop {
+        match self {
+            Self::Time(time) => Stop::after(time),
+            Self::Bytes(bytes) => Stop::after_bytes(bytes),
+            Self::Percent(percent) => {
+                Stop::after_bytes(Bytes::new((u128::from(capacity.get()) * u128::from(percent) / 100) as u64))
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How fast a target is taken to be, before anything has been measured on it.
+
+use block::{Bytes, Nanos, Rate};
+use drive::preset::Preset;
+use host::Environment;
+use workload::Workload;
+
+/// How fast a target is taken to be: what its maker promises, or what is usual of its kind.
+///
+/// It decides nothing but how much a plan is said to write and how long it is said to take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// Sequential reads and writes.
+    pub read: Rate,
+    /// See `read`.
+    pub write: Rate,
+    /// Random reads and writes of 4 KiB a second, with as many in flight as it takes.
+    pub random_reads: u64,
+    /// See `random_reads`.
+    pub random_writes: u64,
+    /// How long one request of 4 KiB takes, alone.
+    pub latency: Nanos,
+    /// Where that is from.
+    pub source: String,
+}
+
+/// How long a request takes at most that follows the one before it. Source: guess, a turn through the host.
+const IN_ORDER: Nanos = Nanos::from_micros(50);
+
+impl Pace {
+    /// What is usual of a kind of drive.
+    ///
+    /// Source: guesses, above the middle of each class, for an estimate of wear had better be too high: what a SATA
+    /// link
+    /// of 6 Gb/s carries, what four lanes of PCIe 3 carry, what the outer tracks of a disk of 7,200 rpm give.
+    fn usual(kind: &str, read: u64, write: u64, random: (u64, u64), latency: Nanos) -> Self {
+        Self {
+            read: Rate::from_megabytes_per_second(read),
+            write: Rate::from_megabytes_per_second(write),
+            random_reads: random.0,
+            random_writes: random.1,
+            latency,
+            source: format!("typical values of {kind}"),
+        }
+    }
+
+    fn flash() -> Self {
+        Self::usual("SATA flash drives", 550, 500, (90_000, 80_000), Nanos::from_micros(50))
+    }
+
+    fn nvme() -> Self {
+        Self::usual("NVMe drives", 3_500, 3_000, (500_000, 400_000), Nanos::from_micros(20))
+    }
+
+    fn disk() -> Self {
+        Self::usual("disks", 200, 200, (150, 300), Nanos::from_millis(8))
+    }
+
+    /// What the maker of a simulated drive promises; what is usual where it promises nothing.
+    pub fn rated(preset: &Preset) -> Self {
+        let rated = &preset.rated;
+        let usual = match preset.spec {
+            drive::preset::Spec::Disk(_) => Self::disk(),
+            _ => Self::flash(),
+        };
+        let is_rated = rated.sequential_write.is_some() || rated.random_write_iops.is_some();
+        Self {
+            read: rated.sequential_read.or(rated.sequential_write).unwrap_or(usual.read),
+            write: rated.sequential_write.or(rated.sequential_read).unwrap_or(usual.write),
+            random_reads: rated.random_read_iops.unwrap_or(usual.random_reads),
+            random_writes: rated.random_write_iops.unwrap_or(usual.random_writes),
+            latency: rated.read_latency.unwrap_or(usual.latency),
+            source: if is_rated { "the drive's rated speed".to_owned() } else { usual.source },
+        }
+    }
+
+    /// What is usual of the device that is the target or holds it.
+    pub fn of(environment: &Environment) -> Self {
+        match &environment.device {
+            Some(device) if device.rotational == Some(true) && device.transport.as_deref() != Some("virtio") => {
+                Self::disk()
+            }
+            Some(device) if device.transport.as_deref() == Some("NVMe") => Self::nvme(),
+            _ => Self::flash(),
+        }
+    }
+
+    /// How much a workload moves in a second.
+    pub(super) fn bytes_a_second(&self, workload: &Workload) -> f64 {
+        self.requests_a_second(workload) * mean(workload)
+    }
+
+    /// Requests a second, by whichever is the limit: the path, the drive, how many are in flight, or when they come.
+    pub(super) fn requests_a_second(&self, workload: &Workload) -> f64 {
+        let reads = f64::from(workload.reads()) / 100.0;
+        let weigh = |read: f64, write: f64| 1.0 / (reads / read + (1.0 - reads) / write);
+        let path = weigh(self.read.get() as f64, self.write.get() as f64) / mean(workload);
+        let is_random = workload.pattern.is_random();
+        // What comes in order is read ahead or gathered, even by a disk.
+        let latency = if is_random { self.latency } else { self.latency.min(IN_ORDER) };
+        let in_flight = f64::from(workload.queue_depth) * f64::from(workload.workers);
+        let answered = in_flight / (latency.as_secs_f64() + mean(workload) / self.read.get() as f64);
+        let random = if is_random { weigh(self.random_reads as f64, self.random_writes as f64) } else { f64::MAX };
+        let asked = match workload.arrival.is_open() {
+            true => f64::from(workload.arrival.rate) * f64::from(workload.workers),
+            false => f64::MAX,
+        };
+        path.min(answered).min(random).min(asked)
+    }
+}
+
+/// The mean size of a request, at least a byte.
+fn mean(workload: &Workload) -> f64 {
+    workload.block_mean().max(Bytes::new(1)).get() as f64
+}

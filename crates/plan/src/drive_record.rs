@@ -1,0 +1,87 @@
+//! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
+
+use drive::preset::{Preset, Rated, Spec};
+use serde::{Deserialize, Serialize};
+
+use crate::replicate::{KnownFigure, known_figures};
+
+/// What reading a run needs of its simulated drive. It is kept in the store when the run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveRecord {
+    /// The drive's file with the changes that were asked for; behind a rig's file that of its drives.
+    pub files: Vec<String>,
+    /// The serial number.
+    pub serial: String,
+    /// The version of the firmware.
+    pub firmware: String,
+    /// What the drive is made of, in labelled lines.
+    pub facts: Vec<(String, String)>,
+    /// What reviews published of the fresh drive; empty for one that does not come with the program as it is.
+    published: Vec<KnownFigure>,
+    /// The drive as the program has it now, for a run that kept no record, as in stores of before version 11.
+    #[serde(skip)]
+    today: Option<Box<Preset>>,
+}
+
+impl DriveRecord {
+    /// Of the drive as it is when a run begins.
+    pub fn of(preset: &Preset) -> Self {
+        Self { published: known_figures(preset), ..Self::without_published(preset) }
+    }
+
+    fn without_published(preset: &Preset) -> Self {
+        let mut files = vec![preset.text.clone()];
+        if let Spec::Rig(rig) = &preset.spec {
+            files.push(rig.member.text.clone());
+        }
+        let identity = preset.identity();
+        Self {
+            files,
+            serial: identity.serial,
+            firmware: identity.firmware,
+            facts: preset.facts().into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect(),
+            published: Vec::new(),
+            today: None,
+        }
+    }
+
+    /// As a store keeps it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("words and finite numbers always serialise")
+    }
+
+    /// What the drive's maker promises; none of a rig.
+    pub fn rated(&self) -> Option<Rated> {
+        Rated::of_file(self.files.first()?)
+    }
+
+    /// As a store keeps it.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The drive that comes with the program today, for a run on this `target` that kept no record; none where there is
+    /// no such drive.
+    pub fn of_today(target: &str) -> Option<Self> {
+        let preset = target.strip_prefix("sim:").and_then(|name| Preset::find(name).ok())?;
+        Some(Self { today: Some(Box::new(preset.clone())), ..Self::without_published(&preset) })
+    }
+
+    /// What reviews published of the fresh drive; empty for one that does not come with the program as it is.
+    pub fn published(&self) -> Vec<KnownFigure> {
+        self.today.as_ref().map_or_else(|| self.published.clone(), |preset| known_figures(preset))
+    }
+
+    /// Whether the run kept no record, so that this is the drive as the program has it now.
+    pub fn is_of_today(&self) -> bool {
+        self.today.is_some()
+    }
+
+    /// The fact of this name.
+    pub fn fact(&self, name: &str) -> Option<String> {
+        self.facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.clone())
+    }
+}

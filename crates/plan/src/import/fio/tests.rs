@@ -1,0 +1,347 @@
+//! What job files become, from the text to the plan.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use block::Bytes;
+
+use super::*;
+
+/// A world in which all is as a test says.
+#[derive(Default)]
+pub(super) struct Bench {
+    files: BTreeMap<PathBuf, String>,
+    variables: BTreeMap<String, String>,
+    capacities: BTreeMap<String, Bytes>,
+}
+
+impl Bench {
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    pub(super) fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.into(), text.into());
+        self
+    }
+
+    fn capacity(mut self, target: &str, capacity: Bytes) -> Self {
+        self.capacities.insert(target.into(), capacity);
+        self
+    }
+}
+
+impl World for Bench {
+    fn file(&self, path: &Path) -> Result<String, String> {
+        self.files.get(path).cloned().ok_or_else(|| "no such file".to_owned())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn page_size(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+
+    fn processors(&self) -> u64 {
+        2
+    }
+
+    fn capacity(&self, target: &str) -> Option<Bytes> {
+        self.capacities.get(target).copied()
+    }
+}
+
+fn read(text: &str, bench: &Bench) -> Import {
+    import(Path::new("jobs/a.fio"), text, &[], bench)
+}
+
+/// The jobs of one file, each as a plan's fields; the file must be taken over without a word.
+fn clean(text: &str) -> String {
+    let import = read(text, &Bench::default());
+    assert!(import.notices.is_empty(), "{text}: {:?}", import.notices);
+    steps(&import)
+}
+
+/// The steps of the plan, without their comments and what all have.
+fn steps(import: &Import) -> String {
+    let text = plan_text(import, Path::new("jobs/a.fio"), false);
+    let said = |line: &&str| !line.starts_with('#') && !line.is_empty() && !line.starts_with("title");
+    let lines = text.lines().filter(said).skip(2).map(|line| line.replace(" = ", "=").replace('"', ""));
+    lines.collect::<Vec<_>>().join(" ").replace("[[step]] ", "\n").trim().to_owned()
+}
+
+fn notices(text: &str) -> Vec<String> {
+    read(text, &Bench::default()).notices.iter().map(|notice| format!("{}: {notice}", notice.place.line)).collect()
+}
+
+#[test]
+fn a_job_becomes_a_step() {
+    let text = "[rand read]\nioengine=libaio\ndirect=1\nrw=randread\nbs=4k\niodepth=32\nsize=1g\nruntime=30\ntime_based\n\
+                numjobs=4\ngroup_reporting\nnorandommap\n";
+    assert_eq!(
+        clean(text),
+        "name=rand-read rw=randread bs=4k iodepth=32 numjobs=4 size=4g runtime=30s",
+        "each clone has a file of its own, so the span is four times as long"
+    );
+}
+
+#[test]
+fn a_job_ends_when_its_size_is_moved_as_often_as_it_loops() {
+    for (options, fields) in [
+        ("size=1g", "size=1g io_size=1g"),
+        ("size=1g\nloops=3", "size=1g io_size=3g"),
+        ("size=1g\nnumjobs=2", "numjobs=2 size=2g io_size=2g"),
+        ("size=1g\nio_size=64m", "size=1g io_size=64m"),
+        ("size=1g\nio_size=25%", "size=1g io_size=256m"),
+        ("size=1g\nruntime=5m", "size=1g runtime=300s io_size=1g"),
+        ("size=1g\nruntime=5m\ntime_based", "size=1g runtime=300s"),
+        ("size=1g\ntime_based", "size=1g io_size=1g"),
+        ("size=1g\nnumber_ios=10", "size=1g number_ios=10 io_size=1g"),
+        ("filename=/dev/x", "io_size=100%"),
+        ("filename=/dev/x\nloops=2\noffset=1m", "offset=1m io_size=200%"),
+        ("filesize=1m\nnrfiles=1\nsize=4m", "size=1m io_size=1m"),
+    ] {
+        let fields = fields.replace("numjobs=2 ", "");
+        let told = clean(&format!("[a]\n{options}\n")).replace(" numjobs=2", "");
+        assert_eq!(told, format!("name=a rw=read bs=4k iodepth=1 {fields}"), "{options}");
+    }
+}
+
+#[test]
+fn jobs_side_by_side_are_one_step_with_what_they_share() {
+    let text = "[global]\nfilename=/dev/x\nioengine=libaio\ndirect=1\nruntime=30\ntime_based\n[Reader]\nrw=randread\ndescription=all day\n\
+                [writer]\nrw=write\nbs=1m\n[after]\nstonewall\nrw=read\n";
+    let import = read(text, &Bench::default());
+    assert!(import.notices.is_empty(), "{:?}", import.notices);
+    assert_eq!((import.target.as_deref(), import.direct, import.layout()), (Some("/dev/x"), true, false));
+    let text = plan_text(&import, Path::new("jobs/a.fio"), false);
+    let from = text.find("[[step]]").unwrap();
+    assert_eq!(
+        &text[from..],
+        "[[step]]\nname = \"group-1\"\ntitle = \"2 concurrent jobs\"\niodepth = \"1\"\nruntime = \"30s\"\n\n# all \
+         day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\nnorandommap = \
+         \"0\"\n\n[[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n[[step]]\nname = \"after\"\ntitle = \
+         \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
+    );
+}
+
+#[test]
+fn jobs_wait_for_those_that_they_name() {
+    let text = "[global]\nfilename=/dev/x\n[a]\n[b]\nwait_for=a\n[c]\nwait_for=a\n[d]\nwait_for=c\n[e]\n";
+    let import = read(text, &Bench::default());
+    let groups =
+        import.groups.iter().map(|group| group.jobs.iter().map(|job| &*job.name).collect::<Vec<_>>().join(" "));
+    assert_eq!(groups.collect::<Vec<_>>(), ["a e", "b c", "d"]);
+    assert_eq!(notices("[a]\nfilename=x\nwait_for=b\n"), ["3: `wait_for`: no job above is called `b`"]);
+}
+
+#[test]
+fn requests_are_what_they_are_in_fio() {
+    for (options, fields) in [
+        ("rw=read:60k", "rw=read:60k bs=4k"),
+        ("rw=write\nbs=4k,8k,16k", "rw=write bs=8k"),
+        ("rw=randtrim\nbs=4k,8k,16k", "rw=randtrim bs=16k"),
+        ("rw=rw\nbs=4k,8k", "rw=readwrite bssplit=4k/100,8k/100 iodepth=1 rwmixread=50"),
+        ("bs=4kib\nkb_base=1000", "rw=read bs=4k"),
+        ("bsrange=4k-4k", "rw=read bs=4k"),
+        ("bsrange=1k-4k", "bssplit=1k/25:2k/25:3k/25:4k/25"),
+        ("bssplit=4k/60:64k/40:1m/0", "bssplit=4k/60:64k/40"),
+        ("rw=randrw\nrwmixread=70\nrwmixwrite=60", "rwmixread=40"),
+        ("rw=randwrite\nba=512\npercentage_random=10,20", "percentage_random=20 blockalign=512"),
+        ("rw=randread\nrandom_distribution=zipf", "random_distribution=zipf:1.1"),
+        ("rw=randread\nrandom_distribution=zoned:50/5:30/15:20/", "random_distribution=zoned:50/5:30/15:20/80"),
+        ("rw=write\nzero_buffers\nsync=1\nfsync=8", "zero_buffers=1 sync=dsync fsync=8"),
+        ("thinktime=500\nthinktime_blocks=4", "thinktime=500us thinktime_blocks=4"),
+        ("ioengine=psync\niodepth=32", "iodepth=1 "),
+        ("ioengine=psync\niodepth=32\nio_submit_mode=offload", "iodepth=32 "),
+        ("iodepth=32", "iodepth=1 "),
+        ("rate=1m", "rate_iops=256"),
+        ("rw=randrw\nrate_iops=100", "rate_iops=200"),
+        ("rate_iops=50\nrate_process=poisson", "rate_iops=50 rate_process=poisson"),
+        ("offset_increment=1g\nnumjobs=2", "numjobs=2 size=2g"),
+        ("startdelay=5", "name=delay-1 do=idle time=5s"),
+        ("ramp_time=2", "ramp_time=2s"),
+    ] {
+        let import = read(&format!("[a]\nsize=1g\nfilename=x\n{options}\n"), &Bench::default());
+        let told = steps(&import);
+        assert!(!import.refused() && told.contains(fields), "{options}: {told} {:?}", import.notices);
+    }
+}
+
+#[test]
+fn clones_that_begin_apart_are_jobs_of_their_own() {
+    let text = "[a]\nfilename=x\nrw=randread\nsize=1m\nnumjobs=2\noffset_increment=4m\n";
+    let told: Vec<_> = read(text, &Bench::default())
+        .jobs()
+        .map(|job| (job.name.clone(), job.workload.offset, job.workload.stop.bytes))
+        .collect();
+    let megabyte = Some(Bytes::from_mib(1));
+    assert_eq!(told, [("a-1".to_owned(), Bytes::ZERO, megabyte), ("a-2".to_owned(), Bytes::from_mib(4), megabyte)]);
+}
+
+#[test]
+fn files_become_parts_of_one_target() {
+    let import = read("[a]\nsize=1m\n[b]\nsize=2m\n[c]\nfilename=named\nsize=4m\n", &Bench::default());
+    let begins: Vec<_> = import.jobs().map(|job| job.workload.offset.get() >> 20).collect();
+    assert_eq!((begins, import.size, import.target), (vec![0, 1, 3], Some(Bytes::from_mib(7)), None));
+    assert_eq!(
+        import.notices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["`filename=named` is not honoured: `named` is the part of the one target that begins at 3 MiB"]
+    );
+}
+
+#[test]
+fn shares_of_a_target_need_one_whose_length_is_known() {
+    let text = "[a]\nfilename=/dev/x\nsize=50%\noffset=25%\n";
+    let bench = Bench::default().capacity("/dev/x", Bytes::from_mib(8));
+    assert!(steps(&read(text, &bench)).contains("size=4m offset=2m io_size=4m"));
+    assert!(notices(text)[0].contains("the size of /dev/x is unknown here"), "{:?}", notices(text));
+}
+
+#[test]
+fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
+    for (options, words) in [
+        ("verify=crc32c", "3: `verify=crc32c` is not honoured: written data is not verified"),
+        ("verify=md5\nverify_fatal", "4: `verify_fatal` is not honoured: it is a detail of `verify`"),
+        ("rw=read:-8k", "addresses go forward without gaps, not backward"),
+        ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may repeat before all others"),
+        ("rate=1250", "less than 1 IOPS"),
+        ("rate=5000", "that is 1.221 IOPS, rounded to 1"),
+        ("rate=1m\nthinktime=5", "4: `thinktime=5` is not honoured"),
+        ("ioengine=libaio\niodepth=4", "without `direct=1` libaio mostly waits"),
+        ("ioengine=mmap", "nothing is mapped"),
+        ("nrfiles=4", "one span as long as the 4 files together"),
+        ("filename=x:y", "in place of 2 files"),
+        ("invalidate=0", "run with `--invalidate=0`"),
+        ("cpus_allowed=1", "workers are not pinned"),
+        ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
+        ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
+        ("flow=2", "at their own rates"),
+        ("write_bw_log", "no log is written"),
+        ("numjobs=4\nfilename=x", "3: `numjobs=4` is not honoured: the clones begin evenly spaced"),
+    ] {
+        let text = format!("[a]\nsize=1g\n{options}\n");
+        let import = read(&text, &Bench::default());
+        let said = notices(&text).join("\n");
+        assert!(!import.refused() && said.contains(words), "{options}: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_its_line() {
+    for (text, words) in [
+        ("[a]\nioengine=cpuio\ncpuload=50\n", "2: a job with `ioengine=cpuio` cannot be run"),
+        ("[a]\nsize=1m\nrw=trimwrite\n", "3: a job with `rw=trimwrite` cannot be run"),
+        ("[a]\nsize=1m\nmerge_blktrace_file=x\n", "recordings are not merged here"),
+        ("[a]\nsize=1m\nread_iolog=x\nnumjobs=2\n", "4: `numjobs`: a trace is replayed by one worker"),
+        ("[a]\nrw=read\n", "1: the size of job `a`'s file is not given"),
+        ("[a]\nsize=1m\nrw=randreed\n", "3: `rw`: `randreed` is not a pattern; did you mean `randread`?"),
+        ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
+        ("[a]\nsize=1m\niodepth=0\nioengine=libaio\n", "3: `iodepth`: queue depth 0"),
+        ("[a]\nsize=1k\n", "2: `size`: the workload would stop before its first request"),
+        ("[a]\nsize=1m\ndirect=yes\n", "3: `direct`: `yes` is neither 0 nor 1"),
+        ("[a]\nsize=1m\nioengine=libao\n", "did you mean `libaio`?"),
+        ("[a]\nsize=1m\nsync=2\n", "use one of none, 0, sync, 1, dsync"),
+        ("", "the file has no job"),
+    ] {
+        let said = notices(text).join("\n");
+        assert!(read(text, &Bench::default()).refused() && said.contains(words), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_plan_reads_back_as_the_jobs_were_read() {
+    let text = "[global]\nsize=64m\nfilename=x\nioengine=libaio\ndirect=1\nstonewall\n\
+                [a]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\niodepth=8\nruntime=10\nthinktime=5ms\n\
+                [b \"é\"]\nrw=write\nfsync=4\nbuffer_compress_percentage=30\noffset=1m\nio_size=8m\nramp_time=100ms\n\
+                [c]\nrw=randread\nrate_iops=500\nrate_process=poisson\nrandom_distribution=zipf:0.9\nnumber_ios=1000\n\
+                [d]\nfill_device\nrw=rw\nbs=4k,8k\n";
+    let import = read(text, &Bench::default());
+    assert!(!import.refused(), "{:?}", import.notices);
+    let text = plan_text(&import, Path::new("jobs/ä b.fio"), true);
+    let plan = crate::parse(&text, crate::Length::Full, &[]).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let read: Vec<_> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match &step.action {
+            crate::Action::Measure(measure) => Some(&measure.cells[0].workload),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(read, import.jobs().map(|job| &job.workload).collect::<Vec<_>>());
+    assert_eq!((plan.name.as_str(), plan.steps.len()), ("b", 5));
+}
+
+#[test]
+fn every_option_is_honoured_explained_or_named() {
+    let explained = |text: &str| {
+        let import = read(text, &Bench::default());
+        assert!(!import.refused() && import.notices.is_empty(), "{:?}", import.notices);
+        import
+            .natural
+            .iter()
+            .map(|Natural { line, option, .. }| format!("{line} {option}"))
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    for (options, told) in [
+        ("rwmixread=70\nrandom_distribution=zipf\nfsync=1", "3 rwmixread=70|4 random_distribution=zipf|5 fsync=1"),
+        ("bs=8k\nbssplit=4k/50:8k/50", "3 bs=8k"),
+        ("thinktime_blocks=4\nrate_process=poisson", "3 thinktime_blocks=4|4 rate_process=poisson"),
+        ("buffered=1\ndirect=1\noffset_increment=1m", "3 buffered=1|5 offset_increment=1m"),
+        ("exitall\ngroup_reporting\nthread", "3 exitall|4 group_reporting|5 thread"),
+        ("runtime=5\ntime_based\nloops=4\nio_size=1m", "5 loops=4|6 io_size=1m"),
+        ("rw=rw\nrwmixread=40\nrwmixwrite=60", "4 rwmixread=40"),
+    ] {
+        assert_eq!(explained(&format!("[a]\nsize=1g\n{options}\n")), told);
+    }
+}
+
+#[test]
+fn every_option_of_fios_that_can_be_said_is_dealt_with() {
+    let mut lost = Vec::new();
+    for known in table::all() {
+        let value = match known.treatment {
+            table::Treatment::Honoured => continue,
+            _ => "7",
+        };
+        let text = format!("[a]\nsize=1g\n{}={value}\n", known.name);
+        let import = read(&text, &Bench::default());
+        let told = import.notices.iter().any(|notice| notice.place.line == 3)
+            || import.natural.iter().any(|natural| natural.line == 3);
+        if !told {
+            lost.push(known.name);
+        }
+    }
+    assert!(lost.is_empty(), "nothing is said of {lost:?}");
+}
+
+#[test]
+fn a_job_that_replays_a_trace_is_taken_over() {
+    let text = "[a]\nread_iolog=t.log\nreplay_redirect=/dev/sdx\nreplay_time_scale=200\nreplay_scale=2\nrw=randread\n\
+                bs=16k\nioengine=libaio\niodepth=8\ndirect=1\nwrite_iolog=again.log\nreplay_align=4096\n";
+    let import = read(text, &Bench::default());
+    assert!(!import.refused());
+    assert_eq!(import.target.as_deref(), Some("/dev/sdx"));
+    let job = import.jobs().next().unwrap();
+    assert_eq!(job.record.as_deref(), Some("again.log"));
+    let options: Vec<String> = job.workload.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(options, ["read_iolog=t.log", "replay_time_scale=200", "replay_scale=2"]);
+    assert_eq!(job.workload.queue_depth, 8);
+    assert_eq!(job.workload.stop, workload::Stop::default(), "it ends with its trace");
+    let said = notices(text).join("\n");
+    assert!(said.contains("`replay_align=4096` is not honoured"), "{said}");
+    let plan = plan_text(&import, Path::new("job.fio"), false);
+    assert!(plan.contains("`bs=16k`: the trace determines it") && plan.contains("writes the log again.log"), "{plan}");
+    assert!(!plan.contains("\nbs = ") && plan.contains("\nread_iolog = \"t.log\""), "{plan}");
+    let parsed = crate::parse(&plan, crate::Length::Full, &[]).unwrap();
+    let crate::Action::Measure(measure) = &parsed.steps[0].action else { panic!("{plan}") };
+    assert_eq!(measure.cells[0].workload, job.workload);
+}

@@ -1,0 +1,71 @@
+//! What is to be said of an option that is not taken over as it stands.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::{Place, Source};
+use crate::printable;
+
+/// How much a notice weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The job can be run, but not in every respect as it was written.
+    Warning,
+    /// The job cannot be run.
+    Error,
+}
+
+/// What was found at a place of a job file, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What kind it is: `fio::unknown-option`.
+    pub code: &'static str,
+    /// The option, by the name that was written; a section's name where it is about the section.
+    pub option: String,
+    /// What was found.
+    pub message: String,
+    /// What follows, or what would be right.
+    pub help: Option<String>,
+    /// Where.
+    pub place: Place,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.help.iter().try_for_each(|help| write!(f, ": {help}"))
+    }
+}
+
+/// The notices as a compiler shows them: file, line and column, the words underlined, what follows.
+///
+/// `color` adds ANSI escapes. Of very many the first hundred are shown.
+pub fn render(notices: &[Notice], sources: &[Source], color: bool) -> String {
+    const SHOWN: usize = 100;
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut all: Vec<String> =
+        notices.iter().take(SHOWN).map(|notice| render_one(notice, sources, &renderer)).collect();
+    if notices.len() > SHOWN {
+        all.push(format!("… and {} more", notices.len() - SHOWN));
+    }
+    all.join("\n\n")
+}
+
+/// The kinds of notices whose second sentence says what follows or why, not what would be right.
+const REASONS: [&str; 2] = ["fio::not-honoured", "fio::refused"];
+
+fn render_one(notice: &Notice, sources: &[Source], renderer: &Renderer) -> String {
+    let Source { name, text } = &sources[notice.place.source];
+    let snippet = Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(notice.place.span.clone()));
+    let level = match notice.severity {
+        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::ERROR,
+    };
+    let what = level.primary_title(printable(&notice.message)).id(notice.code).element(snippet);
+    let words = if REASONS.contains(&notice.code) { Level::NOTE } else { Level::HELP };
+    let help = notice.help.iter().map(|help| Group::with_title(words.clone().secondary_title(printable(help))));
+    renderer.render(&std::iter::once(what).chain(help).collect::<Vec<_>>())
+}
