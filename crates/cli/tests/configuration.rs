@@ -95,7 +95,7 @@ fn what_is_set_is_shown_with_its_origin() {
     let shown = said(asked).stdout;
     let line = |option: &str| shown.lines().find(|line| line.contains(option)).unwrap_or_default().to_owned();
     assert!(line("--seed").ends_with("config.toml, line 2"), "{shown}");
-    assert!(line("--out").ends_with("ASSAY_OUT") && shown.contains("ASSAY_SEDE sets nothing"), "{shown}");
+    assert!(line("--out").ends_with("ASSAY_OUT") && shown.contains("ASSAY_SEDE has no effect"), "{shown}");
     let document: Value = serde_json::from_str(&place.succeeds(&["config", "run", "--format", "json"])).unwrap();
     let options = document["options"].as_array().unwrap();
     let seed = options.iter().find(|option| option["option"] == "seed").unwrap();

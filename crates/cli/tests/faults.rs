@@ -62,7 +62,7 @@ fn a_run_checks_what_it_wrote_and_so_does_a_later_one() {
 fn what_cannot_be_verified_is_refused_before_anything_is_touched() {
     let place = Place::new();
     for (arguments, words) in [
-        (vec!["run", "--rw=write", "--size=1m", "--verify=crc32c"], "a simulated drive holds no data"),
+        (vec!["run", "--rw=write", "--size=1m", "--verify=crc32c"], "a simulated drive stores no data"),
         (vec!["run", "./new.bin", "--size=1m", "--verify=crc32c"], "writes nothing"),
         (and(&["--verify_only", "--runtime=1s"]), "excludes runtime"),
         (vec!["run", "./new.bin", "--rw=write", "--size=1m", "--verify_only"], "verify, which is off"),

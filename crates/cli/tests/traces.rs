@@ -87,7 +87,7 @@ fn a_replay_says_what_it_replayed_and_what_it_passed_over_also_when_the_trace_is
     assert!(summary.contains("plan run") && summary.contains("complete"), "{summary}");
     let said = place.succeeds(&["report", "last", "--out", "."]);
     let page = std::fs::read_to_string(said.trim().strip_prefix("Report: ").unwrap()).unwrap();
-    assert!(page.contains("(4 requests of fio's iolog, version 3)") && page.contains("were passed over"), "{said}");
+    assert!(page.contains("(4 requests of fio's iolog, version 3)") && page.contains("were skipped"), "{said}");
     assert!(page.contains("--read_iolog=") && !page.contains("--rw="), "the command repeats the replay");
 }
 
@@ -100,7 +100,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
         (&["--read_iolog=empty"], "no request"),
         (&["--read_iolog=t.log", "--bs=8k"], "the trace determines what `bs` would"),
         (&["--read_iolog=t.log", "--numjobs=2"], "one worker"),
-        (&["--read_iolog=t.log", "--replay_no_stall=1", "--replay_think=1"], "two paces"),
+        (&["--read_iolog=t.log", "--replay_no_stall=1", "--replay_think=1"], "two timings"),
         (&["--replay_no_stall=1"], "read_iolog=FILE"),
         (&["--read_iolog=t.log", "--replay_time_scale=0"], "at least 1"),
         (&["--read_iolog=t.log", "--record=/nowhere/to/be"], "/nowhere/to/be"),
@@ -109,7 +109,7 @@ fn what_cannot_be_replayed_is_told_before_anything_is_touched() {
         assert!(said.contains(words), "{options:?}: {said}");
     }
     let said = place.refuses(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log"]);
-    assert!(said.contains("ends at 1032k, beyond the 1m") && said.contains("replay_scale=2"), "{said}");
+    assert!(said.contains("ends at 1032k, beyond the active range of 1m") && said.contains("replay_scale=2"), "{said}");
     assert!(said.contains("It needs a target of at least"), "{said}");
     assert!(!place.path("new.bin").exists(), "what was made for the run is taken back");
     place.succeeds(&["run", "./new.bin", "--size=1m", "--read_iolog=t.log", "--replay_scale=2", "--direct=0"]);

@@ -31,9 +31,9 @@ fn the_end_of_an_slc_cache_is_found() {
     let found = findings("sata-tlc?slc.fixed=2GB&slc.dynamic=6GB", FILL_UP);
     let [said] = &found[..] else { panic!("{found:?}") };
     // 8 GB at 530 MB/s take some 16 s, and a bit more as the cache is emptied meanwhile.
-    let second: u32 = said.strip_prefix("From second ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    let second: u32 = said.strip_prefix("Level shift at second ").unwrap().split(':').next().unwrap().parse().unwrap();
     assert!((14..=24).contains(&second), "{said}");
-    assert!(said.contains("fewer requests a second") && said.contains("the end of a cache"), "{said}");
+    assert!(said.contains("fewer IOPS") && said.contains("the end of a cache"), "{said}");
     assert!(said.contains("no thermal throttling"), "{said}");
 }
 
@@ -47,7 +47,7 @@ const READ: &str = "rw = \"randread\"\nbs = \"4k\"\niodepth = 4\nruntime = \"60s
 fn thermal_throttling_is_found_and_called_by_its_name() {
     let found = findings(HOT, "rw = \"write\"\nbs = \"128k\"\niodepth = 4\nruntime = \"60s\"\n");
     assert!(
-        found.iter().any(|said| said.contains("fewer requests a second") && said.contains("thermal throttling, for")),
+        found.iter().any(|said| said.contains("fewer IOPS") && said.contains("thermal throttling, for")),
         "{found:?}"
     );
 }
