@@ -155,7 +155,7 @@ fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
     let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
     assert!(path.ends_with("compare-1-2-3.html"), "{path}");
     let page = std::fs::read_to_string(path).unwrap();
-    assert!(page.contains("Runs 2 and 3 compared with run 1"));
+    assert!(page.contains("Runs 2 and 3 against run 1"));
     let charts: Vec<&str> =
         page.split("application/json\">").skip(1).map(|rest| rest.split("</script>").next().unwrap()).collect();
     assert_eq!(charts.len(), 4 + 2, "two figures of the sweep twice, and two of the single cell");

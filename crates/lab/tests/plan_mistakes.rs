@@ -250,7 +250,12 @@ fn each_mistake_is_named_underlined_and_answered() {
         ("[[step]]\nname = \"a\"\ndo = \"fill\"\nbs = 100".into(), "plan::workload", "100", "try 512 or 4k"),
         (format!("{wear}at-most = \"1s\""), "plan::missing", "\"w\"", "add `round = \"60s\"`"),
         (format!("{wear}round = 1"), "plan::missing", "\"w\"", "add `at-most = \"300%\"`"),
-        (format!("{wear}round = 1\nat-most = \"1s\"\nruntime = 1"), "plan::unknown-field", "runtime", "a round is `round`"),
+        (
+            format!("{wear}round = 1\nat-most = \"1s\"\nruntime = 1"),
+            "plan::unknown-field",
+            "runtime",
+            "a round is `round`",
+        ),
         (format!("{wear}round = 1\nat-most = \"5m\""), "plan::bad-value", "\"5m\"", "`min` for minutes"),
         (format!("{wear}round = 1\nat-most = \"300%\""), "plan::endless", "\"300%\"", "`read` writes nothing"),
         (

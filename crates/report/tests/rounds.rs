@@ -136,8 +136,10 @@ fn the_determination_says_what_is_allowed_what_was_found_and_whether_it_is_met()
     assert_eq!(steady.matches(">met<").count(), 2);
     let unsteady = section(&PAGE, "step-latency");
     assert!(unsteady.contains(">not met<") && !unsteady.contains(">met<"));
-    assert!(unsteady.contains("Steady state not reached in 6 rounds: over the last 5 rounds, mean latency data \
-        excursion"));
+    assert!(unsteady.contains(
+        "Steady state not reached in 6 rounds: over the last 5 rounds, mean latency data \
+        excursion"
+    ));
     assert!(charts(unsteady).iter().any(|(title, _)| title == "Mean latency (µs) in rounds 2 to 6"));
 }
 

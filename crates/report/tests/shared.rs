@@ -61,5 +61,8 @@ fn markdown_has_the_verdict_whole_tables_and_every_finding() {
         }
     }
     let page = review_markdown(&support::outcome());
-    assert!(page.starts_with("# ") && page.contains("**4 KiB random reads") && page.contains("| Key figure |"), "{page}");
+    assert!(
+        page.starts_with("# ") && page.contains("**4 KiB random reads") && page.contains("| Key figure |"),
+        "{page}"
+    );
 }
