@@ -254,7 +254,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             format!("{wear}round = 1\nat-most = \"1s\"\nruntime = 1"),
             "plan::unknown-field",
             "runtime",
-            "the length of a round is `round`",
+            "a round is `round`",
         ),
         (format!("{wear}round = 1\nat-most = \"5m\""), "plan::bad-value", "\"5m\"", "`min` for minutes"),
         (format!("{wear}round = 1\nat-most = \"300%\""), "plan::endless", "\"300%\"", "`read` writes nothing"),

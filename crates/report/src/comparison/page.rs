@@ -83,14 +83,14 @@ fn file_name(comparison: &Comparison) -> String {
 fn title(comparison: &Comparison) -> String {
     if comparison.outcomes.len() == 2 {
         let [first, other] = [0, 1].map(|place| titled(comparison, place));
-        return format!("R{} compared with {first}", &other[1..]);
+        return format!("R{} against {first}", &other[1..]);
     }
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
         [others @ .., last] => format!("Runs {} and {last}", others.join(", ")),
         [] => String::new(),
     };
-    format!("{others} compared with {}", name(comparison, 0))
+    format!("{others} against {}", name(comparison, 0))
 }
 
 fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {

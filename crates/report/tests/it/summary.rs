@@ -66,7 +66,7 @@ fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
     assert!(!brief.to_lowercase().contains("worn"), "{brief}");
     assert!(brief.contains("Briefly written"), "{brief}");
     let html = report::html(&outcome).replace('\u{a0}', " ");
-    assert!(!html.contains("Once worn") && !html.contains("drive worn."), "{words}");
+    assert!(!html.contains("In the worn state") && !html.contains("drive worn."), "{words}");
     assert!(html.contains(&format!("After {words}, ")), "the verdict says {words}");
     assert!(html.contains(&format!("drive after {words}.")), "the steps behind it say {words}");
     outcome.capacity = None;
