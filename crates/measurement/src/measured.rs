@@ -86,6 +86,7 @@ impl Flow {
     }
 
     /// Adds how long a request that came before it was submitted took from then on.
+    #[inline]
     pub fn record_service(&mut self, latency: Nanos) {
         self.service.get_or_insert_default().record(latency);
     }
@@ -267,6 +268,7 @@ impl Measurement {
     }
 
     /// Adds how long a request took from submission, where its latency counts from when it came.
+    #[inline]
     pub fn record_service(&mut self, op: Op, latency: Nanos) {
         match op {
             Op::Read => self.read.record_service(latency),

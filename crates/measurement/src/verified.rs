@@ -21,6 +21,7 @@ pub struct Verified {
 
 impl Verified {
     /// Adds a read that was checked.
+    #[inline]
     pub fn record(&mut self, damage: Option<Damage>) {
         self.checked += 1;
         self.damaged += u64::from(damage.is_some());

@@ -33,7 +33,6 @@ const CIRCLES: &[&[&str]] = &[
         "plan::trials",
         "plan::work",
     ],
-    &["lab::replicate::answer", "lab::replicate::carry"],
     &["plan::replicate::layout", "plan::replicate::published"],
     &[
         "report::conditions",
