@@ -8,7 +8,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod agenda;
+mod event_queue;
 pub mod array;
 mod calendar;
 mod cloned;
@@ -20,7 +20,7 @@ mod energy;
 pub mod flash;
 mod health;
 mod link;
-mod lost;
+mod power_loss;
 mod observed;
 pub mod preset;
 mod queue;
@@ -37,7 +37,7 @@ pub use device::Device;
 pub use energy::{LowPower, PowerSpec};
 pub use health::Health;
 pub use link::LinkTimes;
-pub use lost::Lost;
+pub use power_loss::PowerLoss;
 pub use observed::Observed;
 use serde::{Deserialize, Serialize};
 pub use thermal::{ThermalSpec, Throttle};
@@ -112,11 +112,11 @@ pub trait Drive {
     ///
     /// # Panics
     /// If `now` is before a time already reached.
-    fn cut_power(&mut self, _now: Nanos) -> Lost {
-        Lost::default()
+    fn cut_power(&mut self, _now: Nanos) -> PowerLoss {
+        PowerLoss::default()
     }
 
-    /// The sectors of answered writes that a power cut at `now` would lose, in the form of [`Lost::sectors`]; of writes that
+    /// The sectors of answered writes that a power cut at `now` would lose, in the form of [`PowerLoss::sectors`]; of writes that
     /// were not answered, any. Where these have not reached the drives yet that are put together, it may be more.
     fn unsaved(&self, _now: Nanos) -> Vec<(Lba, Lba)> {
         Vec::new()
