@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use host::fuse;
 use rustix::process::Signal;
 
-use crate::registry::{Entry, Registry};
+use crate::registry::{AttachedEntry, Registry};
 use crate::{AttachError, Process};
 
 /// How long a process that is told to go on and end has to save its state.
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// If the kernel does not, or [`AttachError::Held`] where a server cannot be ended without what else it does.
-pub fn abort(entry: &Entry) -> Result<(), AttachError> {
+pub fn abort(entry: &AttachedEntry) -> Result<(), AttachError> {
     let was_connected = fuse::abort([&entry.place]).map_err(AttachError::Abort)?;
     if entry.held {
         return if was_connected { Ok(()) } else { Err(AttachError::held(entry)) };

@@ -12,25 +12,25 @@ use std::thread::JoinHandle;
 use block::Bytes;
 use drive::Device;
 
-use self::answering::Served;
-use self::waiting::Opened;
+use self::answering::ServeResult;
+use self::waiting::OpenedDrive;
 use crate::data::DataFile;
 use crate::faults::Fault;
-use crate::fuse::{Channel, Mounted};
-use crate::heard::Heard;
+use crate::fuse::{FuseChannel, FuseMount};
 use crate::listing::Listing;
-use crate::live::{Live, Shared};
+use crate::live::{LiveStats, SharedStats};
 use crate::loop_device::{self, LoopDevice};
 use crate::nbd::{Client, Export, Listening};
-use crate::pace::Floor;
+use crate::pace::PathOverhead;
 use crate::power::Switch;
 use crate::registry::Registry;
+use crate::request_recorder::RequestRecorder;
 use crate::temporary::Temporary;
-use crate::{AttachError, detach, floor, partitions, socket};
+use crate::{AttachError, detach, overhead, partitions, socket};
 
 /// How a drive is attached.
 #[derive(Debug)]
-pub struct Terms {
+pub struct AttachOptions {
     /// The file that holds the data, which is kept; without it, one that goes with the drive.
     pub content: Option<DataFile>,
     /// An image that is read where nothing was written, and stays as it is; none for an empty drive.
@@ -49,7 +49,7 @@ pub struct Terms {
     pub held: bool,
 }
 
-impl Default for Terms {
+impl Default for AttachOptions {
     fn default() -> Self {
         let (busy, partitions, held) = (false, false, false);
         Self {
@@ -74,29 +74,29 @@ pub struct Attachment {
     /// Forgotten first: the device may be somebody else's as soon as it is free.
     listing: Option<Listing>,
     /// Freed before what it is over goes away; none where there is no block device.
-    device: Option<BlockDevice>,
+    device: Option<AttachedAs>,
     /// Where programs find it.
     path: PathBuf,
     stop: Arc<AtomicBool>,
     switch: Option<Switch>,
-    server: Option<JoinHandle<Option<Served>>>,
-    shared: Arc<Shared>,
-    floor: Option<Floor>,
+    server: Option<JoinHandle<Option<ServeResult>>>,
+    shared: Arc<SharedStats>,
+    floor: Option<PathOverhead>,
     /// Where it is mounted, or its socket; it goes last.
     _door: Option<Temporary>,
 }
 
 /// What programs find it as, where that is no socket.
 #[derive(Debug)]
-enum BlockDevice {
+enum AttachedAs {
     /// A loop device over a file.
     Loop(LoopDevice),
     /// A disk of the ublk driver's.
     #[cfg(feature = "ublk")]
-    Ublk(crate::ublk::Disk),
+    Ublk(crate::ublk::UblkDisk),
 }
 
-impl BlockDevice {
+impl AttachedAs {
     /// Where it is.
     fn path(&self) -> &Path {
         match self {
@@ -122,26 +122,26 @@ impl Attachment {
     /// # Errors
     /// If FUSE or loop devices are not to be had.
     pub fn scratch(name: &str, drive: Device, speed: f64) -> Result<Self, AttachError> {
-        Self::new(&Registry::open()?, name, drive, &Terms { speed, held: true, ..Terms::default() })
+        Self::new(&Registry::open()?, name, drive, &AttachOptions { speed, held: true, ..AttachOptions::default() })
     }
 
     /// Attaches `drive` as a block device and enters it in `registry` by this name.
     ///
     /// # Errors
     /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
-    pub fn new(registry: &Registry, name: &str, drive: Device, terms: &Terms) -> Result<Self, AttachError> {
-        let opened = Opened::new(registry, name, drive, terms)?;
+    pub fn new(registry: &Registry, name: &str, drive: Device, terms: &AttachOptions) -> Result<Self, AttachError> {
+        let opened = OpenedDrive::new(registry, name, drive, terms)?;
         let (place, shape) = (opened.place().to_owned(), opened.shape());
         let failed = |cause| AttachError::Content { path: place.clone(), cause };
         let file = Temporary::new(place.clone()).map_err(failed)?;
-        let mut waiting = opened.behind(Mounted::new(Channel::mount(&place)?, shape.capacity), Some(file))?;
+        let mut waiting = opened.behind(FuseMount::new(FuseChannel::mount(&place)?, shape.capacity), Some(file))?;
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let (device, floor) = waiting.while_it_echoes(|| {
             let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
-            let floor = floor::measure(device.path(), |open| Ok(loop_device::is_over(open, &place)))?;
+            let floor = overhead::measure(device.path(), |open| Ok(loop_device::is_over(open, &place)))?;
             Ok((device, floor))
         })?;
-        waiting.begin(Some(BlockDevice::Loop(device)), Some(floor))?.with_partitions(terms)
+        waiting.begin(Some(AttachedAs::Loop(device)), Some(floor))?.with_partitions(terms)
     }
 
     /// Attaches `drive` as a block device by the kernel's ublk driver, and enters it in `registry` by this name.
@@ -149,22 +149,22 @@ impl Attachment {
     /// # Errors
     /// If the driver is not there, is older than Linux 6.5, or refuses; or if the data's file cannot be used.
     #[cfg(feature = "ublk")]
-    pub fn by_ublk(registry: &Registry, name: &str, drive: Device, terms: &Terms) -> Result<Self, AttachError> {
+    pub fn by_ublk(registry: &Registry, name: &str, drive: Device, terms: &AttachOptions) -> Result<Self, AttachError> {
         let turns = matches!(drive, Device::Disk(_));
-        let opened = Opened::new(registry, name, drive, terms)?;
+        let opened = OpenedDrive::new(registry, name, drive, terms)?;
         let device = crate::ublk::Added::new(opened.shape(), turns)?;
         let number = device.number();
-        let mut waiting = opened.behind(crate::ublk::Queue::of(device)?, None)?;
+        let mut waiting = opened.behind(crate::ublk::UblkQueue::of(device)?, None)?;
         let (disk, floor) = waiting.while_it_echoes(|| {
-            let disk = crate::ublk::Disk::start(number)?;
-            let floor = floor::measure(disk.path(), |open| Ok(disk.is_open_as(open)))?;
+            let disk = crate::ublk::UblkDisk::start(number)?;
+            let floor = overhead::measure(disk.path(), |open| Ok(disk.is_open_as(open)))?;
             Ok((disk, floor))
         })?;
-        waiting.begin(Some(BlockDevice::Ublk(disk)), Some(floor))?.with_partitions(terms)
+        waiting.begin(Some(AttachedAs::Ublk(disk)), Some(floor))?.with_partitions(terms)
     }
 
     /// The same with devices for the partitions of what is on it, where these are asked for.
-    fn with_partitions(self, terms: &Terms) -> Result<Self, AttachError> {
+    fn with_partitions(self, terms: &AttachOptions) -> Result<Self, AttachError> {
         if terms.partitions {
             partitions::make(self.device())?;
         }
@@ -179,17 +179,17 @@ impl Attachment {
         registry: &Registry,
         name: &str,
         drive: Device,
-        terms: &Terms,
+        terms: &AttachOptions,
         socket: &Path,
     ) -> Result<Self, AttachError> {
         let (listener, socket) = listen(registry, terms, socket)?;
         let port = Listening::new(Export::of(&drive, name));
-        let mut waiting = Opened::new(registry, name, drive, terms)?.behind(port, Some(socket))?;
+        let mut waiting = OpenedDrive::new(registry, name, drive, terms)?.behind(port, Some(socket))?;
         let (client, end) = UnixStream::pair()?;
         waiting.port().admit(end)?;
         let floor = waiting.while_it_echoes(|| {
             let mut client = Client::new(client)?;
-            Ok(floor::timed(|op, data| client.request(op, data))?)
+            Ok(overhead::timed(|op, data| client.request(op, data))?)
         })?;
         waiting.port().open(listener)?;
         waiting.begin(None, Some(floor))
@@ -205,12 +205,12 @@ impl Attachment {
         registry: &Registry,
         name: &str,
         drive: Device,
-        terms: &Terms,
+        terms: &AttachOptions,
         socket: &Path,
     ) -> Result<Self, AttachError> {
         let (listener, socket) = listen(registry, terms, socket)?;
-        let opened = Opened::new(registry, name, drive, terms)?;
-        let port = crate::vhost::Machine::new(listener, opened.shape())?;
+        let opened = OpenedDrive::new(registry, name, drive, terms)?;
+        let port = crate::vhost::VhostMachine::new(listener, opened.shape())?;
         opened.behind(port, Some(socket))?.begin(None, None)
     }
 
@@ -219,23 +219,23 @@ impl Attachment {
         &self.path
     }
 
-    /// The devices of the partitions of what is on it, where [`Terms::partitions`] asked for them.
+    /// The devices of the partitions of what is on it, where [`AttachOptions::partitions`] asked for them.
     pub fn partitions(&self) -> Vec<PathBuf> {
         self.device.as_ref().map_or_else(Vec::new, |device| partitions::of(device.path()))
     }
 
     /// What the way to the drive costs; none where that could not be measured.
-    pub fn floor(&self) -> Option<Floor> {
+    pub fn floor(&self) -> Option<PathOverhead> {
         self.floor
     }
 
     /// What the drive is doing.
-    pub fn live(&self) -> Live {
+    pub fn live(&self) -> LiveStats {
         self.shared.read()
     }
 
     /// What is asked of the drive, for whoever listens.
-    pub fn heard(&self) -> &Heard {
+    pub fn heard(&self) -> &RequestRecorder {
         self.shared.heard()
     }
 
@@ -263,7 +263,7 @@ impl Attachment {
     }
 
     /// Ends the server.
-    fn end(&mut self) -> Option<Served> {
+    fn end(&mut self) -> Option<ServeResult> {
         self.stop.store(true, Ordering::Relaxed);
         self.server.take()?.join().ok()?
     }
@@ -278,7 +278,7 @@ impl Drop for Attachment {
 }
 
 /// Listens at `socket`, by its whole path, for as long as the file is there.
-fn listen(registry: &Registry, terms: &Terms, socket: &Path) -> Result<(UnixListener, Temporary), AttachError> {
+fn listen(registry: &Registry, terms: &AttachOptions, socket: &Path) -> Result<(UnixListener, Temporary), AttachError> {
     let failed = |cause| AttachError::Socket { path: socket.to_owned(), cause };
     let path = std::path::absolute(socket).map_err(failed)?;
     if terms.partitions {

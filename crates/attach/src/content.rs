@@ -9,14 +9,14 @@ use block::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::data::{DataError, DataFile};
-use crate::overlay::Image;
+use crate::overlay::OverlayImage;
 
 /// The data of a drive: a sparse file, in which what was never written takes no room.
 #[derive(Debug)]
 pub struct Content {
     file: File,
     /// What is read where nothing was written.
-    image: Option<RefCell<Image>>,
+    image: Option<RefCell<OverlayImage>>,
 }
 
 impl Content {
@@ -44,7 +44,7 @@ impl Content {
     /// # Errors
     /// If the image cannot be read.
     pub fn over(self, image: &DataFile) -> io::Result<Self> {
-        let image = Image::new(image.file().try_clone()?, image.length());
+        let image = OverlayImage::new(image.file().try_clone()?, image.length());
         Ok(Self { image: Some(RefCell::new(image)), ..self })
     }
 

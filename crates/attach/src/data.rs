@@ -90,7 +90,7 @@ pub enum DataError {
 
 /// A file of data as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Moment {
+pub(crate) struct FileStamp {
     pub length: Bytes,
     /// When it was written last, since 1970.
     pub written: Duration,
@@ -98,7 +98,7 @@ pub(crate) struct Moment {
 
 /// Where the file comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+enum DataOrigin {
     /// It was not there before.
     New,
     /// It bears the mark of one that assay made, or a drive's state tells of it.
@@ -116,8 +116,8 @@ enum Origin {
 pub struct DataFile {
     path: PathBuf,
     file: File,
-    origin: Origin,
-    before: Moment,
+    origin: DataOrigin,
+    before: FileStamp,
 }
 
 impl DataFile {
@@ -130,15 +130,15 @@ impl DataFile {
         match open_to_write(path) {
             Err(DataError::File { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
                 let file = open::new_file(path, 0o600).map_err(failed(path))?;
-                let new = Self::of(path, file, Origin::New)?;
+                let new = Self::of(path, file, DataOrigin::New)?;
                 new.mark();
                 Ok(new)
             }
             Err(error) => Err(error),
             Ok(file) => {
                 let is_own = is_marked(&file).unwrap_or(false);
-                let other = if overwrite { Origin::Given } else { Origin::Unknown };
-                Self::of(path, file, if is_own && !overwrite { Origin::Own } else { other })
+                let other = if overwrite { DataOrigin::Given } else { DataOrigin::Unknown };
+                Self::of(path, file, if is_own && !overwrite { DataOrigin::Own } else { other })
             }
         }
     }
@@ -148,7 +148,7 @@ impl DataFile {
     /// # Errors
     /// If it is a link or no regular file, if something uses it, or it cannot be opened.
     pub fn image(path: &Path) -> Result<Self, DataError> {
-        Self::of(path, open_to_write(path)?, Origin::Image)
+        Self::of(path, open_to_write(path)?, DataOrigin::Image)
     }
 
     /// The disk image at `path`, of which nothing is ever written.
@@ -161,10 +161,10 @@ impl DataFile {
             return Err(DataError::Kind { path: path.to_owned() });
         }
         let file = open::again(&handle, false, OFlags::empty()).map_err(failed(path))?;
-        Self::of(path, file, Origin::Image)
+        Self::of(path, file, DataOrigin::Image)
     }
 
-    fn of(path: &Path, file: File, origin: Origin) -> Result<Self, DataError> {
+    fn of(path: &Path, file: File, origin: DataOrigin) -> Result<Self, DataError> {
         let path = std::path::absolute(path).map_err(failed(path))?;
         let before = moment(&file).map_err(failed(&path))?;
         Ok(Self { path, file, origin, before })
@@ -186,19 +186,19 @@ impl DataFile {
     }
 
     /// It as it was when it was opened.
-    pub(crate) fn before(&self) -> Moment {
+    pub(crate) fn before(&self) -> FileStamp {
         self.before
     }
 
     /// It as it is now.
-    pub(crate) fn now(&self) -> io::Result<Moment> {
+    pub(crate) fn now(&self) -> io::Result<FileStamp> {
         moment(&self.file)
     }
 
     /// Notes that a drive's state tells of it as it is: so assay wrote it last.
     pub fn is_vouched_for(&mut self) {
-        if self.origin == Origin::Unknown {
-            self.origin = Origin::Own;
+        if self.origin == DataOrigin::Unknown {
+            self.origin = DataOrigin::Own;
             self.mark();
         }
     }
@@ -211,14 +211,14 @@ impl DataFile {
     pub fn fit(&self, wanted: Bytes) -> Result<(), DataError> {
         let (path, found) = (self.path.clone(), self.before.length);
         match self.origin {
-            Origin::Unknown => return Err(DataError::Foreign { path }),
+            DataOrigin::Unknown => return Err(DataError::Foreign { path }),
             _ if found > wanted => return Err(DataError::Long { path, found, wanted }),
             // One that was made, and its maker killed before it was made as long as the drive, holds nothing.
-            Origin::Own if found < wanted && found > Bytes::ZERO => {
+            DataOrigin::Own if found < wanted && found > Bytes::ZERO => {
                 return Err(DataError::Short { path, found, wanted });
             }
-            Origin::Image if found < wanted => return Err(DataError::Short { path, found, wanted }),
-            Origin::Given => self.mark(),
+            DataOrigin::Image if found < wanted => return Err(DataError::Short { path, found, wanted }),
+            DataOrigin::Given => self.mark(),
             _ => {}
         }
         if found < wanted { self.file.set_len(wanted.get()).map_err(failed(&self.path)) } else { Ok(()) }
@@ -236,7 +236,7 @@ impl Drop for DataFile {
     fn drop(&mut self) {
         let is_empty = || self.now().is_ok_and(|now| now.length == Bytes::ZERO);
         let is_it = || open::handle_of_no_link(&self.path).and_then(|found| open::identity(&found)).ok();
-        if self.origin == Origin::New && is_empty() && is_it() == open::identity(&self.file).ok() {
+        if self.origin == DataOrigin::New && is_empty() && is_it() == open::identity(&self.file).ok() {
             std::fs::remove_file(&self.path).ok();
         }
     }
@@ -278,10 +278,10 @@ fn is_marked(file: &File) -> io::Result<bool> {
     Ok(open::is_own(file)? && mark[..length] == *format!("1 {}", mark::identity(file)?).as_bytes())
 }
 
-fn moment(file: &File) -> io::Result<Moment> {
+fn moment(file: &File) -> io::Result<FileStamp> {
     let found = file.metadata()?;
     let written = found.modified().unwrap_or(SystemTime::UNIX_EPOCH).duration_since(UNIX_EPOCH);
-    Ok(Moment { length: Bytes::new(found.len()), written: written.unwrap_or_default() })
+    Ok(FileStamp { length: Bytes::new(found.len()), written: written.unwrap_or_default() })
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> DataError + use<> {
@@ -299,9 +299,9 @@ mod tests {
 
     const SIZE: Bytes = Bytes::from_mib(1);
 
-    struct Folder(tempfile::TempDir);
+    struct DataFolder(tempfile::TempDir);
 
-    impl Folder {
+    impl DataFolder {
         fn new() -> Self {
             Self(tempfile::tempdir().unwrap())
         }
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_file_that_assay_made_is_taken_again_and_neither_a_copy_nor_another() {
-        let folder = Folder::new();
+        let folder = DataFolder::new();
         folder.backing("data", false).unwrap();
         let found = fs::metadata(folder.path("data")).unwrap();
         assert_eq!((found.len(), found.permissions().mode() & 0o777), (SIZE.get(), 0o600));
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_file_for_a_drive_that_is_refused_goes_again() {
-        let folder = Folder::new();
+        let folder = DataFolder::new();
         drop(DataFile::backing(&folder.path("data"), false).unwrap());
         assert!(!folder.path("data").exists());
         folder.backing("data", false).unwrap();
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_length_is_changed_only_where_that_is_said() {
-        let folder = Folder::new();
+        let folder = DataFolder::new();
         fs::write(folder.path("letter"), "somebody's").unwrap();
         folder.backing("letter", true).unwrap();
         assert_eq!(fs::metadata(folder.path("letter")).unwrap().len(), SIZE.get());
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_name_that_changes_its_meaning_all_the_time_never_leads_to_what_was_not_checked() {
-        let folder = Folder::new();
+        let folder = DataFolder::new();
         folder.backing("data", false).unwrap();
         let ours = open::identity(&File::open(folder.path("data")).unwrap()).unwrap();
         fs::write(folder.path("letter"), "somebody's").unwrap();
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn links_folders_devices_and_files_in_use_hold_no_data_even_where_that_is_said() {
-        let folder = Folder::new();
+        let folder = DataFolder::new();
         fs::write(folder.path("file"), vec![7; 1 << 20]).unwrap();
         symlink(folder.path("file"), folder.path("link")).unwrap();
         symlink(folder.path("nowhere"), folder.path("dangling")).unwrap();

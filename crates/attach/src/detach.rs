@@ -10,9 +10,9 @@ use rustix::process::Signal;
 
 use crate::listing::door;
 use crate::loop_device;
-use crate::registry::{Entry, Registry};
+use crate::registry::{AttachedEntry, Registry};
 use crate::socket;
-use crate::{AttachError, Mark, Process};
+use crate::{AttachError, Process, ProcessMark};
 
 /// How long the process that answers has to save its state and go.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,8 +27,8 @@ const MOMENT: Duration = Duration::from_millis(500);
 /// # Errors
 /// [`AttachError::InUse`] if something uses it; that nothing is unmounted by force is the promise. [`AttachError::Held`] if
 /// the process attached it for itself, [`AttachError::Hung`] if it does not answer. Or if it does not go.
-pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
-    let Entry { device, process, .. } = entry;
+pub fn detach(registry: &Registry, entry: &AttachedEntry) -> Result<(), AttachError> {
+    let AttachedEntry { device, process, .. } = entry;
     if entry.is_alive() {
         // Whether it is in use cannot be asked of a device that does not answer.
         if entry.silence().is_some() {
@@ -61,7 +61,7 @@ pub fn detach(registry: &Registry, entry: &Entry) -> Result<(), AttachError> {
 /// cannot be read.
 pub fn clear_up(registry: &Registry, process: Process) -> Result<(), AttachError> {
     // What makes a loop device for a process outlives it.
-    Mark::of(process).end();
+    ProcessMark::of(process).end();
     for entry in registry.entries()?.iter().filter(|entry| entry.process == process) {
         detach(registry, entry)?;
     }
@@ -93,8 +93,8 @@ fn stays_in_use(device: &Path) -> bool {
 }
 
 /// Clears up what a process left that did not end by itself. Requests to a drive without one fail; they do not hang.
-fn clear(entry: &Entry) -> Result<(), AttachError> {
-    let Entry { device, place, .. } = entry;
+fn clear(entry: &AttachedEntry) -> Result<(), AttachError> {
+    let AttachedEntry { device, place, .. } = entry;
     clear_place(place)?;
     #[cfg(feature = "ublk")]
     crate::ublk::clear(entry)?;

@@ -7,7 +7,7 @@ use host::Mount;
 use thiserror::Error;
 
 use crate::data::DataError;
-use crate::registry::Entry;
+use crate::registry::AttachedEntry;
 use crate::socket;
 
 /// Why a drive cannot be attached, or ceased to be.
@@ -164,12 +164,12 @@ pub enum AttachError {
 
 impl AttachError {
     /// That the process which serves `entry` does not do what it is told.
-    pub(crate) fn gone(entry: &Entry, cause: io::Error) -> Self {
+    pub(crate) fn gone(entry: &AttachedEntry, cause: io::Error) -> Self {
         Self::Gone { device: entry.device.clone(), pid: entry.process.pid, cause }
     }
 
     /// That this process attached the drive for itself.
-    pub(crate) fn held(entry: &Entry) -> Self {
+    pub(crate) fn held(entry: &AttachedEntry) -> Self {
         Self::Held { device: entry.device.clone(), pid: entry.process.pid }
     }
 

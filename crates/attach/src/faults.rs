@@ -11,7 +11,7 @@ use thiserror::Error;
 /// A fault as it is asked for, such as `read-error@2048-4095` or `delay=50ms every=1000`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    kind: Kind,
+    kind: FaultKind,
     /// The sectors that it concerns; all without.
     range: Option<Sectors>,
     /// It strikes each request of so many that it concerns.
@@ -23,7 +23,7 @@ type Sectors = (Lba, Lba);
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FaultKind {
     /// Reads fail, as of sectors that cannot be read.
     ReadError,
     /// Writes fail.
@@ -70,20 +70,20 @@ impl FromStr for Fault {
         let (what, mut range) = sectors(head).map_err(|why| refuse(head, why))?;
         let (name, value) = what.split_once('=').map_or((what, None), |(name, value)| (name, Some(value)));
         let kind = match (name, value) {
-            ("read-error", None) => Kind::ReadError,
-            ("write-error", None) => Kind::WriteError,
-            ("read-only", None) => Kind::ReadOnly(Bytes::ZERO),
-            ("vanish", None) => Kind::Vanish(0),
+            ("read-error", None) => FaultKind::ReadError,
+            ("write-error", None) => FaultKind::WriteError,
+            ("read-only", None) => FaultKind::ReadOnly(Bytes::ZERO),
+            ("vanish", None) => FaultKind::Vanish(0),
             ("delay", Some(time)) => {
-                Kind::Delay(parse_duration(time).map_err(|error| refuse(head, error.to_string()))?)
+                FaultKind::Delay(parse_duration(time).map_err(|error| refuse(head, error.to_string()))?)
             }
             ("read-only-after", Some(size)) => {
-                Kind::ReadOnly(parse_bytes(size).map_err(|error| refuse(head, error.to_string()))?)
+                FaultKind::ReadOnly(parse_bytes(size).map_err(|error| refuse(head, error.to_string()))?)
             }
             ("vanish-after", Some(count)) => {
                 let count =
                     count.parse().map_err(|_| refuse(head, "give a number of requests, such as 1000".into()))?;
-                Kind::Vanish(count)
+                FaultKind::Vanish(count)
             }
             ("delay" | "read-only-after" | "vanish-after", None) => {
                 return Err(refuse(head, format!("`{name}` needs a value: {name}=…")));
@@ -104,7 +104,7 @@ impl FromStr for Fault {
                 _ => return Err(refuse(part, "only every=N and @SECTORS may follow".into())),
             }
         }
-        if (range.is_some() || every > 1) && matches!(kind, Kind::ReadOnly(_) | Kind::Vanish(_)) {
+        if (range.is_some() || every > 1) && matches!(kind, FaultKind::ReadOnly(_) | FaultKind::Vanish(_)) {
             return Err(refuse(head, "it applies to the whole drive: leave out every= and @".into()));
         }
         Ok(Self { kind, range, every })
@@ -130,11 +130,11 @@ fn sectors(part: &str) -> Result<(&str, Option<Sectors>), String> {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::ReadError => f.write_str("read-error")?,
-            Kind::WriteError => f.write_str("write-error")?,
-            Kind::Delay(time) => write!(f, "delay={}ns", time.as_nanos())?,
-            Kind::ReadOnly(after) => write!(f, "read-only-after={}B", after.get())?,
-            Kind::Vanish(after) => write!(f, "vanish-after={after}")?,
+            FaultKind::ReadError => f.write_str("read-error")?,
+            FaultKind::WriteError => f.write_str("write-error")?,
+            FaultKind::Delay(time) => write!(f, "delay={}ns", time.as_nanos())?,
+            FaultKind::ReadOnly(after) => write!(f, "read-only-after={}B", after.get())?,
+            FaultKind::Vanish(after) => write!(f, "vanish-after={after}")?,
         }
         if let Some((first, end)) = self.range {
             write!(f, "@{}-{}", first.get(), end.get() - 1)?;
@@ -145,7 +145,7 @@ impl fmt::Display for Fault {
 
 /// What faults do to a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct FaultEffect {
     /// It is answered with an error, and does nothing.
     pub fails: bool,
     /// It is answered later by this, in the drive's time.
@@ -166,7 +166,7 @@ impl Faults {
             Some(fault) => self.faults.push((fault, 0)),
             None => *self = Self::default(),
         }
-        self.has_vanished |= self.faults.iter().any(|(fault, _)| fault.kind == Kind::Vanish(0));
+        self.has_vanished |= self.faults.iter().any(|(fault, _)| fault.kind == FaultKind::Vanish(0));
     }
 
     /// Whether the drive is not there any more: nothing is answered but with an error.
@@ -175,28 +175,28 @@ impl Faults {
     }
 
     /// What becomes of a request that has come.
-    pub fn judge(&mut self, request: &Request) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub fn judge(&mut self, request: &Request) -> FaultEffect {
+        let mut verdict = FaultEffect::default();
         for (fault, come) in &mut self.faults {
             if !fault.concerns(request) {
                 continue;
             }
             match fault.kind {
-                Kind::ReadOnly(after) => {
+                FaultKind::ReadOnly(after) => {
                     verdict.fails |= *come + request.bytes().get() > after.get();
                     *come = come.saturating_add(request.bytes().get());
                     continue;
                 }
-                Kind::Vanish(after) => {
+                FaultKind::Vanish(after) => {
                     *come += 1;
                     self.has_vanished |= *come > after;
                     continue;
                 }
-                Kind::ReadError | Kind::WriteError | Kind::Delay(_) => *come += 1,
+                FaultKind::ReadError | FaultKind::WriteError | FaultKind::Delay(_) => *come += 1,
             }
             if come.is_multiple_of(fault.every) {
                 match fault.kind {
-                    Kind::Delay(time) => verdict.delay += time,
+                    FaultKind::Delay(time) => verdict.delay += time,
                     _ => verdict.fails = true,
                 }
             }
@@ -208,11 +208,11 @@ impl Faults {
 impl Fault {
     fn concerns(&self, request: &Request) -> bool {
         let is_such = match self.kind {
-            Kind::ReadError => request.op == Op::Read,
-            Kind::WriteError => request.op == Op::Write,
-            Kind::Delay(_) => matches!(request.op, Op::Read | Op::Write),
-            Kind::ReadOnly(_) => matches!(request.op, Op::Write | Op::Trim),
-            Kind::Vanish(_) => true,
+            FaultKind::ReadError => request.op == Op::Read,
+            FaultKind::WriteError => request.op == Op::Write,
+            FaultKind::Delay(_) => matches!(request.op, Op::Read | Op::Write),
+            FaultKind::ReadOnly(_) => matches!(request.op, Op::Write | Op::Trim),
+            FaultKind::Vanish(_) => true,
         };
         is_such && self.range.is_none_or(|(first, end)| request.lba < end && first < request.end())
     }
@@ -220,12 +220,12 @@ impl Fault {
 
 /// Faults that are asked for while a drive is served.
 #[derive(Debug, Default)]
-pub struct Orders {
+pub struct FaultQueue {
     list: Mutex<Vec<Option<Fault>>>,
     is_new: AtomicBool,
 }
 
-impl Orders {
+impl FaultQueue {
     /// Asks for a fault, or for none any more.
     pub fn give(&self, fault: Option<Fault>) {
         self.list.lock().expect("nothing panics while it holds the list").push(fault);
@@ -273,7 +273,7 @@ mod tests {
         let mut faults = faults(&["delay=50ms every=3", "delay=1ms@1000-1999"]);
         let delays = [0, 0, 0, 0, 1000, 1000].map(|first| faults.judge(&request(Op::Read, first, 8)).delay.as_nanos());
         assert_eq!(delays.map(|delay| delay / 1_000_000), [0, 0, 50, 0, 1, 51]);
-        assert_eq!(faults.judge(&Request::FLUSH), Verdict::default());
+        assert_eq!(faults.judge(&Request::FLUSH), FaultEffect::default());
     }
 
     #[test]

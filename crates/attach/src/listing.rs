@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::AttachError;
-use crate::faults::{Fault, Orders};
-use crate::live::Shared;
-use crate::registry::{Entry, Registry};
+use crate::faults::{Fault, FaultQueue};
+use crate::live::SharedStats;
+use crate::registry::{AttachedEntry, Registry};
 use crate::socket;
 
 /// How often the figures of an attached drive are written anew.
@@ -31,7 +31,7 @@ const DONE: &str = "done";
 #[derive(Debug)]
 pub struct Listing {
     registry: Registry,
-    entry: Entry,
+    entry: AttachedEntry,
     /// Closed when it is to end.
     end: Option<PipeWriter>,
     keeper: Option<JoinHandle<()>>,
@@ -40,9 +40,9 @@ pub struct Listing {
 /// What keeps an entry up to date.
 struct Keeper {
     registry: Registry,
-    entry: Entry,
-    shared: Arc<Shared>,
-    orders: Arc<Orders>,
+    entry: AttachedEntry,
+    shared: Arc<SharedStats>,
+    orders: Arc<FaultQueue>,
     door: UnixListener,
     ended: PipeReader,
 }
@@ -54,9 +54,9 @@ impl Listing {
     /// If it cannot be written.
     pub fn new(
         registry: &Registry,
-        entry: Entry,
-        shared: Arc<Shared>,
-        orders: Arc<Orders>,
+        entry: AttachedEntry,
+        shared: Arc<SharedStats>,
+        orders: Arc<FaultQueue>,
     ) -> Result<Self, AttachError> {
         let path = door(&entry.place);
         let opened = socket::bind_privately(&path).and_then(|door| door.set_nonblocking(true).map(|()| door));
@@ -144,7 +144,7 @@ pub fn door(place: &Path) -> PathBuf {
 ///
 /// # Errors
 /// [`AttachError::Gone`] if it does not answer.
-pub fn order(entry: &Entry, fault: Option<Fault>) -> Result<(), AttachError> {
+pub fn order(entry: &AttachedEntry, fault: Option<Fault>) -> Result<(), AttachError> {
     let ask = || -> io::Result<String> {
         let door = UnixStream::connect(door(&entry.place))?;
         writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;

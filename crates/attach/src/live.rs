@@ -6,12 +6,12 @@ use block::{Bytes, Nanos};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
 
-use crate::heard::Heard;
-use crate::power::Cut;
+use crate::power::PowerCut;
+use crate::request_recorder::RequestRecorder;
 
 /// What an attached drive is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Live {
+pub struct LiveStats {
     /// Requests answered since it was attached.
     pub requests: u64,
     /// Data that they moved.
@@ -45,10 +45,10 @@ pub struct Live {
     pub told: Nanos,
     /// What it cost that the drive's power was cut; none while it has power.
     #[serde(default)]
-    pub cut: Option<Cut>,
+    pub cut: Option<PowerCut>,
 }
 
-impl Live {
+impl LiveStats {
     /// How much of the drive's own time a request may be late before figures that were measured on it are in doubt: the
     /// median, in percent. It is what the attached drive's own latency may be off by; see docs/attach.md.
     const LATE_MEDIAN_MAX: u64 = 5;
@@ -84,24 +84,24 @@ impl Live {
 
 /// Written by the server and read by others.
 #[derive(Debug, Default)]
-pub struct Shared {
-    live: Mutex<Live>,
-    heard: Arc<Heard>,
+pub struct SharedStats {
+    live: Mutex<LiveStats>,
+    heard: Arc<RequestRecorder>,
 }
 
-impl Shared {
+impl SharedStats {
     /// What was asked of the drive while somebody listened.
-    pub fn heard(&self) -> &Arc<Heard> {
+    pub fn heard(&self) -> &Arc<RequestRecorder> {
         &self.heard
     }
 
     /// What was written last.
-    pub fn read(&self) -> Live {
+    pub fn read(&self) -> LiveStats {
         *self.live.lock().expect("nothing panics while it holds the figures")
     }
 
     /// Puts `live` in its place, unless somebody is reading it just now.
-    pub fn write(&self, live: Live) {
+    pub fn write(&self, live: LiveStats) {
         if let Ok(mut shared) = self.live.try_lock() {
             *shared = live;
         }
@@ -110,19 +110,19 @@ impl Shared {
 
 /// Counts what is answered, and tells of it every so often.
 #[derive(Debug)]
-pub struct Count {
-    live: Live,
+pub struct StatsCounter {
+    live: LiveStats,
     /// When it was told last, and what had been answered by then.
     told: (Nanos, u64, Bytes),
 }
 
-impl Count {
+impl StatsCounter {
     /// How often it is told.
     const EVERY: Nanos = Nanos::from_millis(500);
 
     /// Nothing yet, at the machine's time `now`.
     pub fn new(now: Nanos) -> Self {
-        Self { live: Live::default(), told: (now, 0, Bytes::ZERO) }
+        Self { live: LiveStats::default(), told: (now, 0, Bytes::ZERO) }
     }
 
     /// One more request that moved so much.
@@ -142,7 +142,7 @@ impl Count {
     }
 
     /// The figures at the machine's time `now`, if it is time to tell; the rest of them is left to the caller.
-    pub fn told(&mut self, now: Nanos, counters: impl FnOnce() -> Counters) -> Option<&mut Live> {
+    pub fn told(&mut self, now: Nanos, counters: impl FnOnce() -> Counters) -> Option<&mut LiveStats> {
         let (last, requests, bytes) = self.told;
         let passed = now.since(last);
         if passed < Self::EVERY {

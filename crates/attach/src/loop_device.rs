@@ -12,7 +12,7 @@ use block::Bytes;
 pub use host::loop_device::backing_file as backing;
 use host::{BlockDevice, open, program};
 
-use crate::{AttachError, Mark, Process};
+use crate::{AttachError, Process, ProcessMark};
 
 /// How long to wait for those that only look at a device.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -89,8 +89,8 @@ pub fn all_over(file: &Path) -> Vec<PathBuf> {
 pub(crate) fn run(command: &mut Command) -> Result<String, AttachError> {
     let line = format!("{command:?}").replace('"', "");
     let failed = |said: String| AttachError::Program { command: line.clone(), said };
-    let output =
-        host::program::output(Mark::of(Process::this()).put_on(command)).map_err(|error| failed(error.to_string()))?;
+    let output = host::program::output(ProcessMark::of(Process::this()).put_on(command))
+        .map_err(|error| failed(error.to_string()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(text(&output.stderr))) }
 }

@@ -27,9 +27,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// or outlives it. And no later process that happens to have the same number bears it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Mark(String);
+pub struct ProcessMark(String);
 
-impl Mark {
+impl ProcessMark {
     /// One that nothing bears yet.
     pub fn new() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -88,7 +88,7 @@ impl Mark {
     }
 }
 
-impl Default for Mark {
+impl Default for ProcessMark {
     fn default() -> Self {
         Self::new()
     }
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn what_bears_a_mark_is_ended_and_nothing_else() {
-        let (mark, other) = (Mark::new(), Mark::new());
+        let (mark, other) = (ProcessMark::new(), ProcessMark::new());
         assert_ne!(mark, other);
-        let start = |mark: &Mark| mark.put_on(Command::new("sleep").arg("100")).spawn().unwrap();
+        let start = |mark: &ProcessMark| mark.put_on(Command::new("sleep").arg("100")).spawn().unwrap();
         let (mut ended, mut left) = (start(&mark), start(&other));
         mark.end();
         assert!(!ended.wait().unwrap().success());
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn one_that_has_left_its_group_and_outlived_its_parent_and_hears_no_request_is_ended() {
-        let mark = Mark::new();
+        let mark = ProcessMark::new();
         let mut shell = Command::new("sh");
         let script = "setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 0.05; done' & wait";
         let mut parent = mark.put_on(shell.args(["-c", script])).stdout(Stdio::piped()).spawn().unwrap();

@@ -11,14 +11,14 @@ const BLOCK: u64 = 4096;
 
 /// An image that is read where nothing was written over it, and never written itself.
 #[derive(Debug)]
-pub struct Image {
+pub struct OverlayImage {
     file: File,
     length: u64,
     /// A bit for each block that is in the file above it.
     taken: Vec<u64>,
 }
 
-impl Image {
+impl OverlayImage {
     /// The image in a file of this length.
     pub fn new(file: File, length: Bytes) -> Self {
         let length = length.get();

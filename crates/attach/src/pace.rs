@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use block::{Lba, Nanos, Op, Request, Tag};
-use drive::{Device, Drive, Lost};
+use drive::{Device, Drive, PowerLoss};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
 
-use crate::heard::Heard;
+use crate::request_recorder::RequestRecorder;
 
 /// The time on the machine's monotonic clock.
 pub fn now() -> Nanos {
@@ -17,14 +17,14 @@ pub fn now() -> Nanos {
 
 /// What the way between a program and here costs, which the drive's own time must leave room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Floor {
+pub struct PathOverhead {
     /// Of a read.
     pub read: Nanos,
     /// Of a write.
     pub write: Nanos,
 }
 
-impl Floor {
+impl PathOverhead {
     fn of(self, op: Op) -> Nanos {
         match op {
             Op::Read => self.read,
@@ -48,11 +48,11 @@ pub struct Paced<T> {
     origin: Nanos,
     /// Seconds of the drive for each of the machine.
     speed: f64,
-    floor: Floor,
+    floor: PathOverhead,
     /// Each with the drive's time at which it was made.
     flight: Vec<Option<(Nanos, Request, T)>>,
     free: Vec<u32>,
-    heard: Arc<Heard>,
+    heard: Arc<RequestRecorder>,
     /// The drive's time up to which it has been asked for completions.
     reached: Nanos,
     /// How much later than wanted requests were answered, on the machine's clock.
@@ -63,7 +63,7 @@ pub struct Paced<T> {
 
 impl<T> Paced<T> {
     /// The drive goes on from its own time at the machine's time `now`, so many of its seconds in each of the machine's.
-    pub fn new(drive: Device, speed: f64, floor: Floor, now: Nanos) -> Self {
+    pub fn new(drive: Device, speed: f64, floor: PathOverhead, now: Nanos) -> Self {
         let start = drive.now();
         let (flight, free, heard) = (Vec::new(), Vec::new(), Arc::default());
         let (late, own) = (Histogram::new(), Histogram::new());
@@ -71,12 +71,12 @@ impl<T> Paced<T> {
     }
 
     /// The same with its requests told to `heard`.
-    pub fn heard_by(self, heard: &Arc<Heard>) -> Self {
+    pub fn recorded_by(self, heard: &Arc<RequestRecorder>) -> Self {
         Self { heard: Arc::clone(heard), ..self }
     }
 
     /// Begins again from the drive's own time at the machine's time `now`. Nothing may be in flight.
-    pub fn begin(&mut self, floor: Floor, speed: f64, now: Nanos) {
+    pub fn begin(&mut self, floor: PathOverhead, speed: f64, now: Nanos) {
         (self.start, self.origin, self.reached) = (self.drive.now(), now, self.drive.now());
         (self.floor, self.speed) = (floor, speed);
         (self.late, self.own) = (Histogram::new(), Histogram::new());
@@ -139,7 +139,7 @@ impl<T> Paced<T> {
     }
 
     /// Cuts the drive's power at the machine's time `now`: what it loses, and what will never be due.
-    pub fn cut_power(&mut self, now: Nanos) -> (Lost, Vec<T>) {
+    pub fn cut_power(&mut self, now: Nanos) -> (PowerLoss, Vec<T>) {
         self.reached = self.moment(now);
         let lost = self.drive.cut_power(self.reached);
         self.free.clear();
@@ -200,7 +200,7 @@ mod tests {
     /// A drive that was attached at [`BEGAN`], at this speed and behind a way that costs so much.
     fn paced(speed: f64, way: Nanos) -> Paced<&'static str> {
         let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
-        Paced::new(drive, speed, Floor { read: way, write: way }, BEGAN)
+        Paced::new(drive, speed, PathOverhead { read: way, write: way }, BEGAN)
     }
 
     /// How long after it came a write of a page is due, to a server that looks all the time.

@@ -42,14 +42,14 @@ pub enum Received<N> {
     /// Something that was no request to the drive and is dealt with; there may be more.
     Other,
     /// A request to the drive.
-    Request(Wanted<N>),
+    Request(IoRequest<N>),
     /// Nothing will come any more.
     End,
 }
 
 /// A request to the drive.
 #[derive(Debug)]
-pub struct Wanted<N> {
+pub struct IoRequest<N> {
     /// What it is answered by.
     pub name: N,
     /// Where it begins, in bytes; of no meaning for a flush.
@@ -57,12 +57,12 @@ pub struct Wanted<N> {
     /// How many bytes it is about; none for a flush.
     pub length: u64,
     /// What is to be done.
-    pub work: Work,
+    pub work: IoWork,
 }
 
 /// What a request does to the data.
 #[derive(Debug)]
-pub enum Work {
+pub enum IoWork {
     /// Brings it.
     Read,
     /// Replaces it once it is answered: of a write that is not answered, nothing is there if the power is cut.
@@ -78,14 +78,14 @@ pub enum Work {
     Flush,
 }
 
-impl<N> Wanted<N> {
+impl<N> IoRequest<N> {
     /// It as the drive is asked for it. A flush is about everything, whatever place and length came with it.
     pub fn request(&self) -> Request {
         let (op, durable) = match self.work {
-            Work::Read => (Op::Read, false),
-            Work::Write { durable, .. } => (Op::Write, durable),
-            Work::Trim => (Op::Trim, false),
-            Work::Flush => return Request::FLUSH,
+            IoWork::Read => (Op::Read, false),
+            IoWork::Write { durable, .. } => (Op::Write, durable),
+            IoWork::Trim => (Op::Trim, false),
+            IoWork::Flush => return Request::FLUSH,
         };
         let (first, sectors) = (self.offset / SECTOR.get(), self.length / SECTOR.get());
         Request { durable, ..Request::new(op, Lba::new(first), sectors as u32) }
@@ -94,7 +94,7 @@ impl<N> Wanted<N> {
     /// Whether it is about whole blocks within a drive of this shape.
     pub fn is_within(&self, shape: Shape) -> bool {
         let Self { offset, length, .. } = *self;
-        if matches!(self.work, Work::Flush) {
+        if matches!(self.work, IoWork::Flush) {
             return true;
         }
         let block = shape.block.max(SECTOR).get();
@@ -129,12 +129,12 @@ mod tests {
 
     #[test]
     fn a_flush_is_about_no_place_and_a_request_is_as_long_as_drives_can_be_asked_for() {
-        let wanted = |offset, length, work| Wanted { name: (), offset, length, work };
-        assert_eq!(wanted(1 << 63, 512, Work::Flush).request(), Request::FLUSH);
+        let wanted = |offset, length, work| IoRequest { name: (), offset, length, work };
+        assert_eq!(wanted(1 << 63, 512, IoWork::Flush).request(), Request::FLUSH);
         let shape = Shape { capacity: Bytes::new(16 << 40), block: Bytes::new(512), queue_depth: 1 };
         let longest = u64::from(u32::MAX) * 512;
-        assert!(wanted(0, longest, Work::Trim).is_within(shape));
-        assert!(!wanted(0, longest + 512, Work::Trim).is_within(shape), "it would be one of no sectors");
-        assert!(!wanted(u64::MAX - 511, 512, Work::Read).is_within(shape));
+        assert!(wanted(0, longest, IoWork::Trim).is_within(shape));
+        assert!(!wanted(0, longest + 512, IoWork::Trim).is_within(shape), "it would be one of no sectors");
+        assert!(!wanted(u64::MAX - 511, 512, IoWork::Read).is_within(shape));
     }
 }

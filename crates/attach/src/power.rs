@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::Lba;
-use drive::Lost;
+use drive::PowerLoss;
 use serde::{Deserialize, Serialize};
 
 /// What a cut of the drive's power cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct PowerCut {
     /// Requests that had been answered.
     pub answered: u64,
     /// Sectors of 512 bytes that the drive had taken and that are what they were before, or zero.
@@ -19,9 +19,9 @@ pub struct Cut {
     pub unanswered: usize,
 }
 
-impl Cut {
+impl PowerCut {
     /// A cut after so many answers, with so many requests in flight.
-    pub fn new(answered: u64, lost: &Lost, unanswered: usize) -> Self {
+    pub fn new(answered: u64, lost: &PowerLoss, unanswered: usize) -> Self {
         let length = |&(from, until): &(Lba, Lba)| until.get() - from.get();
         Self { answered, sectors: lost.sectors.iter().chain(&lost.gone).map(length).sum(), unanswered }
     }
@@ -38,14 +38,14 @@ pub struct Switch {
 
 /// When the power is to be cut.
 #[derive(Debug, Default)]
-pub struct Power {
+pub struct PowerCutTrigger {
     flag: Arc<AtomicBool>,
     woken: Option<PipeReader>,
     after: Option<u64>,
-    cut: Option<Cut>,
+    cut: Option<PowerCut>,
 }
 
-impl Power {
+impl PowerCutTrigger {
     /// Power that is cut by the switch, or after so many answers.
     ///
     /// # Errors
@@ -67,12 +67,12 @@ impl Power {
     }
 
     /// Notes that it was cut; it stays so.
-    pub fn note(&mut self, cut: Cut) {
+    pub fn note(&mut self, cut: PowerCut) {
         (self.cut, self.woken) = (Some(cut), None);
     }
 
     /// What the cut cost; none while there is power.
-    pub fn cut(&self) -> Option<Cut> {
+    pub fn cut(&self) -> Option<PowerCut> {
         self.cut
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Process;
 use crate::pace::now;
-use crate::{AttachError, Live};
+use crate::{AttachError, LiveStats};
 
 /// Where root's entries are. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay";
@@ -31,7 +31,7 @@ static DRIVES: AtomicU32 = AtomicU32::new(0);
 
 /// A drive that is attached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AttachedEntry {
     /// The block device, or the socket.
     pub device: PathBuf,
     /// The drive as it was asked for.
@@ -51,10 +51,10 @@ pub struct Entry {
     /// Seconds of the drive for each of the machine.
     pub speed: f64,
     /// What it is doing.
-    pub live: Live,
+    pub live: LiveStats,
 }
 
-impl Entry {
+impl AttachedEntry {
     /// Whether the process that answers is still there.
     pub fn is_alive(&self) -> bool {
         self.process.is_alive()
@@ -174,7 +174,7 @@ impl Registry {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn enter(&self, entry: &Entry) -> Result<(), AttachError> {
+    pub fn enter(&self, entry: &AttachedEntry) -> Result<(), AttachError> {
         let path = self.path(&entry.device);
         let text = serde_json::to_string_pretty(entry).expect("numbers and names always serialise");
         open::replace_private(&path, text.as_bytes()).map_err(|cause| AttachError::Content { path, cause })
@@ -184,7 +184,7 @@ impl Registry {
     ///
     /// # Errors
     /// If the folder cannot be read. What is no entry is passed over.
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub fn entries(&self) -> io::Result<Vec<AttachedEntry>> {
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.folder)? {
             let path = file?.path();
@@ -197,7 +197,7 @@ impl Registry {
     }
 
     /// Forgets an entry, unless its device is another drive's by now.
-    pub fn forget(&self, entry: &Entry) {
+    pub fn forget(&self, entry: &AttachedEntry) {
         let path = self.path(&entry.device);
         if read(&path).is_none_or(|found| found.place == entry.place) {
             fs::remove_file(path).ok();
@@ -217,7 +217,7 @@ fn beginning(process: Process) -> String {
 }
 
 /// The entry in a file; none if it holds none.
-fn read(path: &Path) -> Option<Entry> {
+fn read(path: &Path) -> Option<AttachedEntry> {
     serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
 }
 
@@ -231,7 +231,7 @@ mod tests {
     fn what_was_entered_is_found_until_it_is_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let registry = Registry::within(&folder.path().join("run")).unwrap();
-        let entry = Entry {
+        let entry = AttachedEntry {
             device: "/dev/loop7".into(),
             drive: "x25-m".into(),
             capacity: Bytes::from_gib(80),
@@ -240,13 +240,13 @@ mod tests {
             place: "/run/assay/drive-1-0".into(),
             content: Some("/tmp/data".into()),
             speed: 1.0,
-            live: Live::default(),
+            live: LiveStats::default(),
         };
         registry.enter(&entry).unwrap();
         std::fs::write(folder.path().join("run/other.json"), "no entry").unwrap();
         assert_eq!(registry.entries().unwrap(), std::slice::from_ref(&entry));
         assert!(!entry.is_alive(), "there is no such process");
-        registry.forget(&Entry { place: "/run/assay/drive-2-0".into(), ..entry.clone() });
+        registry.forget(&AttachedEntry { place: "/run/assay/drive-2-0".into(), ..entry.clone() });
         assert_eq!(registry.entries().unwrap().len(), 1, "the device is another drive's");
         registry.forget(&entry);
         assert_eq!(registry.entries().unwrap(), []);

@@ -10,13 +10,13 @@ use rustix::io::Errno;
 
 use crate::AttachError;
 use crate::content::Content;
-use crate::faults::{Faults, Orders, Verdict};
-use crate::floor::PAUSE;
-use crate::live::{Count, Shared};
-use crate::pace::{Floor, Paced, now};
-use crate::port::{Port, Received, Wanted, Work, shielded};
-use crate::power::{Cut, Power};
-use crate::undo::Undo;
+use crate::faults::{FaultEffect, FaultQueue, Faults};
+use crate::live::{SharedStats, StatsCounter};
+use crate::overhead::PAUSE;
+use crate::pace::{Paced, PathOverhead, now};
+use crate::port::{IoRequest, IoWork, Port, Received, shielded};
+use crate::power::{PowerCut, PowerCutTrigger};
+use crate::undo::UndoLog;
 
 /// Sleeping is late by 15 to 25 µs, so that the last of a wait is spent looking.
 const AWAKE: Nanos = Nanos::from_micros(50);
@@ -25,12 +25,12 @@ const IDLE: Nanos = Nanos::from_millis(100);
 
 /// A request that the drive has, and what is to be done when it is due.
 #[derive(Debug)]
-pub struct Asked<N> {
-    wanted: Wanted<N>,
+pub struct PendingRequest<N> {
+    wanted: IoRequest<N>,
     /// How many writes had been answered when it came, which a flush covers.
     covers: u64,
     /// What faults that were asked for do to it.
-    verdict: Verdict,
+    verdict: FaultEffect,
 }
 
 /// Serves a drive at a port until that ends or it is told to stop.
@@ -38,20 +38,20 @@ pub struct Asked<N> {
 pub struct Server<P: Port> {
     port: P,
     content: Content,
-    undo: Undo,
-    paced: Paced<Asked<P::Name>>,
-    power: Power,
+    undo: UndoLog,
+    paced: Paced<PendingRequest<P::Name>>,
+    power: PowerCutTrigger,
     faults: Faults,
-    orders: Arc<Orders>,
+    orders: Arc<FaultQueue>,
     /// Requests that a fault has answered later than the drive would, with the machine's time for that.
-    late: Vec<(Nanos, Asked<P::Name>)>,
+    late: Vec<(Nanos, PendingRequest<P::Name>)>,
     /// Whether every request is answered after the same time, to learn what the way costs.
     echoes: bool,
     /// Set when the model of the drive had a mistake: then it is not asked for anything any more.
     is_broken: bool,
     shape: Shape,
-    count: Count,
-    shared: Arc<Shared>,
+    count: StatsCounter,
+    shared: Arc<SharedStats>,
     /// Whether to look for requests instead of sleeping, which costs a processor.
     busy: bool,
     data: Vec<u8>,
@@ -59,21 +59,27 @@ pub struct Server<P: Port> {
 
 impl<P: Port> Server<P> {
     /// Will serve `paced` with its `content` at `port`.
-    pub fn new(port: P, content: Content, paced: Paced<Asked<P::Name>>, busy: bool, shared: Arc<Shared>) -> Self {
+    pub fn new(
+        port: P,
+        content: Content,
+        paced: Paced<PendingRequest<P::Name>>,
+        busy: bool,
+        shared: Arc<SharedStats>,
+    ) -> Self {
         let shape = paced.drive().shape();
         Self {
             port,
             content,
-            undo: Undo::default(),
+            undo: UndoLog::default(),
             paced,
-            power: Power::default(),
+            power: PowerCutTrigger::default(),
             faults: Faults::default(),
             orders: Arc::default(),
             late: Vec::new(),
             echoes: false,
             is_broken: false,
             shape,
-            count: Count::new(now()),
+            count: StatsCounter::new(now()),
             shared,
             busy,
             data: vec![0; 1 << 20],
@@ -81,9 +87,10 @@ impl<P: Port> Server<P> {
     }
 
     /// Begins the drive's time now, with what the way costs known, and puts it under this power. Faults come as `orders`.
-    pub fn begin(&mut self, floor: Floor, speed: f64, power: Power, orders: Arc<Orders>) {
+    pub fn begin(&mut self, floor: PathOverhead, speed: f64, power: PowerCutTrigger, orders: Arc<FaultQueue>) {
         self.paced.begin(floor, speed, now());
-        (self.count, self.undo, self.power, self.orders) = (Count::new(now()), Undo::default(), power, orders);
+        (self.count, self.undo, self.power, self.orders) =
+            (StatsCounter::new(now()), UndoLog::default(), power, orders);
     }
 
     /// Where the requests come from.
@@ -170,12 +177,12 @@ impl<P: Port> Server<P> {
             port.answer(wanted.name, Err(Errno::INVAL))?;
             return Ok(Some(true));
         }
-        let is_write = matches!(wanted.work, Work::Write { .. });
+        let is_write = matches!(wanted.work, IoWork::Write { .. });
         if is_write && !*is_broken && undo.should_compare(wanted.offset, wanted.length) {
             undo.keep(&paced.unsaved(came));
         }
         let request = wanted.request();
-        let asked = Asked { wanted, covers: undo.writes(), verdict: self.faults.judge(&request) };
+        let asked = PendingRequest { wanted, covers: undo.writes(), verdict: self.faults.judge(&request) };
         if self.is_broken {
             self.refuse([asked].into())?;
             return Ok(Some(true));
@@ -196,7 +203,7 @@ impl<P: Port> Server<P> {
     }
 
     /// A request that is to be answered at the machine's time `now`; none if there is none.
-    fn due(&mut self, now: Nanos) -> Option<Asked<P::Name>> {
+    fn due(&mut self, now: Nanos) -> Option<PendingRequest<P::Name>> {
         if self.is_broken {
             return None;
         }
@@ -213,7 +220,7 @@ impl<P: Port> Server<P> {
     }
 
     /// Answers requests, and those that are late, with an error.
-    fn refuse(&mut self, unanswered: Vec<Asked<P::Name>>) -> Result<(), AttachError> {
+    fn refuse(&mut self, unanswered: Vec<PendingRequest<P::Name>>) -> Result<(), AttachError> {
         for asked in unanswered.into_iter().chain(self.late.drain(..).map(|(_, asked)| asked)) {
             self.count.fail();
             self.port.answer(asked.wanted.name, Err(Errno::IO))?;
@@ -228,7 +235,7 @@ impl<P: Port> Server<P> {
         let bytes = |lba: Lba| lba.get() * SECTOR.get();
         let mut gone = lost.gone.iter().map(|&(from, until)| (bytes(from), bytes(until) - bytes(from)));
         let restored = restored.and_then(|()| gone.try_for_each(|(from, length)| self.content.forget(from, length)));
-        self.power.note(Cut::new(self.count.requests(), &lost, unanswered.len() + self.late.len()));
+        self.power.note(PowerCut::new(self.count.requests(), &lost, unanswered.len() + self.late.len()));
         self.refuse(unanswered)?;
         Ok(restored?)
     }
@@ -249,29 +256,29 @@ impl<P: Port> Server<P> {
     }
 
     /// Answers a request that is due.
-    fn finish(&mut self, asked: Asked<P::Name>) -> Result<(), AttachError> {
+    fn finish(&mut self, asked: PendingRequest<P::Name>) -> Result<(), AttachError> {
         let Self { port, content, undo, data, count, .. } = self;
-        let Asked { wanted: Wanted { name, offset, length, work }, covers, verdict } = asked;
+        let PendingRequest { wanted: IoRequest { name, offset, length, work }, covers, verdict } = asked;
         if verdict.fails {
             count.fail();
             return Ok(port.answer(name, Err(Errno::IO))?);
         }
         count.add(Bytes::new(length));
         let done: std::io::Result<&[u8]> = match work {
-            Work::Read => {
+            IoWork::Read => {
                 data.resize(data.len().max(length as usize), 0);
                 let data = &mut data[..length as usize];
                 content.read(offset, data).map(|()| &*data)
             }
-            Work::Write { data: new, .. } => {
+            IoWork::Write { data: new, .. } => {
                 let mut before = vec![0; new.len()];
                 content.read(offset, &mut before).and_then(|()| content.write(offset, &new)).map(|()| {
                     undo.note(offset, before);
                     &[][..]
                 })
             }
-            Work::Trim => content.forget(offset, length).map(|()| &[][..]),
-            Work::Flush => {
+            IoWork::Trim => content.forget(offset, length).map(|()| &[][..]),
+            IoWork::Flush => {
                 undo.settle(covers);
                 Ok(&[])
             }
@@ -324,7 +331,7 @@ mod tests {
             self.turns += 1;
             match self.turns {
                 1 | 3 => {
-                    let wanted = Wanted { name: self.turns, offset: 0, length: 4096, work: Work::Read };
+                    let wanted = IoRequest { name: self.turns, offset: 0, length: 4096, work: IoWork::Read };
                     Ok(Received::Request(wanted))
                 }
                 2 => panic!("a mistake that this test makes"),
@@ -351,7 +358,7 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(false));
         let port = Mistaken { turns: 0, answers: Vec::new(), stop: Arc::clone(&stop) };
         // So slow that the first read is still in flight when the mistake is made.
-        let paced = Paced::new(drive, 1e-6, Floor::default(), now());
+        let paced = Paced::new(drive, 1e-6, PathOverhead::default(), now());
         let mut server = Server::new(port, content, paced, true, Arc::default());
         let served = server.serve(&stop);
         assert!(matches!(served, Err(AttachError::Mistake)), "{served:?}");

@@ -12,7 +12,7 @@ use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::data::{DataFile, Moment};
+use crate::data::{DataFile, FileStamp};
 use crate::port::shielded;
 
 /// How a file of this kind begins.
@@ -98,7 +98,7 @@ pub enum StateError {
 struct About {
     /// The drive, by the name by which it was asked for.
     drive: String,
-    data: Option<Moment>,
+    data: Option<FileStamp>,
 }
 
 /// A drive that goes on from a file.

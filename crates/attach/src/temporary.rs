@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use host::open::{self, Identity};
+use host::open::{self, FileIdentity};
 
 /// A file that is removed when this is dropped, unless another has its name by then.
 #[derive(Debug)]
 pub struct Temporary {
     path: PathBuf,
-    identity: Identity,
+    identity: FileIdentity,
 }
 
 impl Temporary {
@@ -47,7 +47,7 @@ impl Drop for Temporary {
 }
 
 /// That of whatever has this name, be it a link.
-fn identity_at(path: &Path) -> io::Result<Identity> {
+fn identity_at(path: &Path) -> io::Result<FileIdentity> {
     let found = fs::symlink_metadata(path)?;
     Ok((found.dev(), found.ino()))
 }

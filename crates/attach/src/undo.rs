@@ -13,8 +13,8 @@ use crate::content::Content;
 /// is kept is compared with what the drive holds unsaved each time it has doubled, so that it is never much more than
 /// the drive's own buffer.
 #[derive(Debug, Default)]
-pub struct Undo {
-    records: Vec<Record>,
+pub struct UndoLog {
+    records: Vec<UndoRecord>,
     /// How many writes there have been.
     writes: u64,
     /// Bytes in all records.
@@ -25,7 +25,7 @@ pub struct Undo {
 
 /// What a write, or a part of one, replaced.
 #[derive(Debug)]
-struct Record {
+struct UndoRecord {
     /// Which write it was.
     write: u64,
     /// Where it begins, in bytes.
@@ -33,7 +33,7 @@ struct Record {
     before: Vec<u8>,
 }
 
-impl Record {
+impl UndoRecord {
     fn end(&self) -> u64 {
         self.offset + self.before.len() as u64
     }
@@ -47,21 +47,21 @@ impl Record {
 }
 
 /// The parts of a record within runs of sectors that are ascending.
-fn parts<'r>(record: &'r Record, runs: &'r [(Lba, Lba)]) -> impl Iterator<Item = (u64, &'r [u8])> {
+fn parts<'r>(record: &'r UndoRecord, runs: &'r [(Lba, Lba)]) -> impl Iterator<Item = (u64, &'r [u8])> {
     let byte = |lba: Lba| lba.get() * SECTOR.get();
     let first = runs.partition_point(|&(_, until)| byte(until) <= record.offset);
     let near = runs[first..].iter().take_while(move |&&(from, _)| byte(from) < record.end());
     near.filter_map(move |&(from, until)| record.part(byte(from), byte(until)))
 }
 
-impl Undo {
+impl UndoLog {
     /// Less than this is not worth comparing: records, and bytes.
     const SMALL: (usize, usize) = (64, 1 << 20);
 
     /// Notes what was at `offset` before a write.
     pub fn note(&mut self, offset: u64, before: Vec<u8>) {
         self.bytes += before.len();
-        self.records.push(Record { write: self.writes, offset, before });
+        self.records.push(UndoRecord { write: self.writes, offset, before });
         self.writes += 1;
     }
 
@@ -90,7 +90,7 @@ impl Undo {
         let all = std::mem::take(&mut self.records);
         for record in &all {
             let piece =
-                |(offset, before): (u64, &[u8])| Record { write: record.write, offset, before: before.to_vec() };
+                |(offset, before): (u64, &[u8])| UndoRecord { write: record.write, offset, before: before.to_vec() };
             self.records.extend(parts(record, unsaved).map(piece));
         }
         self.count();
@@ -127,7 +127,7 @@ mod tests {
     /// Data of ten sectors, and its way back.
     struct Written {
         content: Content,
-        undo: Undo,
+        undo: UndoLog,
         _folder: tempfile::TempDir,
     }
 
@@ -135,7 +135,7 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let content = Content::scratch(tempfile::tempfile_in(&folder).unwrap(), Bytes::new(5120)).unwrap();
-            Self { content, undo: Undo::default(), _folder: folder }
+            Self { content, undo: UndoLog::default(), _folder: folder }
         }
 
         /// Fills sectors with a letter.
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn it_is_compared_when_it_has_doubled_or_something_is_written_again() {
-        let mut undo = Undo::default();
+        let mut undo = UndoLog::default();
         undo.note(0, vec![0; 1024]);
         assert!(undo.should_compare(512, 4096) && !undo.should_compare(1024, 4096));
         (1..=64).for_each(|record| undo.note(record * 1024, vec![0; 1024]));

@@ -80,7 +80,7 @@ pub enum Command {
     /// Detach a drive
     Detach(attach::Detach),
     /// Inject faults into an attached drive: bad sectors, delays, write failures, removal
-    Fault(attach::Order),
+    Fault(attach::FaultCommand),
     /// Wait for the end of standard input and clean up after a process that was killed
     #[command(hide = true)]
     Aftermath(aftermath::Arguments),

@@ -16,7 +16,7 @@ use store::{Filter, Store};
 use workload::Pattern;
 
 use crate::command_line;
-use crate::settings::Settings;
+use crate::settings::OptionSettings;
 use crate::terminal::line;
 
 /// How many of the latest runs are offered.
@@ -170,7 +170,7 @@ fn store() -> Option<PathBuf> {
     let named = behind.or_else(|| typed.iter().find_map(|word| word.strip_prefix("--store=").map(str::to_owned)));
     let set = || {
         let whole = command_line::command();
-        let settings = Settings::of_process(&whole).ok()?.all(&whole, None);
+        let settings = OptionSettings::of_process(&whole).ok()?.all(&whole, None);
         settings.into_iter().find(|setting| setting.option == "store")?.values.into_iter().next()
     };
     let path = named.or_else(set).map(PathBuf::from);

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// What can be set, by long names.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownOptions {
     /// The options that every command has.
     pub general: Vec<String>,
     /// For each command its name and its own options.
@@ -34,7 +34,7 @@ const ELSEWHERE: &str = "ASSAY_CONFIG";
 
 /// One key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ConfigEntry {
     /// The command that it is for; none for all that have the option.
     pub command: Option<String>,
     /// The option's long name.
@@ -55,7 +55,7 @@ pub struct ConfigFile {
     /// Its text.
     pub text: String,
     /// What it says.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConfigEntry>,
 }
 
 impl ConfigFile {
@@ -64,7 +64,7 @@ impl ConfigFile {
     ///
     /// # Errors
     /// If it cannot be read, or anything in it is wrong.
-    pub fn find(variable: impl Fn(&str) -> Option<OsString>, known: &Known) -> Result<Self, Failure> {
+    pub fn find(variable: impl Fn(&str) -> Option<OsString>, known: &KnownOptions) -> Result<Self, Failure> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         if let Some(path) = set(ELSEWHERE) {
             return Self::read(&path, known, true);
@@ -77,7 +77,7 @@ impl ConfigFile {
         }
     }
 
-    fn read(path: &Path, known: &Known, must_exist: bool) -> Result<Self, Failure> {
+    fn read(path: &Path, known: &KnownOptions, must_exist: bool) -> Result<Self, Failure> {
         let text = match host::open::text(path, LENGTH_MAX) {
             // Of a home that is closed to who runs this, such as the one that `setpriv` leaves, nothing is known.
             Err(_) if !must_exist && path.metadata().is_err() => {
@@ -95,12 +95,12 @@ impl ConfigFile {
     }
 
     /// The line on which an entry's value stands, from 1.
-    pub fn line(&self, entry: &Entry) -> usize {
+    pub fn line(&self, entry: &ConfigEntry) -> usize {
         1 + self.text[..entry.span.start].matches('\n').count()
     }
 
     /// What is wrong with an entry's value.
-    pub fn wrong(&self, entry: &Entry, why: &str) -> Failure {
+    pub fn wrong(&self, entry: &ConfigEntry, why: &str) -> Failure {
         let message = format!("`{}` cannot be `{}`", entry.option, entry.values.join(" "));
         let mistake = mistake("config::value", entry.span.clone(), message, why.to_owned());
         let path = self.path.as_ref().map_or_else(String::new, |path| path.display().to_string());
@@ -118,7 +118,7 @@ pub fn joined(key: &str) -> String {
 }
 
 /// What a text says; all mistakes where it has any.
-fn entries(text: &str, known: &Known) -> Result<Vec<Entry>, Vec<Diagnostic>> {
+fn entries(text: &str, known: &KnownOptions) -> Result<Vec<ConfigEntry>, Vec<Diagnostic>> {
     let (document, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         let mistake = |error: &toml::de::Error| Diagnostic {
@@ -180,7 +180,7 @@ fn entry(
     options: &[String],
     place: &str,
     mistakes: &mut Vec<Diagnostic>,
-) -> Option<Entry> {
+) -> Option<ConfigEntry> {
     let option = options.iter().find(|option| joined(option) == joined(key.get_ref()));
     let Some(option) = option else {
         let message = format!("{place} `{}`", key.get_ref());
@@ -203,7 +203,7 @@ fn entry(
         mistakes.push(mistake("config::value", value.span(), message, help));
         return None;
     };
-    Some(Entry { command: command.cloned(), option: option.clone(), values, span: value.span() })
+    Some(ConfigEntry { command: command.cloned(), option: option.clone(), values, span: value.span() })
 }
 
 /// A value as it would be typed.
@@ -231,13 +231,13 @@ fn near(word: &str, known: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn known() -> Known {
+    fn known() -> KnownOptions {
         let options = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let commands = vec![
             ("review".to_owned(), options(&["seed", "full-length", "overwrite", "resume", "purge"])),
             ("run".to_owned(), options(&["seed", "number_ios", "filename"])),
         ];
-        Known { general: options(&["store"]), commands }
+        KnownOptions { general: options(&["store"]), commands }
     }
 
     #[test]

@@ -16,11 +16,11 @@ use crate::terminal::complain;
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
-    kind: Kind,
+    kind: FailureKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum FailureKind {
     Sentence(String),
     Plan { file_name: String, text: String, mistakes: Vec<Diagnostic> },
 }
@@ -28,17 +28,17 @@ enum Kind {
 impl Failure {
     /// What was asked makes no sense or is refused.
     pub fn usage(sentence: impl Display) -> Self {
-        Self { exit: Exit::Refused, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Refused, kind: FailureKind::Sentence(sentence.to_string()) }
     }
 
     /// What was asked was tried and failed.
     pub fn failed(sentence: impl Display) -> Self {
-        Self { exit: Exit::Failed, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Failed, kind: FailureKind::Sentence(sentence.to_string()) }
     }
 
     /// The user, or the system, asked for an end.
     pub fn interrupted(sentence: impl Display) -> Self {
-        Self { exit: Exit::Interrupted, kind: Kind::Sentence(sentence.to_string()) }
+        Self { exit: Exit::Interrupted, kind: FailureKind::Sentence(sentence.to_string()) }
     }
 
     /// Whether somebody asked for an end.
@@ -50,7 +50,7 @@ impl Failure {
     pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
         Self {
             exit: Exit::Refused,
-            kind: Kind::Plan { file_name: file_name.to_owned(), text: text.to_owned(), mistakes },
+            kind: FailureKind::Plan { file_name: file_name.to_owned(), text: text.to_owned(), mistakes },
         }
     }
 
@@ -66,17 +66,17 @@ impl Failure {
     /// The words, with a place in the file where there is one.
     pub fn words(&self, color: bool) -> String {
         match &self.kind {
-            Kind::Sentence(sentence) => sentence.clone(),
-            Kind::Plan { file_name, text, mistakes } => render(mistakes, file_name, text, color),
+            FailureKind::Sentence(sentence) => sentence.clone(),
+            FailureKind::Plan { file_name, text, mistakes } => render(mistakes, file_name, text, color),
         }
     }
 
     /// Prints the words to standard error.
     pub fn tell(&self, color: bool) -> ExitCode {
         match &self.kind {
-            Kind::Sentence(sentence) if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {sentence}")),
-            Kind::Sentence(sentence) => complain(format_args!("error: {sentence}")),
-            Kind::Plan { .. } => complain(self.words(color).trim_end()),
+            FailureKind::Sentence(sentence) if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {sentence}")),
+            FailureKind::Sentence(sentence) => complain(format_args!("error: {sentence}")),
+            FailureKind::Plan { .. } => complain(self.words(color).trim_end()),
         }
         self.exit_code()
     }

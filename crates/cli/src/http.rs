@@ -26,13 +26,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 
 /// What was asked.
 #[derive(Debug)]
-pub struct Request {
+pub struct HttpRequest {
     head: Parts,
     /// What comes behind the question mark.
     parameters: Vec<(String, String)>,
 }
 
-impl Request {
+impl HttpRequest {
     /// What is asked by a request with this head.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Trouble {
 
 /// What is answered.
 #[derive(Debug)]
-pub struct Response {
+pub struct HttpResponse {
     status: u16,
     media_type: &'static str,
     headers: Vec<(HeaderName, String)>,
@@ -119,7 +119,7 @@ pub struct Response {
     keeps: bool,
 }
 
-impl Response {
+impl HttpResponse {
     /// A text of this kind.
     pub fn text(media_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
         Self::of(200, media_type, body)
@@ -152,8 +152,8 @@ impl Response {
     }
 }
 
-impl From<Response> for hyper::Response<Full<Bytes>> {
-    fn from(response: Response) -> Self {
+impl From<HttpResponse> for hyper::Response<Full<Bytes>> {
+    fn from(response: HttpResponse) -> Self {
         let body = match response.body {
             Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
             Cow::Owned(text) => Bytes::from(text),
@@ -191,12 +191,12 @@ mod tests {
     use super::*;
 
     /// What is asked by a request to this address, with these headers.
-    fn asked(method: &str, address: &str, headers: &[(&str, &str)]) -> Result<Request, Trouble> {
+    fn asked(method: &str, address: &str, headers: &[(&str, &str)]) -> Result<HttpRequest, Trouble> {
         let mut request = hyper::Request::builder().method(method).uri(address);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        Request::of(request.body(()).unwrap().into_parts().0)
+        HttpRequest::of(request.body(()).unwrap().into_parts().0)
     }
 
     #[test]
@@ -225,10 +225,10 @@ mod tests {
 
     #[test]
     fn a_header_cannot_begin_another() {
-        let answer = Response::see("/a\r\nSet-Cookie: b=c").with(header::WWW_AUTHENTICATE, "Bearer".to_owned());
+        let answer = HttpResponse::see("/a\r\nSet-Cookie: b=c").with(header::WWW_AUTHENTICATE, "Bearer".to_owned());
         let sent = hyper::Response::from(answer);
         assert_eq!(sent.headers().get(header::WWW_AUTHENTICATE).unwrap(), "Bearer");
         assert!(!sent.headers().contains_key(header::SET_COOKIE) && !sent.headers().contains_key(header::LOCATION));
-        assert!(hyper::Response::from(Response::of(405, PLAIN, "no")).headers().contains_key(header::ALLOW));
+        assert!(hyper::Response::from(HttpResponse::of(405, PLAIN, "no")).headers().contains_key(header::ALLOW));
     }
 }

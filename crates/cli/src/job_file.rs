@@ -9,7 +9,7 @@ use host::Within;
 use host::open::{again, handle, regular_of, text};
 use lab::Environment;
 use lab::import::fio::{World, import};
-use lab::import::{Import, Notice, Source, icf, render};
+use lab::import::{Import, ImportSource, Notice, icf, render};
 use rustix::fs::OFlags;
 
 use crate::color;
@@ -21,7 +21,7 @@ const LENGTH_MAX: u64 = 1 << 20;
 
 /// How a job file is to be read.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Reading {
+pub struct JobFileOptions {
     /// Use only this section and the global ones above it; may be given several times
     #[arg(long, value_name = "NAME")]
     pub section: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Reading {
     pub allow_path: Vec<PathBuf>,
 }
 
-impl Reading {
+impl JobFileOptions {
     /// Where the job file of this name may name others.
     pub fn within(&self, name: &str) -> Within {
         Within::folder_of(Path::new(name)).allowing(&self.allow_path)
@@ -75,16 +75,16 @@ pub fn is_one(name: &str) -> bool {
 }
 
 /// This machine, as a job file sees it.
-struct Machine<'r> {
+struct JobFileHost<'r> {
     host: Environment,
-    reading: &'r Reading,
+    reading: &'r JobFileOptions,
     /// Where it may name files.
     within: Within,
     /// How long the target is, where that is known whatever it is called.
     capacity: Option<Bytes>,
 }
 
-impl World for Machine<'_> {
+impl World for JobFileHost<'_> {
     fn file(&self, path: &Path) -> Result<String, String> {
         self.within.text(path, LENGTH_MAX).map_err(|error| error.to_string())
     }
@@ -127,10 +127,10 @@ pub fn length(path: &Path) -> Option<Bytes> {
 ///
 /// # Errors
 /// If it cannot be read or run; with `strict` also if any of it is not honoured.
-pub fn read(name: &str, reading: &Reading, capacity: Option<Bytes>) -> Result<Import, Failure> {
+pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
     let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
-    let machine = Machine { host: Environment::of_host(), reading, within: reading.within(name), capacity };
+    let machine = JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), capacity };
     let import = import(path, &text, &reading.section, &machine);
     judge(name, reading.strict, &import.notices, &import.sources, import.refused())?;
     Ok(import)
@@ -153,7 +153,7 @@ fn unreadable(name: &str, error: &str) -> Failure {
 }
 
 /// Tells what is not as the file has it; refuses the file where it must be, or with `strict` if there is anything.
-fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[Source], refused: bool) -> Result<(), Failure> {
+fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[ImportSource], refused: bool) -> Result<(), Failure> {
     if !notices.is_empty() {
         notice(format_args!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal()))));
     }

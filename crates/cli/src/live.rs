@@ -19,8 +19,8 @@ use signal_hook::flag;
 use signal_hook::low_level::raise;
 
 use crate::terminal::{color, notice};
-use device::Device;
-use drawing::{Moment, draw};
+use device::DeviceCounters;
+use drawing::{ViewFrame, draw};
 use screen::{DRAWS, Screen};
 
 /// How long the view waits for a key before it draws again: short enough that an end asked for by a signal is seen at
@@ -30,7 +30,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const COUNTED: Duration = Duration::from_millis(500);
 
 /// What is looked at.
-pub struct Scene<'a> {
+pub struct ViewSource<'a> {
     /// Which run it is, in a line.
     pub title: String,
     /// The real target, with what tells how warm it is; none for a simulated drive.
@@ -43,11 +43,11 @@ pub struct Scene<'a> {
 
 /// The view, with the thread that draws it.
 pub struct View {
-    shared: Arc<Shared>,
+    shared: Arc<ViewState>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ViewState {
     title: String,
     progress: Progress,
     screen: Arc<Screen>,
@@ -68,11 +68,11 @@ impl View {
     ///
     /// # Errors
     /// Why there is no view, in words.
-    pub fn open(scene: Scene) -> Result<Self, String> {
+    pub fn open(scene: ViewSource) -> Result<Self, String> {
         let signals = Signals::watch(scene.ends_in_order)
             .map_err(|error| format!("cannot install a handler for Ctrl-C: {error}"))?;
-        let device = scene.target.map(|(path, thermometer)| Device::of(path, thermometer));
-        let shared = Arc::new(Shared {
+        let device = scene.target.map(|(path, thermometer)| DeviceCounters::of(path, thermometer));
+        let shared = Arc::new(ViewState {
             title: scene.title,
             progress: scene.progress,
             screen: Screen::take()?,
@@ -96,9 +96,9 @@ impl Drop for View {
     }
 }
 
-impl Shared {
+impl ViewState {
     /// Draws until the run is over, or someone asks for its end.
-    fn go_on(&self, device: Option<&Device>, signals: &Signals) {
+    fn go_on(&self, device: Option<&DeviceCounters>, signals: &Signals) {
         let color = color(std::io::stderr().is_terminal());
         let mut counted: Option<(Instant, Vec<String>)> = None;
         while !self.is_over.load(Ordering::Relaxed) {
@@ -108,7 +108,7 @@ impl Shared {
                 counted = Some((Instant::now(), device.lines()));
             }
             let lines = counted.as_ref().map(|(_, lines)| lines.clone());
-            let moment = Moment { title: &self.title, device: lines, color };
+            let moment = ViewFrame { title: &self.title, device: lines, color };
             let is_drawn = self.screen.draw(|frame| self.progress.look(|snapshot| draw(frame, snapshot, &moment)));
             let asks = is_drawn && asks_for_the_end();
             if !is_drawn || asks || signals.asked().is_some() {

@@ -1,6 +1,5 @@
 //! assay puts a storage drive to the proof.
 
-mod bulletin;
 mod command_line;
 mod commands;
 mod completion;
@@ -19,11 +18,12 @@ mod number;
 mod outputs;
 mod power;
 mod progress;
+mod progress_message;
 mod recorder;
+mod run_request;
 mod settings;
 mod target;
 mod terminal;
-mod undertaking;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ use commands::{
 };
 use exit::Exit;
 use failure::Failure;
-use settings::Settings;
+use settings::OptionSettings;
 use store::Store;
 use terminal::color;
 
@@ -89,12 +89,12 @@ fn main() -> ExitCode {
 }
 
 /// What was typed, with the settings in place of defaults.
-fn understand() -> Result<(Settings, ArgMatches), Failure> {
+fn understand() -> Result<(OptionSettings, ArgMatches), Failure> {
     // Help is there also where a setting is wrong.
     let typed = command_line::command().ignore_errors(true).try_get_matches();
     let typed = typed.unwrap_or_else(|refusal| refuse(&refusal));
     let whole = command_line::command();
-    let settings = Settings::of_process(&whole)?;
+    let settings = OptionSettings::of_process(&whole)?;
     let whole = settings.on(whole, typed.subcommand_name())?;
     Ok((settings, whole.try_get_matches().unwrap_or_else(|refusal| refuse(&refusal))))
 }

@@ -2,7 +2,7 @@
 //! at which it asks.
 
 mod address;
-mod place;
+mod sink;
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -12,8 +12,8 @@ use host::Output;
 use lab::{Metric, News, Progress, Show, Snapshot};
 
 use crate::terminal::notice;
-pub use address::Names;
-pub use place::{Outlet, Place};
+pub use address::HostNames;
+pub use sink::{MetricsSink, OpenMetricsSink};
 
 /// How often the file is written, at most.
 const EVERY: Duration = Duration::from_secs(1);
@@ -37,10 +37,12 @@ struct Written {
 
 impl Metrics {
     /// Will write to a file; none where the figures are asked for, which are answered from now on until the program ends.
-    pub fn new(outlet: &Outlet, labels: Labels, progress: &Progress) -> Option<Self> {
+    pub fn new(outlet: &OpenMetricsSink, labels: Labels, progress: &Progress) -> Option<Self> {
         match outlet {
-            Outlet::File(output) => Some(Self { labels, output: Arc::clone(output), written: Mutex::default() }),
-            Outlet::Listener { listener, names } => {
+            OpenMetricsSink::File(output) => {
+                Some(Self { labels, output: Arc::clone(output), written: Mutex::default() })
+            }
+            OpenMetricsSink::Listener { listener, names } => {
                 let progress = progress.clone();
                 address::answer(Arc::clone(listener), *names, move || progress.look(|now| text(&labels, now)));
                 None

@@ -46,12 +46,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// A folder for pages. It is looked up once: what takes its name while a run goes on is not written to.
-pub struct Pages {
+pub struct ReportFolder {
     path: PathBuf,
     folder: Arc<File>,
 }
 
-impl Pages {
+impl ReportFolder {
     /// The folder at `path`, which is made if need be.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ mod tests {
     fn a_page_whose_name_is_taken_gets_a_number() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.html"), "mine").unwrap();
-        let pages = Pages::checked(folder.path()).unwrap();
+        let pages = ReportFolder::checked(folder.path()).unwrap();
         assert_eq!(pages.write("a.html", b"page").unwrap(), folder.path().join("a-2.html"));
         assert_eq!(pages.write("a.html", b"again").unwrap(), folder.path().join("a-2.html"));
         assert_eq!(std::fs::read(folder.path().join("a.html")).unwrap(), b"mine");
@@ -144,7 +144,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = |name: &str| home.path().join(name);
         std::fs::create_dir(path("foreign")).unwrap();
-        let pages = Pages::checked(&path("own")).unwrap();
+        let pages = ReportFolder::checked(&path("own")).unwrap();
         std::fs::rename(path("own"), path("moved")).unwrap();
         std::os::unix::fs::symlink(path("foreign"), path("own")).unwrap();
         pages.write("a.html", b"page").unwrap();

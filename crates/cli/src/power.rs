@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use block::{Nanos, parse_duration};
-use host::power::{PowerMeter, Source};
+use host::power::{MeterSource, PowerMeter};
 use lab::{Environment, Metered};
 use store::{Run, RunId, Store};
 
 use crate::failure::Failure;
-use crate::target::Opened;
+use crate::target::OpenedTarget;
 
 /// The options by which power and energy are metered.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,7 +16,7 @@ pub struct PowerOptions {
     /// Meter power: scpi://HOST:PORT?volts=5, scpi:/dev/ttyUSB0?volts=5&baud=9600, rapl, hwmon, battery,
     /// csv:FILE?time=COLUMN&power=COLUMN; several are summed
     #[arg(long, value_name = "METER")]
-    pub power: Vec<Source>,
+    pub power: Vec<MeterSource>,
 
     /// Measure idle power for this long before the run, such as 10s
     #[arg(long = "power-baseline", visible_alias = "power_baseline", value_name = "TIME", value_parser = parse_duration)]
@@ -86,7 +86,7 @@ impl Metering {
     }
 
     /// The target with these meters.
-    pub fn of(self, mut opened: Opened) -> Opened {
+    pub fn of(self, mut opened: OpenedTarget) -> OpenedTarget {
         opened.environment.power = self.sources;
         opened.environment.power_baseline = self.baseline.map(|time| time.to_string());
         opened.rest = self.baseline;

@@ -9,7 +9,7 @@ use std::fmt;
 
 use clap::{Arg, ArgAction, Command};
 
-use crate::config_file::{CONSENT, ConfigFile, Entry, Known, joined};
+use crate::config_file::{CONSENT, ConfigEntry, ConfigFile, KnownOptions, joined};
 use crate::failure::Failure;
 
 /// What separates values in a variable of an option that may be given several times.
@@ -17,7 +17,7 @@ const SEPARATOR: char = ';';
 
 /// Where the value of an option comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// A variable of the environment.
     Variable(String),
     /// A line of the file, from 1.
@@ -26,7 +26,7 @@ pub enum Origin {
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) => f.write_str(name),
@@ -38,7 +38,7 @@ impl fmt::Display for Origin {
 
 /// What an option of a command is, unless it is typed.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct OptionSetting {
     /// The option's long name.
     pub option: String,
     /// The variable that sets it for all commands.
@@ -46,17 +46,17 @@ pub struct Setting {
     /// Its values; none where it has no default.
     pub values: Vec<String>,
     /// Where they come from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// The environment and the file of settings.
-pub struct Settings {
+pub struct OptionSettings {
     /// The file.
     pub file: ConfigFile,
     variables: Vec<(String, String)>,
 }
 
-impl Settings {
+impl OptionSettings {
     /// Those of this process.
     ///
     /// # Errors
@@ -95,16 +95,16 @@ impl Settings {
     }
 
     /// Makes sure that a value of the file is one that a command it is for takes, whichever command is carried out now.
-    fn taken_by_any(&self, whole: &Command, entry: &Entry) -> Result<(), Failure> {
+    fn taken_by_any(&self, whole: &Command, entry: &ConfigEntry) -> Result<(), Failure> {
         let is_meant = |command: &&Command| entry.command.as_deref().is_none_or(|name| command.get_name() == name);
         let of_all = options(whole).filter(|option| long(option) == entry.option);
         let own =
             whole.get_subcommands().filter(is_meant).flat_map(options).filter(|option| long(option) == entry.option);
-        let setting = |option: &Arg| Setting {
+        let setting = |option: &Arg| OptionSetting {
             option: long(option).to_owned(),
             variable: variable(None, long(option)),
             values: entry.values.clone(),
-            origin: Origin::File(self.file.line(entry)),
+            origin: SettingOrigin::File(self.file.line(entry)),
         };
         let mut refused = None;
         for option in of_all.chain(own) {
@@ -120,14 +120,16 @@ impl Settings {
         let options: Vec<Arg> = options(&command).cloned().collect();
         for option in options {
             let setting = self.of(&option, name);
-            if let (Origin::Variable(variable), true) = (&setting.origin, CONSENT.contains(&setting.option.as_str())) {
+            if let (SettingOrigin::Variable(variable), true) =
+                (&setting.origin, CONSENT.contains(&setting.option.as_str()))
+            {
                 return Err(Failure::usage(format!(
                     "{variable} is set, and --{option} names a target or gives consent, only on the command line; \
                      unset {variable}, and give --{option} each time",
                     option = setting.option
                 )));
             }
-            if setting.origin == Origin::Default {
+            if setting.origin == SettingOrigin::Default {
                 continue;
             }
             let values = self.checked(&option, &setting, name)?;
@@ -140,17 +142,17 @@ impl Settings {
     pub fn taken(&self, whole: &Command, name: Option<&str>) -> Vec<String> {
         let command = name.and_then(|name| whole.find_subcommand(name));
         let all = self.all(whole, None).into_iter().chain(command.map(|it| self.all(it, name)).unwrap_or_default());
-        let set = all.filter(|setting| setting.origin != Origin::Default);
+        let set = all.filter(|setting| setting.origin != SettingOrigin::Default);
         set.map(|setting| format!("--{} {} by {}", setting.option, setting.values.join(" "), setting.origin)).collect()
     }
 
     /// What the options of a command are, unless they are typed.
-    pub fn all(&self, command: &Command, name: Option<&str>) -> Vec<Setting> {
+    pub fn all(&self, command: &Command, name: Option<&str>) -> Vec<OptionSetting> {
         options(command).map(|option| self.of(option, name)).collect()
     }
 
     /// What an option is, unless it is typed.
-    fn of(&self, option: &Arg, command: Option<&str>) -> Setting {
+    fn of(&self, option: &Arg, command: Option<&str>) -> OptionSetting {
         let long = long(option);
         let general = variable(None, long);
         let special = command.map(|command| variable(Some(command), long));
@@ -161,18 +163,18 @@ impl Settings {
                 ArgAction::Append => value.split(SEPARATOR).map(|one| one.trim().to_owned()).collect(),
                 _ => vec![value.clone()],
             };
-            (values, Origin::Variable(name.clone()))
+            (values, SettingOrigin::Variable(name.clone()))
         } else if let Some(entry) = self.entry(long, command) {
-            (entry.values.clone(), Origin::File(self.file.line(entry)))
+            (entry.values.clone(), SettingOrigin::File(self.file.line(entry)))
         } else {
             let values = option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
-            (values, Origin::Default)
+            (values, SettingOrigin::Default)
         };
-        Setting { option: long.to_owned(), variable: general, values, origin }
+        OptionSetting { option: long.to_owned(), variable: general, values, origin }
     }
 
     /// What the file says of an option: of this command's before that of all.
-    fn entry(&self, long: &str, command: Option<&str>) -> Option<&Entry> {
+    fn entry(&self, long: &str, command: Option<&str>) -> Option<&ConfigEntry> {
         let of = |wanted: Option<&str>| {
             self.file.entries.iter().find(|entry| entry.option == long && entry.command.as_deref() == wanted)
         };
@@ -180,9 +182,9 @@ impl Settings {
     }
 
     /// The values as clap takes them, if it does.
-    fn checked(&self, option: &Arg, setting: &Setting, command: Option<&str>) -> Result<Vec<String>, Failure> {
+    fn checked(&self, option: &Arg, setting: &OptionSetting, command: Option<&str>) -> Result<Vec<String>, Failure> {
         let wrong = |why: &str| match &setting.origin {
-            Origin::Variable(name) => {
+            SettingOrigin::Variable(name) => {
                 let (long, values) = (&setting.option, setting.values.join(" "));
                 let only = command.map(|command| {
                     let own = variable(Some(command), long);
@@ -219,7 +221,7 @@ impl Settings {
             other => other.to_owned(),
         };
         let values: Vec<String> = match &setting.origin {
-            Origin::File(_) => setting.values.iter().map(digits).collect(),
+            SettingOrigin::File(_) => setting.values.iter().map(digits).collect(),
             _ => setting.values.clone(),
         };
         let trial = Arg::new("value")
@@ -282,12 +284,12 @@ fn long(option: &Arg) -> &str {
 }
 
 /// What can be set: the options of every command, and those of all under the name of the whole.
-fn known(whole: &Command) -> Known {
+fn known(whole: &Command) -> KnownOptions {
     let of = |command: &Command| {
         (command.get_name().to_owned(), options(command).map(|option| long(option).to_owned()).collect())
     };
     let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
-    Known { general: of(whole).1, commands: shown.map(of).collect() }
+    KnownOptions { general: of(whole).1, commands: shown.map(of).collect() }
 }
 
 #[cfg(test)]
@@ -315,7 +317,7 @@ mod tests {
         ];
         let values = option.get_possible_values().into_iter().map(|value| value.get_name().to_owned());
         let all: Vec<String> = values.chain(words.chain(more).map(str::to_owned)).collect();
-        let settings = |value: &str| Settings {
+        let settings = |value: &str| OptionSettings {
             file: ConfigFile::default(),
             variables: vec![(variable(None, long(option)), value.to_owned())],
         };
@@ -331,7 +333,7 @@ mod tests {
         for sub in command().get_subcommands() {
             for option in options(sub).filter(|option| !CONSENT.contains(&long(option))) {
                 let value = legal(option).unwrap_or_else(|| panic!("no legal value for --{}", long(option)));
-                let settings = Settings {
+                let settings = OptionSettings {
                     file: ConfigFile::default(),
                     variables: vec![(variable(None, long(option)), value.clone())],
                 };

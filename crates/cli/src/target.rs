@@ -13,7 +13,7 @@ use lab::plan::Plan;
 use lab::{Checked, Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use trial::Aftermath;
+use trial::Cleanup;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -58,8 +58,8 @@ pub struct RealOptions {
     pub cpus_allowed: Option<Cpus>,
 
     /// Whether workers share these CPUs or get one each, in turn
-    #[arg(long = "cpus_allowed_policy", visible_alias = "cpus-allowed-policy", value_enum, default_value_t = Policy::Shared)]
-    pub cpus_allowed_policy: Policy,
+    #[arg(long = "cpus_allowed_policy", visible_alias = "cpus-allowed-policy", value_enum, default_value_t = CpuPolicy::Shared)]
+    pub cpus_allowed_policy: CpuPolicy,
 
     /// Stop the run at the first failed request (stop), or count failures and continue (count)
     #[arg(long = "on-error", visible_alias = "on_error", value_name = "stop|count", default_value = "stop")]
@@ -84,7 +84,7 @@ pub struct Cpus(Vec<usize>);
 
 /// How workers use the processors that they may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Policy {
+pub enum CpuPolicy {
     /// Every worker may use all of them
     Shared,
     /// Each worker uses one
@@ -120,7 +120,7 @@ impl RealOptions {
             hipri: self.hipri == 1,
             sqthread_poll: self.sqthread_poll == 1,
             cpus: self.cpus_allowed.clone().map_or(Vec::new(), |cpus| cpus.0),
-            split: self.cpus_allowed_policy == Policy::Split,
+            split: self.cpus_allowed_policy == CpuPolicy::Split,
         }
     }
 }
@@ -132,7 +132,7 @@ pub fn speed(text: &str) -> Result<f64, String> {
 }
 
 /// A target that was opened.
-pub struct Opened {
+pub struct OpenedTarget {
     /// What a plan is carried out on.
     pub subject: Box<dyn Subject>,
     /// How it names itself.
@@ -155,7 +155,7 @@ pub struct Opened {
     pub endurance: Option<RatedEndurance>,
 }
 
-impl Opened {
+impl OpenedTarget {
     /// What the cost of a plan depends on; what the user says of the drive's life goes before what is known of it.
     pub fn place(&self, given: Option<Endurance>) -> Place {
         Place {
@@ -178,7 +178,7 @@ impl Opened {
         if !plan.has_trials() {
             return Ok(());
         }
-        let settled = Aftermath::settle_all().map_err(Failure::failed)?;
+        let settled = Cleanup::undo_all().map_err(Failure::failed)?;
         settled.causes.iter().for_each(|cause| notice(format_args!("An earlier run was killed: {cause}")));
         if settled.promises > 0 {
             notice(format_args!("cleaned up {} leftovers of an earlier run that was killed", settled.promises));
@@ -203,7 +203,7 @@ impl Opened {
 }
 
 /// Opens `name`: `sim:DRIVE`, a file or a block device. `writes` says whether data will change.
-pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
+pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Result<OpenedTarget, Failure> {
     match name.strip_prefix("sim:") {
         Some(preset) => simulated(preset, options),
         None => real(Path::new(name), options, writes, create),
@@ -211,7 +211,7 @@ pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Re
 }
 
 /// A target that was looked at and not touched.
-pub struct Surveyed {
+pub struct SurveyedTarget {
     /// How it names itself.
     pub identity: String,
     /// What the cost of a plan depends on.
@@ -222,7 +222,7 @@ pub struct Surveyed {
 
 /// Looks at `name` without changing anything: a real target is opened to be read, and a file that is not there, or not
 /// so long yet, is taken to be as long as it would be made.
-pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Result<Surveyed, Failure> {
+pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Result<SurveyedTarget, Failure> {
     let path = Path::new(name);
     let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|found| Bytes::new(found.len()));
     let would_be_made = !name.starts_with("sim:") && (length.is_some() || !path.exists());
@@ -234,11 +234,15 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             spare: None,
             endurance: given.map(RatedEndurance::given),
         };
-        return Ok(Surveyed { identity: format!("{name}, a file to be created or extended"), place, subject: None });
+        return Ok(SurveyedTarget {
+            identity: format!("{name}, a file to be created or extended"),
+            place,
+            subject: None,
+        });
     }
     let opened = open(name, options, false, false)?;
     let place = opened.place(given);
-    Ok(Surveyed { identity: opened.identity, place, subject: Some(opened.subject) })
+    Ok(SurveyedTarget { identity: opened.identity, place, subject: Some(opened.subject) })
 }
 
 /// The longest file of a drive.
@@ -282,7 +286,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
+fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure> {
     if options.overwrite || options.destroy_data.is_some() {
         return Err(Failure::usage(
             "--overwrite and --destroy-data are for files and devices; a simulated drive holds no data",
@@ -302,7 +306,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
         let capacity = preset.capacity();
         return Err(Failure::usage(format!("{size} is more than the drive's {capacity}; give a smaller --size")));
     }
-    Ok(Opened {
+    Ok(OpenedTarget {
         identity: preset.title.clone(),
         pace: Pace::rated(&preset),
         endurance: RatedEndurance::of(&preset),
@@ -316,7 +320,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<Opened, Failure> {
     })
 }
 
-fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<Opened, Failure> {
+fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<OpenedTarget, Failure> {
     let access = Access {
         submission: options.submission(),
         on_error: options.on_error,
@@ -343,7 +347,7 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     if !access.direct {
         findings.push("The page cache was in use (--direct=0): figures include the host's memory.".into());
     }
-    Ok(Opened {
+    Ok(OpenedTarget {
         identity: target.identity(),
         name: path.display().to_string(),
         pace: Pace::of(&environment),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// How much is told on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Voice {
+enum Verbosity {
     /// Why something failed.
     Quiet,
     /// Also what is done.
@@ -22,30 +22,30 @@ enum Voice {
 }
 
 /// Decided once, when the command line is understood.
-static VOICE: OnceLock<Voice> = OnceLock::new();
+static VOICE: OnceLock<Verbosity> = OnceLock::new();
 
-fn voice() -> Voice {
-    VOICE.get().copied().unwrap_or(Voice::Plain)
+fn voice() -> Verbosity {
+    VOICE.get().copied().unwrap_or(Verbosity::Plain)
 }
 
 /// Decides how much is told.
 pub fn speak(quiet: bool, verbose: bool) {
     let voice = match (quiet, verbose) {
-        (true, _) => Voice::Quiet,
-        (_, true) => Voice::Verbose,
-        _ => Voice::Plain,
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Plain,
     };
     VOICE.set(voice).ok();
 }
 
 /// Whether nothing is to be told but why something failed.
 pub fn is_quiet() -> bool {
-    voice() == Voice::Quiet
+    voice() == Verbosity::Quiet
 }
 
 /// Whether more is to be told than what is done.
 pub fn is_verbose() -> bool {
-    voice() == Voice::Verbose
+    voice() == Verbosity::Verbose
 }
 
 /// Tells what is done, unless that is not wanted.

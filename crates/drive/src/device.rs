@@ -8,7 +8,7 @@ use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
 use crate::preset::Spec;
 use crate::rig::Rig;
-use crate::{Counters, Drive, Health, Lost, Shape};
+use crate::{Counters, Drive, Health, PowerLoss, Shape};
 
 /// Any of the simulated drives.
 ///
@@ -87,7 +87,7 @@ impl Drive for Device {
         each!(self, drive => drive.purge());
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         each!(self, drive => drive.cut_power(now))
     }
 

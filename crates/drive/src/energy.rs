@@ -46,7 +46,7 @@ impl Default for LowPower {
 
 /// Work that costs by the piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct WorkEnergy {
     /// Flash pages read.
     pub pages_read: u64,
     /// Flash pages programmed.
@@ -62,7 +62,7 @@ pub struct Work {
 /// It counts time only. Energy is worked out when it is asked for, from those times and from the work that
 /// the drive counts anyway, so that a command costs no more than a comparison.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Meter {
+pub struct EnergyMeter {
     spec: PowerSpec,
     /// Time with commands in flight before `from`.
     active: Nanos,
@@ -74,7 +74,7 @@ pub struct Meter {
     until: Nanos,
 }
 
-impl Meter {
+impl EnergyMeter {
     /// A drive that has just been switched on.
     pub fn new(spec: PowerSpec) -> Self {
         Self { spec, active: Nanos::ZERO, resting: [Nanos::ZERO; 3], from: Nanos::ZERO, until: Nanos::ZERO }
@@ -104,7 +104,7 @@ impl Meter {
 
     /// All energy used up to `at`, which is not before the last command was taken, if the drive has done
     /// this `work` and nothing more is asked of it.
-    pub fn energy(&self, at: Nanos, work: Work) -> Energy {
+    pub fn energy(&self, at: Nanos, work: WorkEnergy) -> Energy {
         let active = self.busy(at);
         let now = self.split(at.since(self.until));
         let [awake, light, deep] = std::array::from_fn(|state| self.resting[state] + now[state]);
@@ -178,22 +178,22 @@ mod tests {
     }
 
     /// Energy at `ms` in nanojoules, without work.
-    fn used(meter: &Meter, ms: u64) -> u64 {
-        meter.energy(at(ms), Work::default()).as_nanojoules()
+    fn used(meter: &EnergyMeter, ms: u64) -> u64 {
+        meter.energy(at(ms), WorkEnergy::default()).as_nanojoules()
     }
 
     #[test]
     fn a_drive_without_a_power_table_consumes_nothing_and_never_sleeps() {
-        let mut meter = Meter::new(PowerSpec::default());
+        let mut meter = EnergyMeter::new(PowerSpec::default());
         assert_eq!(meter.begin(Nanos::from_secs(1_000_000)), Nanos::ZERO);
         meter.end(Nanos::from_secs(2_000_000));
-        let work = Work { pages_read: 1, pages_programmed: 1, blocks_erased: 1, bytes: Bytes::from_gib(1) };
+        let work = WorkEnergy { pages_read: 1, pages_programmed: 1, blocks_erased: 1, bytes: Bytes::from_gib(1) };
         assert_eq!(meter.energy(Nanos::from_secs(3_000_000), work), Energy::ZERO);
     }
 
     #[test]
     fn commands_that_overlap_are_counted_once_and_a_pause_not_at_all() {
-        let mut meter = Meter::new(SPEC);
+        let mut meter = EnergyMeter::new(SPEC);
         for (begin, end) in [(0, 4), (1, 3), (2, 5), (5, 6), (8, 9)] {
             assert_eq!(meter.begin(at(begin)), Nanos::ZERO);
             meter.end(at(end));
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_pause_sinks_from_idle_to_light_to_deep_sleep() {
-        let meter = Meter::new(SPEC);
+        let meter = EnergyMeter::new(SPEC);
         assert_eq!(used(&meter, 10), 600 * 10 * 1_000);
         assert_eq!(used(&meter, 2_000), (600 * 10 + 60 * 1_990) * 1_000);
         assert_eq!(used(&meter, 5_000), (600 * 10 + 60 * 1_990 + 5 * 3_000) * 1_000);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn the_first_command_after_a_pause_waits_for_the_drive_to_wake() {
         for (pause, exit) in [(9, 0), (10, 100), (1_999, 100), (2_000, 20_000), (90_000, 20_000)] {
-            let mut meter = Meter::new(SPEC);
+            let mut meter = EnergyMeter::new(SPEC);
             meter.end(at(1));
             assert_eq!(meter.begin(at(1 + pause)), Nanos::from_micros(exit), "after {pause} ms");
             meter.end(at(2 + pause));
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_closed_pause_costs_what_it_cost_while_it_lasted() {
-        let mut meter = Meter::new(SPEC);
+        let mut meter = EnergyMeter::new(SPEC);
         for begin in [3_000, 3_005, 3_500, 60_000] {
             let before = used(&meter, begin);
             meter.begin(at(begin));
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_power_cut_ends_what_was_in_flight_and_starting_is_work() {
-        let mut meter = Meter::new(SPEC);
+        let mut meter = EnergyMeter::new(SPEC);
         meter.end(at(10));
         meter.restart(at(4), at(3));
         assert_eq!((meter.busy(at(4)), meter.busy(at(20))), (at(4), at(7)));
@@ -248,15 +248,15 @@ mod tests {
 
     #[test]
     fn work_costs_by_the_piece_whenever_it_is_done() {
-        let work = Work { pages_read: 3, pages_programmed: 5, blocks_erased: 7, bytes: Bytes::from_kib(4) };
-        let cost = Meter::new(SPEC).energy(Nanos::ZERO, work);
+        let work = WorkEnergy { pages_read: 3, pages_programmed: 5, blocks_erased: 7, bytes: Bytes::from_kib(4) };
+        let cost = EnergyMeter::new(SPEC).energy(Nanos::ZERO, work);
         assert_eq!(cost, Energy::from_nanojoules(3 * 4_000 + 5 * 74_000 + 7 * 165_000 + 4_096 / 2));
     }
 
     #[test]
     fn a_deep_state_alone_is_reached_from_idle() {
         let sleep = [LowPower::default(), SPEC.sleep[1]];
-        let mut meter = Meter::new(PowerSpec { sleep, ..SPEC });
+        let mut meter = EnergyMeter::new(PowerSpec { sleep, ..SPEC });
         assert_eq!(used(&meter, 3_000), (600 * 2_000 + 5 * 1_000) * 1_000);
         assert_eq!(meter.begin(at(3_000)), Nanos::from_millis(20));
     }

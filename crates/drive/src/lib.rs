@@ -8,7 +8,6 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod agenda;
 pub mod array;
 mod calendar;
 mod cloned;
@@ -17,11 +16,12 @@ mod device;
 pub mod disk;
 pub mod dram;
 mod energy;
+mod event_queue;
 pub mod flash;
 mod health;
 mod link;
-mod lost;
 mod observed;
+mod power_loss;
 pub mod preset;
 mod queue;
 pub mod rig;
@@ -37,8 +37,8 @@ pub use device::Device;
 pub use energy::{LowPower, PowerSpec};
 pub use health::Health;
 pub use link::LinkTimes;
-pub use lost::Lost;
 pub use observed::Observed;
+pub use power_loss::PowerLoss;
 use serde::{Deserialize, Serialize};
 pub use thermal::{ThermalSpec, Throttle};
 pub use wear::{WearSpec, WearSummary};
@@ -112,11 +112,11 @@ pub trait Drive {
     ///
     /// # Panics
     /// If `now` is before a time already reached.
-    fn cut_power(&mut self, _now: Nanos) -> Lost {
-        Lost::default()
+    fn cut_power(&mut self, _now: Nanos) -> PowerLoss {
+        PowerLoss::default()
     }
 
-    /// The sectors of answered writes that a power cut at `now` would lose, in the form of [`Lost::sectors`]; of writes that
+    /// The sectors of answered writes that a power cut at `now` would lose, in the form of [`PowerLoss::sectors`]; of writes that
     /// were not answered, any. Where these have not reached the drives yet that are put together, it may be more.
     fn unsaved(&self, _now: Nanos) -> Vec<(Lba, Lba)> {
         Vec::new()

@@ -2,7 +2,7 @@
 
 use block::{Completion, Lba, Nanos, Request, Tag};
 
-use crate::{Counters, Drive, Health, Lost, Shape};
+use crate::{Counters, Drive, Health, PowerLoss, Shape};
 
 /// A drive that does all that another does, while somebody sees every request with the time of its submission.
 pub struct Observed<'d, F> {
@@ -51,7 +51,7 @@ impl<F: FnMut(Nanos, Request)> Drive for Observed<'_, F> {
         self.drive.purge();
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         self.drive.cut_power(now)
     }
 

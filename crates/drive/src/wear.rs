@@ -25,7 +25,7 @@ pub struct WearSpec {
 
 /// What is to be done with a block that was erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum EraseVerdict {
     /// It can be written again.
     Good,
     /// It has gone bad and must never be used again.
@@ -145,7 +145,7 @@ impl Wear {
 
     /// Notes that `block` was erased; whether it can be used again. Its last erase is the one that it does
     /// not stand, or one that goes wrong before.
-    pub fn erased(&mut self, block: u32) -> Verdict {
+    pub fn erased(&mut self, block: u32) -> EraseVerdict {
         let before = self.erases[block as usize];
         assert!(before & BAD == 0, "block {block} was erased after it had gone bad");
         let erases = before + 1;
@@ -156,7 +156,7 @@ impl Wear {
         if !stands {
             self.retired += 1;
             self.survey(unit);
-            return Verdict::Retired;
+            return EraseVerdict::Retired;
         }
         let state = &mut self.units[unit as usize];
         state.max = state.max.max(erases);
@@ -166,7 +166,7 @@ impl Wear {
                 self.survey(unit);
             }
         }
-        Verdict::Good
+        EraseVerdict::Good
     }
 
     /// The block of `unit` that must be collected for the sake of even wear: the least worn of those that

@@ -16,7 +16,7 @@ fn wear(spec: WearSpec, units: u32, blocks: u32) -> Wear {
 
 /// Erases of `block` up to and with the one that it does not stand.
 fn life(wear: &mut Wear, block: u32) -> u32 {
-    while wear.erased(block) == Verdict::Good {}
+    while wear.erased(block) == EraseVerdict::Good {}
     wear.erases(block)
 }
 
@@ -38,9 +38,9 @@ fn without_deviation_every_block_stands_exactly_its_rating() {
     let mut wear = wear(WearSpec { rated: 5, deviation_ppm: 0, ..SPEC }, 2, 4);
     for block in 0..8 {
         for _ in 0..5 {
-            assert_eq!(wear.erased(block), Verdict::Good);
+            assert_eq!(wear.erased(block), EraseVerdict::Good);
         }
-        assert_eq!(wear.erased(block), Verdict::Retired);
+        assert_eq!(wear.erased(block), EraseVerdict::Retired);
         assert!(wear.is_bad(block));
     }
     assert_eq!(wear.summary().erases_mean, 6);
@@ -80,7 +80,7 @@ fn bad_blocks_from_the_factory_are_as_many_as_said_and_not_of_the_reserve() {
 fn blocks_fail_before_their_time_as_often_as_said() {
     let mut wear = wear(WearSpec { failures_ppb: 100_000, ..SPEC }, 1, 10_000);
     for block in 0..10_000 {
-        (0..100).take_while(|_| wear.erased(block) == Verdict::Good).count();
+        (0..100).take_while(|_| wear.erased(block) == EraseVerdict::Good).count();
     }
     // One erase in 10,000 of a million, less those that the failed blocks were spared.
     let retired = wear.summary().retired;
@@ -129,7 +129,7 @@ fn collect(wear: &mut Wear, hot: u32, erases: u32) -> u32 {
             }
             None => index % hot,
         };
-        assert_eq!(wear.erased(block), Verdict::Good);
+        assert_eq!(wear.erased(block), EraseVerdict::Good);
         let summary = wear.summary();
         assert!(summary.erases_max - summary.erases_min <= 9, "{summary:?}");
     }

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use block::Bytes;
-use host::{BlockDevice, Mark, Mount};
+use host::{BlockDevice, FileMark, Mount};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::error::errno;
-use crate::target::{Change, Kind};
+use crate::target::{TargetChange, TargetKind};
 use crate::{OnError, Submission, Target, TargetError, kernel};
 
 /// How often a target that another holds is asked for, and how long to wait between: half a second in all.
@@ -97,7 +97,7 @@ fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Resul
             return Err(TargetError::HasData { path: path.to_owned(), found });
         }
     }
-    Target::new(path, (handle, file), Kind::Device(device), capacity, access)
+    Target::new(path, (handle, file), TargetKind::Device(device), capacity, access)
 }
 
 /// Whether another user can have this name lead to another device.
@@ -120,10 +120,10 @@ fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access)
 
 fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
     no_device_named(path, access)?;
-    let is_ours = match Mark::of(&handle) {
+    let is_ours = match FileMark::of(&handle) {
         // What a run that was killed has left has no signature, unless that run made one; then it is asked for.
-        Mark::Writing => access.resume && host::holds(&handle).is_empty(),
-        mark => mark == Mark::Fits,
+        FileMark::Writing => access.resume && host::holds(&handle).is_empty(),
+        mark => mark == FileMark::Fits,
     };
     if access.writes && !access.overwrite && !is_ours {
         return Err(not_ours(path, &handle));
@@ -150,14 +150,14 @@ fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Re
     if !by.is_empty() {
         return Err(TargetError::InUse { path: path.to_owned(), by });
     }
-    let mut target = Target::new(path, (handle, file), Kind::File, capacity, &access)?;
+    let mut target = Target::new(path, (handle, file), TargetKind::File, capacity, &access)?;
     if capacity > length {
         lengthen(&target.file, capacity, &access).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
             let _ = rustix::fs::ftruncate(&target.file, length.get());
             TargetError::Io { path: path.to_owned(), doing: "enlarge", errno }
         })?;
-        target.change = Change::Enlarged(length);
+        target.change = TargetChange::Enlarged(length);
     }
     if writes && is_ours {
         target.own();
@@ -177,10 +177,10 @@ fn uses(handle: &File) -> Vec<String> {
 /// Why a file that assay may not write to is not its own, with what it holds where that is known.
 fn not_ours(path: &Path, handle: &File) -> TargetError {
     let path = path.to_owned();
-    match Mark::of(handle) {
-        Mark::Writing => TargetError::Unfinished { path, holds: host::holds(handle) },
-        Mark::Unknown => TargetError::Unmarked { path },
-        Mark::Fits | Mark::Absent => TargetError::Foreign { path, holds: host::holds(handle) },
+    match FileMark::of(handle) {
+        FileMark::Writing => TargetError::Unfinished { path, holds: host::holds(handle) },
+        FileMark::Unknown => TargetError::Unmarked { path },
+        FileMark::Fits | FileMark::Absent => TargetError::Foreign { path, holds: host::holds(handle) },
     }
 }
 
@@ -204,8 +204,8 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     let open = || {
         let file = open(path, &created, &access, OFlags::empty())?;
         let handle = created.try_clone().map_err(|error| failed(path, "open", &error))?;
-        let mut target = Target::new(path, (handle, file), Kind::File, size, &access)?;
-        target.change = Change::Created;
+        let mut target = Target::new(path, (handle, file), TargetKind::File, size, &access)?;
+        target.change = TargetChange::Created;
         let reserved = lengthen(&target.file, size, &access);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
         // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
@@ -298,13 +298,13 @@ fn check_space(path: &Path, inside: &File, needed: Bytes) -> Result<(), TargetEr
 }
 
 /// What O_DIRECT needs offsets and lengths to be multiples of; none where it does not work.
-pub(crate) fn direct_block(file: &File, kind: &Kind) -> Option<Bytes> {
+pub(crate) fn direct_block(file: &File, kind: &TargetKind) -> Option<Bytes> {
     if let Some(unit) = kernel::direct_alignment(file.as_fd()) {
         return Some(unit).filter(|unit| *unit > Bytes::ZERO);
     }
     let device = match kind {
-        Kind::Device(device) => Some(device.clone()),
-        Kind::File => BlockDevice::find(file.metadata().ok()?.st_dev()),
+        TargetKind::Device(device) => Some(device.clone()),
+        TargetKind::File => BlockDevice::find(file.metadata().ok()?.st_dev()),
     };
     // A file system without a device of its own is asked for its block size, of which a page is always enough.
     let of_filesystem = || rustix::fs::fstatvfs(file).map_or(4096, |found| found.f_bsize.clamp(512, 4096));

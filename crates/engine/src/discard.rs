@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use block::{Request, Tag};
 use rustix::io::Errno;
 
-use crate::uring::Done;
+use crate::uring::UringCompletion;
 use crate::{Target, kernel};
 
 /// One worker's queue of trims on a block device, which takes them one at a time.
@@ -35,9 +35,9 @@ impl<'t> Discards<'t> {
     }
 
     /// Does the first trim and adds it to `done`.
-    pub fn wait(&mut self, done: &mut Vec<Done>) {
+    pub fn wait(&mut self, done: &mut Vec<UringCompletion>) {
         let (tag, request) = self.waiting.pop_front().expect("a worker waits only for what it has pushed");
         let result: Result<(), Errno> = kernel::discard(self.target.fd(), request.lba.offset(), request.bytes());
-        done.push(Done { tag, result: result.map(|()| 0) });
+        done.push(UringCompletion { tag, result: result.map(|()| 0) });
     }
 }

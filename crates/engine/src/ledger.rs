@@ -7,7 +7,7 @@ use crate::RealError;
 
 /// By what the data of a request is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum ContentMark {
     /// Nobody looks.
     None,
     /// It is that of this write of the block.
@@ -59,8 +59,8 @@ impl Ledger {
     }
 
     /// Enters a request that is about to be submitted: the mark of what it writes, or of what it should find.
-    pub fn begin(&mut self, request: Request) -> Mark {
-        let Some(entry) = self.entry(request) else { return Mark::None };
+    pub fn begin(&mut self, request: Request) -> ContentMark {
+        let Some(entry) = self.entry(request) else { return ContentMark::None };
         if request.op == Op::Write {
             // After so many writes of one block counting begins anew.
             *entry = (*entry & WRITES) % WRITES + 1;
@@ -70,14 +70,14 @@ impl Ledger {
     }
 
     /// By what the data of a request that is in flight is known.
-    pub fn mark(&mut self, request: Request) -> Mark {
+    pub fn mark(&mut self, request: Request) -> ContentMark {
         let earlier = self.earlier;
-        let Some(entry) = self.entry(request) else { return Mark::None };
+        let Some(entry) = self.entry(request) else { return ContentMark::None };
         match *entry & WRITES {
-            _ if *entry & DOUBTFUL != 0 => Mark::None,
-            0 => Mark::None,
-            _ if earlier => Mark::Latest,
-            write => Mark::Write(write),
+            _ if *entry & DOUBTFUL != 0 => ContentMark::None,
+            0 => ContentMark::None,
+            _ if earlier => ContentMark::Latest,
+            write => ContentMark::Write(write),
         }
     }
 
@@ -142,15 +142,15 @@ mod tests {
     #[test]
     fn a_block_is_known_by_its_last_write_and_not_before_the_first() {
         let mut ledger = ledger();
-        assert_eq!(ledger.begin(at(Op::Read, 5)), Mark::None);
+        assert_eq!(ledger.begin(at(Op::Read, 5)), ContentMark::None);
         assert!(ledger.is_busy(at(Op::Write, 5)) && !ledger.is_busy(at(Op::Write, 6)));
         ledger.end(at(Op::Read, 5), false);
         for write in 1..=3 {
-            assert_eq!(ledger.begin(at(Op::Write, 5)), Mark::Write(write));
+            assert_eq!(ledger.begin(at(Op::Write, 5)), ContentMark::Write(write));
             ledger.end(at(Op::Write, 5), false);
         }
-        assert_eq!(ledger.begin(at(Op::Read, 5)), Mark::Write(3));
-        assert!(!ledger.is_busy(Request::FLUSH) && ledger.begin(Request::FLUSH) == Mark::None);
+        assert_eq!(ledger.begin(at(Op::Read, 5)), ContentMark::Write(3));
+        assert!(!ledger.is_busy(Request::FLUSH) && ledger.begin(Request::FLUSH) == ContentMark::None);
     }
 
     #[test]
@@ -166,9 +166,9 @@ mod tests {
             ledger.end(at(Op::Write, block), block == 9);
         }
         assert_eq!(known(&ledger), [384, 511]);
-        assert_eq!(ledger.begin(at(Op::Read, 9)), Mark::None);
+        assert_eq!(ledger.begin(at(Op::Read, 9)), ContentMark::None);
         ledger.end(at(Op::Read, 9), false);
-        assert_eq!(ledger.begin(at(Op::Write, 9)), Mark::Write(2));
+        assert_eq!(ledger.begin(at(Op::Write, 9)), ContentMark::Write(2));
         ledger.end(at(Op::Write, 9), false);
         assert_eq!(known(&ledger), [384, 393, 511]);
     }

@@ -35,7 +35,7 @@ pub use measurement::{
     Clock, Consumption, Cpu, Failure, Failures, Flow, Handover, Measurement, Method, OnError, TICK, TICKS_MAX, Tick,
     Verified,
 };
-pub use real::{Progress, run_real, run_real_apart, run_real_together};
+pub use real::{RealProgress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};
 pub use virtual_run::{VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};

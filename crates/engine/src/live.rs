@@ -23,11 +23,11 @@ impl Lately {
 
 /// What the workers of a job tell of each interval as it ends.
 #[derive(Default)]
-pub(crate) struct Live {
+pub(crate) struct LiveMeter {
     latest: Mutex<(usize, Bins)>,
 }
 
-impl Live {
+impl LiveMeter {
     /// Takes in what one worker completed in an interval.
     pub fn tell(&self, interval: usize, latencies: &Bins) {
         let mut latest = self.latest();
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_latest_interval_of_all_workers_counts_and_late_tellers_of_others_do_not() {
-        let live = Live::default();
+        let live = LiveMeter::default();
         let told = || {
             let mut latencies = Bins::default();
             live.add_to(&mut latencies);

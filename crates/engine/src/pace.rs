@@ -13,10 +13,10 @@ use workload::{Arrivals, ReplayPace, Trace, Workload, quicker};
 /// submits a burst, waits until all of it is completed, and pauses. A replay does either as it was recorded.
 pub(crate) struct Pace {
     began: Nanos,
-    kind: Kind,
+    kind: PaceKind,
 }
 
-enum Kind {
+enum PaceKind {
     /// Requests come whatever became of those before; the next at this time.
     Open { arrivals: Arrivals, next: Nanos },
     /// Pauses between bursts.
@@ -55,13 +55,13 @@ impl Pace {
         let (think, burst) = (workload.arrival.think, workload.arrival.burst);
         let recorded = workload.replay.as_ref().and_then(|replay| Some((replay.pace, replay.trace.clone()?)));
         let kind = match (recorded, Arrivals::new(workload, worker, seed)) {
-            (Some((ReplayPace::Recorded { percent }, trace)), _) => Kind::Recorded { trace, place: 0, percent },
-            (Some((ReplayPace::Think, trace)), _) => Kind::Thoughtful(Thoughtful::new(trace, 100, began)),
+            (Some((ReplayPace::Recorded { percent }, trace)), _) => PaceKind::Recorded { trace, place: 0, percent },
+            (Some((ReplayPace::Think, trace)), _) => PaceKind::Thoughtful(Thoughtful::new(trace, 100, began)),
             (Some((ReplayPace::ThinkAt { percent }, trace)), _) => {
-                Kind::Thoughtful(Thoughtful::new(trace, percent, began))
+                PaceKind::Thoughtful(Thoughtful::new(trace, percent, began))
             }
-            (_, Some(mut arrivals)) => Kind::Open { next: began + arrivals.next_arrival(), arrivals },
-            (_, None) => Kind::Think { next: began, think, burst, left: burst },
+            (_, Some(mut arrivals)) => PaceKind::Open { next: began + arrivals.next_arrival(), arrivals },
+            (_, None) => PaceKind::Think { next: began, think, burst, left: burst },
         };
         Self { began, kind }
     }
@@ -69,36 +69,36 @@ impl Pace {
     /// When the next request is due; none where that is for a completion to bring about, or nothing is left of a trace.
     pub fn due(&self) -> Option<Nanos> {
         match &self.kind {
-            Kind::Open { next, .. } => Some(*next),
-            Kind::Think { next, left, .. } => (*left > 0).then_some(*next),
-            Kind::Recorded { trace, place, percent } => {
+            PaceKind::Open { next, .. } => Some(*next),
+            PaceKind::Think { next, left, .. } => (*left > 0).then_some(*next),
+            PaceKind::Recorded { trace, place, percent } => {
                 let traced = trace.requests.get(*place)?;
                 Some(self.began + quicker(traced.at, *percent))
             }
-            Kind::Thoughtful(replay) => replay.due(),
+            PaceKind::Thoughtful(replay) => replay.due(),
         }
     }
 
     /// Whether `request` has no time of its own, because it is a flush that follows what it flushes.
     pub fn follows(&self, request: Request) -> bool {
-        request.op == Op::Flush && matches!(self.kind, Kind::Open { .. } | Kind::Think { .. })
+        request.op == Op::Flush && matches!(self.kind, PaceKind::Open { .. } | PaceKind::Think { .. })
     }
 
     /// Takes the request that is due, to be submitted under this tag; the time from which its latency counts.
     pub fn take(&mut self, now: Nanos, tag: Tag) -> Nanos {
         match &mut self.kind {
-            Kind::Open { arrivals, next } => std::mem::replace(next, self.began + arrivals.next_arrival()),
-            Kind::Think { left, think, .. } => {
+            PaceKind::Open { arrivals, next } => std::mem::replace(next, self.began + arrivals.next_arrival()),
+            PaceKind::Think { left, think, .. } => {
                 // Without a pause there are no bursts.
                 *left -= u32::from(*think > Nanos::ZERO);
                 now
             }
-            Kind::Recorded { trace, place, percent } => {
+            PaceKind::Recorded { trace, place, percent } => {
                 let came = self.began + quicker(trace.requests[*place].at, *percent);
                 *place += 1;
                 came
             }
-            Kind::Thoughtful(replay) => {
+            PaceKind::Thoughtful(replay) => {
                 replay.take(tag);
                 now
             }
@@ -108,9 +108,11 @@ impl Pace {
     /// The request under this tag is done; `rests` if nothing of the worker is in flight any more.
     pub fn done(&mut self, now: Nanos, tag: Tag, rests: bool) {
         match &mut self.kind {
-            Kind::Think { next, think, burst, left } if rests && *left == 0 => (*left, *next) = (*burst, now + *think),
-            Kind::Thoughtful(replay) => replay.done(now, tag),
-            Kind::Think { .. } | Kind::Open { .. } | Kind::Recorded { .. } => {}
+            PaceKind::Think { next, think, burst, left } if rests && *left == 0 => {
+                (*left, *next) = (*burst, now + *think)
+            }
+            PaceKind::Thoughtful(replay) => replay.done(now, tag),
+            PaceKind::Think { .. } | PaceKind::Open { .. } | PaceKind::Recorded { .. } => {}
         }
     }
 }

@@ -14,7 +14,7 @@ use workload::{Invalid, Workload};
 
 use crate::error::errno;
 use crate::uring::{BLOCK_MAX, PAGE};
-use crate::worker::{Shared, Worker};
+use crate::worker::{SharedRun, Worker};
 use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
@@ -28,7 +28,7 @@ const MAPS_EACH: u64 = 16;
 
 /// How far a run has come, what is not counted included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct RealProgress {
     /// Requests completed.
     pub requests: u64,
     /// The data that they moved.
@@ -60,7 +60,7 @@ pub fn run_real(
     target: &Target,
     workload: &Workload,
     seed: Seed,
-    watch: &(dyn Fn(Progress) + Sync),
+    watch: &(dyn Fn(RealProgress) + Sync),
 ) -> Result<Measurement, RealError> {
     let jobs = [Job { name: "", workload, seed }];
     let mut measured = run_real_together(target, &jobs, watch)?;
@@ -78,7 +78,7 @@ pub fn run_real(
 pub fn run_real_together(
     target: &Target,
     jobs: &[Job],
-    watch: &(dyn Fn(Progress) + Sync),
+    watch: &(dyn Fn(RealProgress) + Sync),
 ) -> Result<Vec<Measurement>, RealError> {
     run_real_apart(&vec![target; jobs.len()], jobs, watch)
 }
@@ -93,7 +93,7 @@ pub fn run_real_together(
 pub fn run_real_apart(
     targets: &[&Target],
     jobs: &[Job],
-    watch: &(dyn Fn(Progress) + Sync),
+    watch: &(dyn Fn(RealProgress) + Sync),
 ) -> Result<Vec<Measurement>, RealError> {
     assert_eq!(targets.len(), jobs.len(), "every job has a target");
     let placed = || targets.iter().copied().zip(jobs);
@@ -106,9 +106,9 @@ pub fn run_real_apart(
     distinct.dedup_by(|one, other| std::ptr::eq(*one, *other));
     distinct.iter().filter(|target| !target.keeps_cache()).for_each(|target| target.drop_cache());
     placed().filter(|(_, job)| job.workload.changes_data()).for_each(|(target, _)| target.begin_writing());
-    let shared: Vec<Shared> = placed().map(|(target, job)| Shared::new(target, job.workload, job.seed)).collect();
+    let shared: Vec<SharedRun> = placed().map(|(target, job)| SharedRun::new(target, job.workload, job.seed)).collect();
     let (start, end) = (Gate::default(), Gate::default());
-    let run = Run { jobs, shared: &shared, start: &start, end: &end, watch };
+    let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = thread::scope(|scope| {
         let (sender, receiver) = channel();
         let mut threads = Vec::new();
@@ -232,17 +232,17 @@ enum News {
     Ended(usize, Result<Box<Measurement>, RealError>),
 }
 
-struct Run<'r> {
+struct RealRun<'r> {
     jobs: &'r [Job<'r>],
     /// What the workers of each job share.
-    shared: &'r [Shared<'r>],
+    shared: &'r [SharedRun<'r>],
     start: &'r Gate,
     /// Behind it workers are taken down, which is no part of what is measured.
     end: &'r Gate,
-    watch: &'r (dyn Fn(Progress) + Sync),
+    watch: &'r (dyn Fn(RealProgress) + Sync),
 }
 
-impl Run<'_> {
+impl RealRun<'_> {
     /// Every worker: its job's place, and its number there.
     fn workers(&self) -> impl Iterator<Item = (usize, u32)> {
         (0..).zip(self.jobs).flat_map(|(place, job)| (0..job.workload.workers).map(move |index| (place, index)))
@@ -278,7 +278,7 @@ impl Run<'_> {
     }
 
     /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
-    fn coordinate(&self, news: &Receiver<News>) -> Result<Vec<Count>, RealError> {
+    fn coordinate(&self, news: &Receiver<News>) -> Result<Vec<WorkerCount>, RealError> {
         let mut running = self.workers().count();
         for _ in 0..running {
             if let Ok(News::Ended(_, Err(error))) = news.recv() {
@@ -290,7 +290,7 @@ impl Run<'_> {
         let elapsed = || Nanos::from_std(began.elapsed());
         let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let mut counts: Vec<Count> = self.jobs.iter().map(|job| Count::new(job, began, cpu)).collect();
+        let mut counts: Vec<WorkerCount> = self.jobs.iter().map(|job| WorkerCount::new(job, began, cpu)).collect();
         let mut failure = None;
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
@@ -321,7 +321,7 @@ impl Run<'_> {
             let now = elapsed();
             counts.iter_mut().for_each(|count| count.begin(now));
         }
-        for Shared { target, workload, .. } in self.shared {
+        for SharedRun { target, workload, .. } in self.shared {
             if !target.direct() && workload.verify.stamps {
                 // What is read back is to come from the drive.
                 target.drop_cache();
@@ -332,11 +332,11 @@ impl Run<'_> {
         failure.map_or(Ok(counts), Err)
     }
 
-    fn progress(&self, began: Instant) -> Progress {
-        let sum = |of: fn(&Shared) -> u64| self.shared.iter().map(of).sum();
+    fn progress(&self, began: Instant) -> RealProgress {
+        let sum = |of: fn(&SharedRun) -> u64| self.shared.iter().map(of).sum();
         let mut latencies = Bins::default();
         self.shared.iter().for_each(|shared| shared.live.add_to(&mut latencies));
-        Progress {
+        RealProgress {
             requests: sum(|shared| shared.requests.load(Ordering::Relaxed)),
             bytes: Bytes::new(sum(|shared| shared.bytes.load(Ordering::Relaxed))),
             elapsed: Nanos::from_std(began.elapsed()),
@@ -346,7 +346,7 @@ impl Run<'_> {
 }
 
 /// What the workers of a job have measured so far.
-struct Count {
+struct WorkerCount {
     measurement: Measurement,
     /// How many have not ended.
     running: u32,
@@ -360,7 +360,7 @@ struct Count {
     ended: Nanos,
 }
 
-impl Count {
+impl WorkerCount {
     fn new(job: &Job, began: Instant, cpu: Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
         let counted_from = began + workload.ramp.to_std();

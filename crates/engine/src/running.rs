@@ -12,15 +12,15 @@ const AHEAD: usize = 32;
 
 /// Whose a tag is, all through a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Owner {
+pub(crate) struct TagOwner {
     pub job: u32,
     pub worker: u32,
 }
 
 /// What a tag is doing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    pub owner: Owner,
+pub(crate) struct InFlight {
+    pub owner: TagOwner,
     /// The time that its latency counts from.
     pub since: Nanos,
     pub submitted: Nanos,
@@ -28,8 +28,8 @@ pub(crate) struct Flight {
 }
 
 /// One job under way.
-pub(crate) struct Running {
-    pub workers: Vec<Worker>,
+pub(crate) struct RunningJobs {
+    pub workers: Vec<VirtualWorker>,
     /// Completions before this are not counted.
     counted_from: Nanos,
     /// Nothing is submitted from here on, and the first completion from here on is the last to count.
@@ -42,10 +42,10 @@ pub(crate) struct Running {
     pub in_flight: u64,
     pub measurement: Measurement,
     /// Where the job ended; none for the last, which ends with the run.
-    pub rest: Option<Rest>,
+    pub rest: Option<FinalState>,
 }
 
-impl Running {
+impl RunningJobs {
     /// A job that begins at `began` and has no workers yet.
     pub fn new(job: &Job, began: Nanos) -> Self {
         let Job { workload, seed, .. } = *job;
@@ -65,7 +65,7 @@ impl Running {
 
     /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
     #[inline]
-    pub fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag, flight: &mut Flight) -> bool {
+    pub fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag, flight: &mut InFlight) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         if now >= self.deadline || worker.left == 0 {
             return false;
@@ -87,8 +87,8 @@ impl Running {
 
     /// Counts what was completed at `at`.
     #[inline]
-    pub fn finish(&mut self, at: Nanos, flight: &Flight) {
-        let Flight { since, submitted, request, .. } = *flight;
+    pub fn finish(&mut self, at: Nanos, flight: &InFlight) {
+        let InFlight { since, submitted, request, .. } = *flight;
         assert!(at >= since, "completed at {at}, before it was submitted at {since}");
         self.in_flight -= 1;
         if at > self.counted_from && !self.ended {
@@ -105,7 +105,7 @@ impl Running {
 
     /// Makes the time in which nothing came, or nobody asked, part of the measurement.
     pub fn end(&mut self) {
-        let more = |worker: &Worker| worker.queue.is_some() && worker.left > 0;
+        let more = |worker: &VirtualWorker| worker.queue.is_some() && worker.left > 0;
         if self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more) {
             self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
         }
@@ -114,13 +114,13 @@ impl Running {
 
 /// The drive when a job ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rest {
+pub(crate) struct FinalState {
     pub at: Nanos,
     pub counters: Counters,
 }
 
 /// One worker of a job.
-pub(crate) struct Worker {
+pub(crate) struct VirtualWorker {
     stream: Stream,
     ahead: [Request; AHEAD],
     next: usize,
@@ -131,13 +131,13 @@ pub(crate) struct Worker {
     /// The first of its tags.
     pub first: u32,
     /// What it has where requests do not just follow one another.
-    pub queue: Option<Queue>,
+    pub queue: Option<JobQueue>,
 }
 
-impl Worker {
+impl VirtualWorker {
     pub fn new(job: &Job, index: u32, first: u32, capacity: Bytes, began: Nanos) -> Result<Self, Invalid> {
         let Job { workload, seed, .. } = *job;
-        let queue = || Queue {
+        let queue = || JobQueue {
             pace: Pace::new(workload, index, seed, began),
             depth: workload.queue_depth,
             free: (first..first + workload.queue_depth).rev().map(Tag).collect(),
@@ -180,7 +180,7 @@ impl Worker {
 }
 
 /// One worker's queue where requests do not just follow one another.
-pub(crate) struct Queue {
+pub(crate) struct JobQueue {
     pub pace: Pace,
     depth: u32,
     /// Tags with nothing in flight.
@@ -189,7 +189,7 @@ pub(crate) struct Queue {
     pub is_awaited: bool,
 }
 
-impl Queue {
+impl JobQueue {
     pub fn give_back(&mut self, tag: Tag, at: Nanos) {
         self.free.push(tag);
         self.pace.done(at, tag, self.free.len() == self.depth as usize);

@@ -26,7 +26,7 @@ pub struct Target {
     is_ours: bool,
     /// Whether the mark says that it is being written.
     is_being_written: AtomicBool,
-    kind: Kind,
+    kind: TargetKind,
     capacity: Bytes,
     block: Bytes,
     direct: bool,
@@ -39,12 +39,12 @@ pub struct Target {
     /// Where runs note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
     /// What opening it has changed.
-    pub(crate) change: Change,
+    pub(crate) change: TargetChange,
 }
 
 /// What opening a target has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum TargetChange {
     Nothing,
     Created,
     /// It was so long before.
@@ -53,7 +53,7 @@ pub(crate) enum Change {
 
 /// What kind of target it is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TargetKind {
     File,
     Device(BlockDevice),
 }
@@ -161,15 +161,15 @@ impl Target {
 
     /// Whether it is a block device, not a file.
     pub fn is_device(&self) -> bool {
-        matches!(self.kind, Kind::Device(_))
+        matches!(self.kind, TargetKind::Device(_))
     }
 
     /// What it is, for people: `file on ext4, 2 GiB`, `block device sda (Samsung SSD 870), 1 TiB`.
     pub fn identity(&self) -> String {
         let capacity = self.capacity;
         match &self.kind {
-            Kind::File => format!("file on {}, {capacity}", filesystem(&self.path)),
-            Kind::Device(device) => match device.model() {
+            TargetKind::File => format!("file on {}, {capacity}", filesystem(&self.path)),
+            TargetKind::Device(device) => match device.model() {
                 Some(model) => format!("block device {} ({model}), {capacity}", device.name),
                 None => format!("block device {}, {capacity}", device.name),
             },
@@ -219,8 +219,8 @@ impl Target {
     /// Whether all of the file or device is used.
     pub fn is_whole(&self) -> bool {
         let whole = match &self.kind {
-            Kind::File => self.file.metadata().ok().map(|found| Bytes::new(found.len())),
-            Kind::Device(device) => device.size(),
+            TargetKind::File => self.file.metadata().ok().map(|found| Bytes::new(found.len())),
+            TargetKind::Device(device) => device.size(),
         };
         whole == Some(self.capacity)
     }
@@ -231,10 +231,10 @@ impl Target {
     /// # Errors
     /// If the file system refuses.
     pub fn withdraw(&mut self) -> Result<(), TargetError> {
-        let done = match std::mem::replace(&mut self.change, Change::Nothing) {
-            Change::Nothing => Ok(()),
-            Change::Created => access::remove_if_same(&self.path, &self.file),
-            Change::Enlarged(before) => self.file.set_len(before.get()),
+        let done = match std::mem::replace(&mut self.change, TargetChange::Nothing) {
+            TargetChange::Nothing => Ok(()),
+            TargetChange::Created => access::remove_if_same(&self.path, &self.file),
+            TargetChange::Enlarged(before) => self.file.set_len(before.get()),
         };
         if self.is_ours {
             mark::settle(&self.file);
@@ -253,10 +253,10 @@ impl Target {
         self.begin_writing();
         let length = self.capacity.get();
         let (result, purged) = match self.kind {
-            Kind::Device(_) => {
+            TargetKind::Device(_) => {
                 (kernel::discard(self.file.as_fd(), Bytes::ZERO, self.capacity), Purged::Discarded(self.capacity))
             }
-            Kind::File => {
+            TargetKind::File => {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 let punched = rustix::fs::fallocate(&self.file, mode, 0, length);
                 (punched.and_then(|()| reserve(&self.file, self.capacity)), Purged::Reallocated(self.capacity))
@@ -297,8 +297,8 @@ impl Target {
     /// A path of the target that leads to the very file or device that is open, whatever its name leads to by now.
     pub fn node(&self) -> PathBuf {
         match &self.kind {
-            Kind::Device(device) => Path::new("/dev").join(&device.name),
-            Kind::File => self.path.clone(),
+            TargetKind::Device(device) => Path::new("/dev").join(&device.name),
+            TargetKind::File => self.path.clone(),
         }
     }
 
@@ -316,7 +316,7 @@ impl Target {
     pub(crate) fn new(
         path: &Path,
         (handle, file): (File, File),
-        kind: Kind,
+        kind: TargetKind,
         capacity: Bytes,
         access: &Access,
     ) -> Result<Self, TargetError> {
@@ -330,7 +330,7 @@ impl Target {
             return Err(TargetError::TooSmall { path, capacity, block });
         }
         let Access { direct, keep_cache, on_error, writes: writable, .. } = *access;
-        let (submission, change) = (access.submission.clone(), Change::Nothing);
+        let (submission, change) = (access.submission.clone(), TargetChange::Nothing);
         let stop = Arc::default();
         Ok(Self {
             path,

@@ -15,8 +15,8 @@ use workload::Damage;
 
 use crate::content::Content;
 use crate::error::errno;
-use crate::ledger::Mark;
-use crate::uring::{Buffers, Done, SetupError};
+use crate::ledger::ContentMark;
+use crate::uring::{Buffers, SetupError, UringCompletion};
 
 /// The most threads of one worker. A queue that is deeper waits for them.
 const THREADS_MAX: u32 = 256;
@@ -25,23 +25,23 @@ const THREADS_MAX: u32 = 256;
 ///
 /// A queue of one needs no other thread: the worker makes the request itself.
 pub(crate) struct Threads {
-    own: Option<(Carrier, VecDeque<Work>)>,
-    waiting: Arc<Waiting>,
-    done: Receiver<Carried>,
+    own: Option<(Carrier, VecDeque<ThreadRequest>)>,
+    waiting: Arc<ThreadQueue>,
+    done: Receiver<ThreadResult>,
     /// What is wrong with the data of reads that are completed and not yet asked about.
     damaged: Vec<(Tag, Damage)>,
     threads: Vec<JoinHandle<()>>,
 }
 
 /// A request, and by what its data is known.
-type Work = (Tag, Request, Mark);
+type ThreadRequest = (Tag, Request, ContentMark);
 /// What came of it, and what is wrong with its data.
-type Carried = (Done, Option<Damage>);
+type ThreadResult = (UringCompletion, Option<Damage>);
 
 /// What has been pushed and not yet been taken by a thread.
 #[derive(Default)]
-struct Waiting {
-    requests: Mutex<(VecDeque<Work>, bool)>,
+struct ThreadQueue {
+    requests: Mutex<(VecDeque<ThreadRequest>, bool)>,
     changed: Condvar,
 }
 
@@ -61,7 +61,7 @@ impl Threads {
             let buffer = Buffers::new(1, block, content).ok_or(SetupError::Memory)?;
             Ok(Carrier { file: Arc::clone(&file), buffer, data_flushes })
         };
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(ThreadQueue::default());
         let (sender, done) = channel();
         let mut queue = Self { own: None, waiting, done, damaged: Vec::new(), threads: Vec::new() };
         if depth == 1 {
@@ -78,7 +78,7 @@ impl Threads {
     }
 
     /// Sends a request on its way. What is written carries the mark, and what is read is to.
-    pub fn push(&mut self, tag: Tag, request: Request, mark: Mark) {
+    pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) {
         match &mut self.own {
             Some((_, requests)) => requests.push_back((tag, request, mark)),
             None => {
@@ -89,7 +89,7 @@ impl Threads {
     }
 
     /// Adds to `done` what has been completed: at least one request.
-    pub fn wait(&mut self, done: &mut Vec<Done>) {
+    pub fn wait(&mut self, done: &mut Vec<UringCompletion>) {
         if let Some((carrier, requests)) = &mut self.own {
             let work = requests.pop_front().expect("a worker waits only for what it has pushed");
             let carried = carrier.carry_and_check(work);
@@ -106,19 +106,19 @@ impl Threads {
         Some(self.damaged.swap_remove(place).1)
     }
 
-    fn take(&mut self, (carried, damage): Carried, done: &mut Vec<Done>) {
+    fn take(&mut self, (carried, damage): ThreadResult, done: &mut Vec<UringCompletion>) {
         self.damaged.extend(damage.map(|damage| (carried.tag, damage)));
         done.push(carried);
     }
 
-    fn take_rest(&mut self, done: &mut Vec<Done>) {
+    fn take_rest(&mut self, done: &mut Vec<UringCompletion>) {
         while let Ok(carried) = self.done.try_recv() {
             self.take(carried, done);
         }
     }
 
     /// The same, but within `patience` if nothing is completed before.
-    pub fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) {
+    pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) {
         match &self.own {
             Some((_, requests)) if requests.is_empty() => thread::sleep(patience),
             Some(_) => self.wait(done),
@@ -148,13 +148,13 @@ impl Drop for Threads {
     }
 }
 
-impl Waiting {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (VecDeque<Work>, bool)> {
+impl ThreadQueue {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (VecDeque<ThreadRequest>, bool)> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next request, as soon as there is one; none when there will be no more.
-    fn take(&self) -> Option<Work> {
+    fn take(&self) -> Option<ThreadRequest> {
         let idle = |(requests, over): &mut (VecDeque<_>, bool)| requests.is_empty() && !*over;
         let requests = self.changed.wait_while(self.lock(), idle);
         requests.unwrap_or_else(PoisonError::into_inner).0.pop_front()
@@ -169,7 +169,7 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn work(mut self, waiting: &Waiting, done: &Sender<Carried>) {
+    fn work(mut self, waiting: &ThreadQueue, done: &Sender<ThreadResult>) {
         while let Some(work) = waiting.take() {
             if done.send(self.carry_and_check(work)).is_err() {
                 return;
@@ -177,16 +177,16 @@ impl Carrier {
         }
     }
 
-    fn carry_and_check(&mut self, (tag, request, mark): Work) -> Carried {
+    fn carry_and_check(&mut self, (tag, request, mark): ThreadRequest) -> ThreadResult {
         let result = self.carry(request, mark);
         let whole = result.is_ok_and(|moved| Bytes::new(u64::from(moved)) == request.bytes());
-        let checks = whole && request.op == Op::Read && mark != Mark::None;
+        let checks = whole && request.op == Op::Read && mark != ContentMark::None;
         let damage = if checks { self.buffer.damage(Tag(0), request, mark) } else { None };
-        (Done { tag, result }, damage)
+        (UringCompletion { tag, result }, damage)
     }
 
     /// Carries out a request; the bytes that it moved.
-    fn carry(&mut self, request: Request, mark: Mark) -> Result<u32, Errno> {
+    fn carry(&mut self, request: Request, mark: ContentMark) -> Result<u32, Errno> {
         let (file, offset) = (self.file.as_fd(), request.lba.offset().get());
         match request.op {
             Op::Read => {
@@ -232,7 +232,11 @@ mod tests {
             let mut done = Vec::new();
             for op in [Op::Write, Op::Read] {
                 for place in 0..8 {
-                    queue.push(Tag(place % depth), Request::new(op, Lba::new(u64::from(place) * 16), 16), Mark::None);
+                    queue.push(
+                        Tag(place % depth),
+                        Request::new(op, Lba::new(u64::from(place) * 16), 16),
+                        ContentMark::None,
+                    );
                 }
                 while done.len() % 8 != 0 || done.is_empty() {
                     queue.wait(&mut done);
@@ -261,14 +265,14 @@ mod tests {
         let trim = Request::new(Op::Trim, Lba::new(0), 8);
         let beyond = Request::new(Op::Read, Lba::new(1 << 40), 8);
         for request in [Request::FLUSH, trim, beyond] {
-            queue.push(Tag(0), request, Mark::None);
+            queue.push(Tag(0), request, ContentMark::None);
             queue.wait(&mut done);
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
         assert_eq!(moved, [Ok(0), Ok(0), Ok(0)]);
         let directory = std::fs::File::open("/").unwrap();
         let mut queue = Threads::new(directory.as_fd(), 1, Bytes::from_kib(4), None, false).unwrap();
-        queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), Mark::None);
+        queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), ContentMark::None);
         queue.wait(&mut done);
         assert_eq!(done[3].result, Err(Errno::ISDIR));
     }

@@ -15,7 +15,7 @@ use workload::{Damage, Stamp};
 
 use crate::content::{Content, Fresh, Page};
 use crate::error::errno;
-use crate::ledger::Mark;
+use crate::ledger::ContentMark;
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
 pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
@@ -38,7 +38,7 @@ const SQTHREAD_IDLE_MS: u32 = 1_000;
 
 /// What came of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
+pub(crate) struct UringCompletion {
     pub tag: Tag,
     /// Bytes moved; zero for a trim.
     pub result: Result<u32, Errno>,
@@ -110,7 +110,7 @@ impl<'f> Ring<'f> {
 
     /// Makes a request ready: the next wait sends it on its way, in one call with all others. What is written carries
     /// the `mark`.
-    pub fn push(&mut self, tag: Tag, request: Request, mark: Mark) -> Result<(), Errno> {
+    pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
         assert!(request.op == Op::Trim || request.bytes() <= self.block, "every buffer holds one block");
         if request.op == Op::Write {
@@ -142,7 +142,7 @@ impl<'f> Ring<'f> {
     }
 
     /// What is wrong with the data that this read, which is completed, has brought.
-    pub fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+    pub fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
         self.buffers.damage(tag, request, mark)
     }
 
@@ -167,7 +167,7 @@ impl<'f> Ring<'f> {
     }
 
     /// Adds to `done` what has been completed: at least one request.
-    pub fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
+    pub fn wait(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
         assert!(self.in_flight > 0, "waiting for nothing would never end");
         match self.share() {
             1 => self.enter(1)?,
@@ -189,7 +189,7 @@ impl<'f> Ring<'f> {
     /// Adds to `done` what has been completed within `patience`, if anything; returns with the first of it.
     ///
     /// The last part of a wait is spent asking again and again, because to be woken takes the kernel longer.
-    pub fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) -> Result<(), Errno> {
+    pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         const ASK: Duration = Duration::from_micros(80);
         let sleep = patience.saturating_sub(ASK);
         if !self.ring.params().is_feature_ext_arg() {
@@ -204,12 +204,12 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
-    fn reap(&mut self, done: &mut Vec<Done>) {
+    fn reap(&mut self, done: &mut Vec<UringCompletion>) {
         for entry in self.ring.completion() {
             let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
             let tag = Tag(entry.user_data() as u32);
             self.buffers.memory.give_back(tag);
-            done.push(Done { tag, result });
+            done.push(UringCompletion { tag, result });
             self.in_flight -= 1;
         }
     }
@@ -276,7 +276,7 @@ fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
 
 /// One block a tag with what belongs in it.
 pub(crate) struct Buffers {
-    memory: Memory,
+    memory: RegisteredMemory,
     /// What is new in every write: none where all that is written is zeroes.
     fresh: Option<Fresh>,
     /// By what written blocks are known again.
@@ -284,7 +284,7 @@ pub(crate) struct Buffers {
 }
 
 /// Memory of one block a tag, each starting a page of its own.
-struct Memory {
+struct RegisteredMemory {
     /// Owns the memory; after `new` it is reached by `first` alone.
     pages: Vec<Page>,
     first: *mut Page,
@@ -300,7 +300,7 @@ struct Idle<'m> {
 }
 
 // SAFETY: the pointer is into memory that the struct itself owns, and nothing else reaches it.
-unsafe impl Send for Memory {}
+unsafe impl Send for RegisteredMemory {}
 
 impl Buffers {
     /// Buffers for `depth` tags, filled with what follows from `content`; none if there is not enough memory.
@@ -315,7 +315,7 @@ impl Buffers {
         }
         let (fresh, stamp) = (content.and_then(Fresh::new), content.and_then(|content| content.stamp));
         let lent = vec![false; depth as usize];
-        Some(Self { memory: Memory { first: pages.as_mut_ptr(), pages, each, lent }, fresh, stamp })
+        Some(Self { memory: RegisteredMemory { first: pages.as_mut_ptr(), pages, each, lent }, fresh, stamp })
     }
 
     /// The first `length` of the only buffer that there is.
@@ -324,29 +324,29 @@ impl Buffers {
     }
 
     /// Makes the data of a write new, and known again by its mark.
-    pub fn refresh(&mut self, tag: Tag, request: Request, mark: Mark) {
+    pub fn refresh(&mut self, tag: Tag, request: Request, mark: ContentMark) {
         if let Some(fresh) = &mut self.fresh {
             let used = request.bytes().round_up(PAGE).div(PAGE) as usize;
             fresh.renew(&mut self.memory.idle(tag).pages[..used]);
         }
-        if let (Some(stamp), Mark::Write(generation)) = (self.stamp, mark) {
+        if let (Some(stamp), ContentMark::Write(generation)) = (self.stamp, mark) {
             stamp.seal(self.memory.idle(tag).bytes(request.bytes()), request.lba.offset(), generation.into());
         }
     }
 
     /// What is wrong with the data that a read brought.
-    pub fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+    pub fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
         let (stamp, at) = (self.stamp?, request.lba.offset());
         let block = self.memory.idle(tag).bytes(request.bytes());
         match mark {
-            Mark::None => None,
-            Mark::Write(generation) => stamp.check(block, at, generation.into()).err(),
-            Mark::Latest => stamp.check_latest(block, at).err(),
+            ContentMark::None => None,
+            ContentMark::Write(generation) => stamp.check(block, at, generation.into()).err(),
+            ContentMark::Latest => stamp.check_latest(block, at).err(),
         }
     }
 }
 
-impl Memory {
+impl RegisteredMemory {
     /// Where the buffer of `tag` begins.
     fn at(&self, tag: Tag) -> *mut u8 {
         self.first.wrapping_add(tag.0 as usize * self.each).cast()
@@ -410,7 +410,7 @@ mod tests {
         let mut ring = Ring::new(file.as_fd(), 2, Bytes::from_kib(8), Some(CONTENT), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16), Mark::None).unwrap();
+            ring.push(Tag(place % 2), write(u64::from(place) * 16, 16), ContentMark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
@@ -434,7 +434,7 @@ mod tests {
         let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(8), Some(content), SETUP).unwrap();
         let mut done = Vec::new();
         for place in 0..8 {
-            ring.push(Tag(0), write(place * 16, 16), Mark::None).unwrap();
+            ring.push(Tag(0), write(place * 16, 16), ContentMark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let mut bytes = vec![0; 65_536];
@@ -454,7 +454,7 @@ mod tests {
                 .unwrap();
         let mut done = Vec::new();
         for request in [write(0, 128), Request { durable: true, ..write(128, 1) }, Request::FLUSH] {
-            ring.push(Tag(0), request, Mark::None).unwrap();
+            ring.push(Tag(0), request, ContentMark::None).unwrap();
             ring.wait(&mut done).unwrap();
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
@@ -471,7 +471,8 @@ mod tests {
         file.set_len(4096).unwrap();
         let setup = Setup { deferred: false, sqthread_poll: true, ..SETUP };
         let mut ring = Ring::new(file.as_fd(), 65_536, Bytes::new(512), None, setup).unwrap();
-        (0..65_536).for_each(|tag| ring.push(Tag(tag), Request::new(Op::Read, Lba::new(0), 1), Mark::None).unwrap());
+        (0..65_536)
+            .for_each(|tag| ring.push(Tag(tag), Request::new(Op::Read, Lba::new(0), 1), ContentMark::None).unwrap());
         let mut done = Vec::new();
         while done.len() < 65_536 {
             ring.wait(&mut done).unwrap();
@@ -484,8 +485,8 @@ mod tests {
     fn a_buffer_in_flight_cannot_be_touched() {
         let file = tempfile::tempfile().unwrap();
         let mut ring = Ring::new(file.as_fd(), 1, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
-        ring.push(Tag(0), write(0, 8), Mark::None).unwrap();
-        let _ = ring.push(Tag(0), write(0, 8), Mark::None);
+        ring.push(Tag(0), write(0, 8), ContentMark::None).unwrap();
+        let _ = ring.push(Tag(0), write(0, 8), ContentMark::None);
     }
 
     #[test]
@@ -501,7 +502,7 @@ mod tests {
     fn a_dropped_queue_has_finished_what_it_began() {
         let file = tempfile::tempfile().unwrap();
         let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
-        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8), Mark::None).unwrap());
+        (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8), ContentMark::None).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);
     }
@@ -510,7 +511,7 @@ mod tests {
     fn a_failed_request_gives_the_kernels_reason() {
         let directory = std::fs::File::open("/").unwrap();
         let mut ring = Ring::new(directory.as_fd(), 1, Bytes::from_kib(4), None, SETUP).unwrap();
-        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), Mark::None).unwrap();
+        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), ContentMark::None).unwrap();
         let mut done = Vec::new();
         ring.wait(&mut done).unwrap();
         assert_eq!(done[0].result, Err(Errno::ISDIR));

@@ -8,7 +8,7 @@ use drive::{Drive, Observed};
 use thiserror::Error;
 use workload::{Invalid, Workload};
 
-use crate::running::{Flight, Owner, Rest, Running, Worker};
+use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
 use crate::{Job, Measurement, Record};
 
 /// Why a workload gave no measurement on a simulated drive.
@@ -84,9 +84,9 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 /// As those of [`run_virtual`], with the name of the job; if one fails, none is measured.
 pub fn run_virtual_together(drive: &mut dyn Drive, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
     let before = drive.counters();
-    let mut run = Run::new(drive, jobs)?;
+    let mut run = VirtualRun::new(drive, jobs)?;
     run.go(drive);
-    let end = Rest { at: drive.now(), counters: drive.counters() };
+    let end = FinalState { at: drive.now(), counters: drive.counters() };
     let mut measured = Vec::with_capacity(jobs.len());
     for (running, job) in run.jobs.into_iter().zip(jobs) {
         assert_eq!(running.in_flight, 0, "every request that was submitted must be completed");
@@ -119,18 +119,18 @@ pub fn run_virtual_recorded(
 }
 
 /// A run under way.
-struct Run {
-    jobs: Vec<Running>,
+struct VirtualRun {
+    jobs: Vec<RunningJobs>,
     /// What each tag is doing.
-    flights: Vec<Flight>,
+    flights: Vec<InFlight>,
     began: Nanos,
     /// When a worker's next request is due.
-    wakes: BinaryHeap<Reverse<(Nanos, Owner)>>,
+    wakes: BinaryHeap<Reverse<(Nanos, TagOwner)>>,
     /// How many jobs have not ended.
     left: usize,
 }
 
-impl Run {
+impl VirtualRun {
     /// All jobs, before their first request.
     fn new(drive: &dyn Drive, jobs: &[Job]) -> Result<Self, VirtualError> {
         let began = drive.now();
@@ -141,17 +141,17 @@ impl Run {
             if job.workload.verify.stamps {
                 return Err(VirtualError::HoldsNoData.of(job));
             }
-            let mut running = Running::new(job, began);
+            let mut running = RunningJobs::new(job, began);
             for worker in 0..job.workload.workers {
                 let first = flights.len() as u32;
-                let idle = Flight {
-                    owner: Owner { job: number, worker },
+                let idle = InFlight {
+                    owner: TagOwner { job: number, worker },
                     since: began,
                     submitted: began,
                     request: Request::FLUSH,
                 };
                 let of = |invalid| VirtualError::Invalid(invalid).of(job);
-                running.workers.push(Worker::new(job, worker, first, capacity, began).map_err(of)?);
+                running.workers.push(VirtualWorker::new(job, worker, first, capacity, began).map_err(of)?);
                 flights.resize(flights.len() + job.workload.queue_depth as usize, idle);
             }
             all.push(running);
@@ -174,7 +174,7 @@ impl Run {
                 break;
             }
         }
-        self.jobs.iter_mut().for_each(Running::end);
+        self.jobs.iter_mut().for_each(RunningJobs::end);
     }
 
     /// The first requests: one of each worker of each job in turn until all queues are full.
@@ -192,7 +192,7 @@ impl Run {
         (0..self.jobs.len() as u32).for_each(|job| self.settle(drive, job));
     }
 
-    fn worker(&mut self, owner: Owner) -> &mut Worker {
+    fn worker(&mut self, owner: TagOwner) -> &mut VirtualWorker {
         &mut self.jobs[owner.job as usize].workers[owner.worker as usize]
     }
 
@@ -218,7 +218,7 @@ impl Run {
     }
 
     /// Submits what is due of a worker, and has it woken for what will be.
-    fn pull(&mut self, drive: &mut dyn Drive, now: Nanos, owner: Owner) {
+    fn pull(&mut self, drive: &mut dyn Drive, now: Nanos, owner: TagOwner) {
         let deadline = self.jobs[owner.job as usize].deadline;
         loop {
             let worker = self.worker(owner);
@@ -248,12 +248,12 @@ impl Run {
     #[cold]
     fn settle(&mut self, drive: &dyn Drive, job: u32) {
         let job = &mut self.jobs[job as usize];
-        if job.in_flight > 0 || job.workers.iter().any(Worker::is_awaited) {
+        if job.in_flight > 0 || job.workers.iter().any(VirtualWorker::is_awaited) {
             return;
         }
         self.left -= 1;
         if self.left > 0 {
-            job.rest = Some(Rest { at: drive.now(), counters: drive.counters() });
+            job.rest = Some(FinalState { at: drive.now(), counters: drive.counters() });
         }
     }
 }
@@ -261,7 +261,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use drive::{Counters, Shape};
-    use workload::{Arrival, Pattern, Process, Stop};
+    use workload::{Arrival, ArrivalProcess, Pattern, Stop};
 
     use super::*;
 
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn one_seed_gives_one_series_bit_for_bit() {
-        let arrival = Arrival { rate: 9_000, process: Process::Poisson, ..Arrival::default() };
+        let arrival = Arrival { rate: 9_000, process: ArrivalProcess::Poisson, ..Arrival::default() };
         let workload = Workload { arrival, stop: Stop::after(Nanos::from_secs(3)), ..Workload::default() };
         let run = |seed| {
             let workload = Workload { pattern: Pattern::RandRead, ..workload.clone() };
@@ -389,14 +389,14 @@ mod tests {
         assert_eq!((measurement.requests(), measurement.elapsed), (1, Nanos::from_micros(100)));
     }
 
-    fn at_rate(rate: u32, process: Process, requests: u64) -> Workload {
+    fn at_rate(rate: u32, process: ArrivalProcess, requests: u64) -> Workload {
         let arrival = Arrival { rate, process, ..Arrival::default() };
         Workload { arrival, queue_depth: 4, stop: Stop::after_requests(requests), ..Workload::default() }
     }
 
     #[test]
     fn requests_at_a_rate_that_the_drive_serves_take_its_time_alone() {
-        let workload = Workload { workers: 3, ..at_rate(1000, Process::Linear, 1000) };
+        let workload = Workload { workers: 3, ..at_rate(1000, ArrivalProcess::Linear, 1000) };
         let measurement = measure(workload, 1);
         assert_eq!(measurement.requests(), 3000);
         assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100));
@@ -407,7 +407,7 @@ mod tests {
     /// One comes every 50 µs and takes 100: number k is completed at 100 × (k + 1) and came at 50 × k.
     #[test]
     fn requests_at_a_rate_beyond_the_drive_count_all_that_they_wait() {
-        let measurement = measure(at_rate(20_000, Process::Linear, 1000), 1);
+        let measurement = measure(at_rate(20_000, ArrivalProcess::Linear, 1000), 1);
         assert_eq!(measurement.elapsed, Nanos::from_millis(100));
         assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100 * 1000 - 50 * 999));
         let mean = measurement.read.latency.mean() / 1e3;
@@ -431,7 +431,7 @@ mod tests {
     /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).
     #[test]
     fn random_arrivals_wait_as_queueing_theory_says() {
-        let measurement = measure(at_rate(5_000, Process::Poisson, 500_000), 1);
+        let measurement = measure(at_rate(5_000, ArrivalProcess::Poisson, 500_000), 1);
         let mean = measurement.read.latency.mean() / 1e3;
         assert!((mean / 150.0 - 1.0).abs() < 0.02, "{mean} µs");
         assert!((measurement.iops() / 5_000.0 - 1.0).abs() < 0.01, "{} IOPS", measurement.iops());
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn the_time_in_which_nothing_comes_counts() {
-        let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..at_rate(10, Process::Linear, 0) };
+        let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..at_rate(10, ArrivalProcess::Linear, 0) };
         let measurement = measure(workload, 1);
         assert_eq!((measurement.requests(), measurement.elapsed), (10, Nanos::from_secs(1)));
     }

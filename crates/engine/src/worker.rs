@@ -11,19 +11,19 @@ use workload::{Damage, Stream, Workload};
 use crate::content::Content;
 use crate::discard::Discards;
 use crate::handover::first_granted;
-use crate::ledger::{Ledger, Mark};
-use crate::live::Live;
+use crate::ledger::{ContentMark, Ledger};
+use crate::live::LiveMeter;
 use crate::pace::Pace;
 use crate::real::uring_error;
 use crate::threads::Threads;
-use crate::uring::{Done, Ring, Setup, SetupError};
+use crate::uring::{Ring, Setup, SetupError, UringCompletion};
 use crate::{Clock, Cpu, Handover, Measurement, Method, RealError, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
 
 /// What the workers of a run share.
-pub(crate) struct Shared<'r> {
+pub(crate) struct SharedRun<'r> {
     pub target: &'r Target,
     pub workload: &'r Workload,
     pub seed: Seed,
@@ -42,10 +42,10 @@ pub(crate) struct Shared<'r> {
     /// The data that they moved.
     pub bytes: AtomicU64,
     /// How long they took lately.
-    pub live: Live,
+    pub live: LiveMeter,
 }
 
-impl<'r> Shared<'r> {
+impl<'r> SharedRun<'r> {
     pub fn new(target: &'r Target, workload: &'r Workload, seed: Seed) -> Self {
         Self {
             target,
@@ -58,7 +58,7 @@ impl<'r> Shared<'r> {
             over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-            live: Live::default(),
+            live: LiveMeter::default(),
         }
     }
 
@@ -74,15 +74,15 @@ impl<'r> Shared<'r> {
     }
 }
 
-enum Queue<'r> {
+enum SubmissionQueue<'r> {
     Ring(Box<Ring<'r>>),
     Threads(Box<Threads>),
     Discards(Discards<'r>),
 }
 
-impl Queue<'_> {
+impl SubmissionQueue<'_> {
     /// Sends a request on its way: what is written carries the mark, what is read is to.
-    fn push(&mut self, tag: Tag, request: Request, mark: Mark) -> Result<(), Errno> {
+    fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.push(tag, request, mark),
             Self::Threads(threads) => threads.push(tag, request, mark),
@@ -92,7 +92,7 @@ impl Queue<'_> {
     }
 
     /// What is wrong with the data of a read that was pushed with this mark and is completed.
-    fn damage(&mut self, tag: Tag, request: Request, mark: Mark) -> Option<Damage> {
+    fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
         match self {
             Self::Ring(ring) => ring.damage(tag, request, mark),
             Self::Threads(threads) => threads.damage(tag),
@@ -100,7 +100,7 @@ impl Queue<'_> {
         }
     }
 
-    fn wait(&mut self, done: &mut Vec<Done>) -> Result<(), Errno> {
+    fn wait(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.wait(done),
             Self::Threads(threads) => threads.wait(done),
@@ -110,7 +110,7 @@ impl Queue<'_> {
     }
 
     /// The same, but within `patience` if nothing is completed before.
-    fn wait_for(&mut self, done: &mut Vec<Done>, patience: Duration) -> Result<(), Errno> {
+    fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.wait_for(done, patience),
             Self::Threads(threads) => threads.wait_for(done, patience),
@@ -123,8 +123,8 @@ impl Queue<'_> {
 
 /// One worker with its own queue and its own part of the measurement.
 pub(crate) struct Worker<'r> {
-    shared: &'r Shared<'r>,
-    queue: Queue<'r>,
+    shared: &'r SharedRun<'r>,
+    queue: SubmissionQueue<'r>,
     stream: Stream,
     /// The request that is made next, where it had to be looked at before it could be submitted.
     peeked: Option<Request>,
@@ -150,8 +150,8 @@ pub(crate) struct Worker<'r> {
 
 impl<'r> Worker<'r> {
     /// Worker number `index`, to be used by the thread that makes it.
-    pub fn new(shared: &'r Shared<'r>, index: u32) -> Result<Self, RealError> {
-        let Shared { target, workload, seed, .. } = *shared;
+    pub fn new(shared: &'r SharedRun<'r>, index: u32) -> Result<Self, RealError> {
+        let SharedRun { target, workload, seed, .. } = *shared;
         let stream = Stream::new(workload, index, target.capacity(), seed)?;
         let depth = workload.queue_depth;
         if let Some(cpus) = target.submission().cpus_of(index) {
@@ -159,7 +159,7 @@ impl<'r> Worker<'r> {
         }
         let discards = workload.pattern.trims() && target.is_device();
         let (queue, handover) =
-            if discards { (Queue::Discards(Discards::new(target)), None) } else { queue(shared, index)? };
+            if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { queue(shared, index)? };
         let requests_left = workload.requests_each();
         let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
         if let Some(ledger) = ledger.as_mut().filter(|_| workload.verify.only) {
@@ -329,7 +329,7 @@ impl<'r> Worker<'r> {
         *self.peeked.get_or_insert_with(|| self.stream.next_request())
     }
 
-    fn count(&self, done: &[Done]) {
+    fn count(&self, done: &[UringCompletion]) {
         let bytes: Bytes = done.iter().map(|done| self.flights[done.tag.0 as usize].1.bytes()).sum();
         self.shared.requests.fetch_add(done.len() as u64, Ordering::Relaxed);
         self.shared.bytes.fetch_add(bytes.get(), Ordering::Relaxed);
@@ -359,13 +359,13 @@ impl<'r> Worker<'r> {
     }
 
     fn launch(&mut self, tag: Tag, request: Request, since: Nanos) -> Result<(), RealError> {
-        let mark = self.ledger.as_mut().map_or(Mark::None, |ledger| ledger.begin(request));
+        let mark = self.ledger.as_mut().map_or(ContentMark::None, |ledger| ledger.begin(request));
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
         self.queue.push(tag, request, mark).map_err(uring_error)
     }
 
-    fn finish(&mut self, done: Done, now: Nanos) -> Result<(), RealError> {
+    fn finish(&mut self, done: UringCompletion, now: Nanos) -> Result<(), RealError> {
         let (since, request) = self.flights[done.tag.0 as usize];
         self.in_flight -= 1;
         let (op, length) = (request.op, request.bytes());
@@ -427,10 +427,10 @@ impl<'r> Worker<'r> {
     /// Looks at what a read has brought, and lets the next request have the block.
     fn check(&mut self, tag: Tag, request: Request) -> Result<(), RealError> {
         let Some(ledger) = &mut self.ledger else { return Ok(()) };
-        let mark = if request.op == Op::Read { ledger.mark(request) } else { Mark::None };
-        let damage = if mark == Mark::None { None } else { self.queue.damage(tag, request, mark) };
+        let mark = if request.op == Op::Read { ledger.mark(request) } else { ContentMark::None };
+        let damage = if mark == ContentMark::None { None } else { self.queue.damage(tag, request, mark) };
         ledger.end(request, damage.is_some());
-        if mark != Mark::None {
+        if mark != ContentMark::None {
             self.measurement.verified.get_or_insert_default().record(damage);
         }
         match damage.filter(|_| self.shared.workload.verify.fatal) {
@@ -460,8 +460,8 @@ fn pin(cpus: &[usize]) -> Result<(), RealError> {
 
 /// The worker's queue, by the best way that the kernel grants. What is written follows from the run's seed; what only
 /// reads needs no content.
-fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Handover>), RealError> {
-    let Shared { target, workload, seed, .. } = *shared;
+fn queue<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>, Option<Handover>), RealError> {
+    let SharedRun { target, workload, seed, .. } = *shared;
     // A trim moves no data: its buffers are as small as can be.
     let buffer = if workload.pattern.trims() { crate::uring::PAGE } else { workload.block_max() };
     let content = Content::of(workload, seed, index);
@@ -472,8 +472,8 @@ fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Hando
         let setup = Setup { deferred, hipri: submission.hipri, sqthread_poll: submission.sqthread_poll, data_flushes };
         let made = match method {
             Method::Threads => Threads::new(file, depth, buffer, content, data_flushes)
-                .map(|threads| Queue::Threads(Box::new(threads))),
-            _ => Ring::new(file, depth, buffer, content, setup).map(|ring| Queue::Ring(Box::new(ring))),
+                .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
+            _ => Ring::new(file, depth, buffer, content, setup).map(|ring| SubmissionQueue::Ring(Box::new(ring))),
         };
         match made {
             Err(SetupError::Kernel(errno)) => Err(errno),
@@ -483,6 +483,6 @@ fn queue<'r>(shared: &Shared<'r>, index: u32) -> Result<(Queue<'r>, Option<Hando
     };
     let (queue, method, refusal) = first_granted(submission.methods(), attempt).map_err(uring_error)?;
     let queue = queue.ok_or_else(|| crate::real::memory_error(workload))?;
-    let registered = matches!(&queue, Queue::Ring(ring) if ring.is_registered());
+    let registered = matches!(&queue, SubmissionQueue::Ring(ring) if ring.is_registered());
     Ok((queue, Some(Handover { method, registered, refusal: refusal.map(Errno::raw_os_error) })))
 }

@@ -35,11 +35,11 @@ const STACK: usize = 8 << 20;
 
 /// Who waits outside.
 struct Gate {
-    requests: Sender<Request>,
+    requests: Sender<ConfineRequest>,
     thread: ThreadId,
 }
 
-type Request = Box<dyn FnOnce() + Send>;
+type ConfineRequest = Box<dyn FnOnce() + Send>;
 
 static GATE: Mutex<Option<Gate>> = Mutex::new(None);
 
@@ -99,7 +99,7 @@ impl Fence {
     /// # Panics
     /// If `work` does.
     pub fn around<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let (requests, inbox) = channel::<Request>();
+        let (requests, inbox) = channel::<ConfineRequest>();
         let end = requests.clone();
         *lock() = Some(Gate { requests, thread: thread::current().id() });
         let done = thread::scope(|scope| {
@@ -168,7 +168,7 @@ pub(crate) fn outside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 }
 
 /// Does what is asked until nobody can ask any more.
-fn serve(inbox: &Receiver<Request>) {
+fn serve(inbox: &Receiver<ConfineRequest>) {
     inbox.iter().for_each(|request| request());
 }
 

@@ -12,7 +12,7 @@ use rustix::fs::{OFlags, major, makedev, minor};
 use crate::block_device::{BlockDevice, Partition};
 use crate::machine::Machine;
 use crate::mounts::Mount;
-use crate::open::{self, Identity};
+use crate::open::{self, FileIdentity};
 use crate::signature::signatures;
 use crate::{kernel, loop_device, program};
 
@@ -80,7 +80,7 @@ fn loops_over(file: &File) -> Vec<PathBuf> {
     const OVERLAYFS: i64 = 0x794c_7630;
     let Ok(identity) = open::identity(file) else { return Vec::new() };
     let is_overlay = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == OVERLAYFS);
-    let is_it = |found: Identity| found == identity || is_overlay && found.1 == identity.1;
+    let is_it = |found: FileIdentity| found == identity || is_overlay && found.1 == identity.1;
     let over = |node: &Path, backing: Option<kernel::Backing>| {
         let shown = || identity_at(Path::new(&loop_device::shown(node)?));
         // Who may not ask the device has the path that the kernel shows.
@@ -119,7 +119,7 @@ fn is_open_for_writing(file: &File) -> bool {
     asked().unwrap_or(false)
 }
 
-fn identity_at(path: &Path) -> Option<Identity> {
+fn identity_at(path: &Path) -> Option<FileIdentity> {
     fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()))
 }
 

@@ -45,7 +45,7 @@ pub use environment::{DeviceInfo, Environment, FileSystem};
 pub use erase::{EraseError, Eraser, PurgeMethod};
 pub use guard::{contents, file_uses, holds, is_loop_over, is_same, uses};
 pub use machine::{Machine, ProcessorTicks};
-pub use mark::Mark;
+pub use mark::FileMark;
 pub use mounts::Mount;
 pub use output::{Output, OutputError};
 pub use process::Process;

@@ -17,7 +17,7 @@ const NAME: &str = "user.assay.created";
 
 /// What a file's mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum FileMark {
     /// It is as assay left it.
     Fits,
     /// A run was writing to it and did not end in order: what it holds now is not known.
@@ -28,7 +28,7 @@ pub enum Mark {
     Unknown,
 }
 
-impl Mark {
+impl FileMark {
     /// The mark of this file.
     pub fn of(file: &File) -> Self {
         let mut value = [0; 256];
@@ -110,9 +110,9 @@ mod tests {
         let mut file = open::new_file(path, 0o600).unwrap();
         begin(&file);
         file.write_all(b"figures").unwrap();
-        assert_eq!(Mark::of(&file), Mark::Writing);
+        assert_eq!(FileMark::of(&file), FileMark::Writing);
         settle(&file);
-        assert_eq!(Mark::of(&open::handle(path).unwrap()), Mark::Fits);
+        assert_eq!(FileMark::of(&open::handle(path).unwrap()), FileMark::Fits);
         file
     }
 
@@ -127,11 +127,11 @@ mod tests {
         // Clocks of file systems are coarse: what was written a moment later has another time.
         file.write_all(b"!").unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(1)).unwrap();
-        assert_eq!(Mark::of(&file), Mark::Absent);
+        assert_eq!(FileMark::of(&file), FileMark::Absent);
         settle(&file);
         file.set_len(3).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        assert_eq!(Mark::of(&file), Mark::Absent);
+        assert_eq!(FileMark::of(&file), FileMark::Absent);
     }
 
     #[test]
@@ -140,8 +140,8 @@ mod tests {
         let [from, copy] = ["from", "copy"].map(|name| folder.path().join(name));
         let file = made(&from);
         assert!(program::command("cp").unwrap().arg("-a").args([&from, &copy]).status().unwrap().success());
-        assert_eq!(Mark::of(&open::handle(&copy).unwrap()), Mark::Absent);
+        assert_eq!(FileMark::of(&open::handle(&copy).unwrap()), FileMark::Absent);
         put(&file, "1").unwrap();
-        assert_eq!(Mark::of(&file), Mark::Absent);
+        assert_eq!(FileMark::of(&file), FileMark::Absent);
     }
 }

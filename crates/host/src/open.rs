@@ -19,16 +19,16 @@ pub use crate::reach::{is_out_of_reach, is_out_of_reach_but_for_caller, is_way_o
 pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 
 /// Identity of a file: device and inode.
-pub type Identity = (u64, u64);
+pub type FileIdentity = (u64, u64);
 
 /// What is never an output: targets and stores of this process.
-static PROTECTED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
+static PROTECTED: Mutex<Vec<FileIdentity>> = Mutex::new(Vec::new());
 
 /// Device and inode of an open file.
 ///
 /// # Errors
 /// If the kernel does not tell.
-pub fn identity(file: &File) -> io::Result<Identity> {
+pub fn identity(file: &File) -> io::Result<FileIdentity> {
     let found = file.metadata()?;
     Ok((found.dev(), found.ino()))
 }
@@ -45,7 +45,7 @@ pub fn protect(file: &File) {
 }
 
 /// Whether this file is a target or a store of this process.
-pub fn is_protected(identity: Identity) -> bool {
+pub fn is_protected(identity: FileIdentity) -> bool {
     PROTECTED.lock().expect("nothing panics while it holds the list").contains(&identity)
 }
 

@@ -34,13 +34,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Where an output goes.
 #[derive(Debug)]
 pub struct Output {
-    place: Place,
+    place: PendingOutput,
     stream: Option<File>,
 }
 
 /// A file that is written beside its place and then put there.
 #[derive(Clone, Debug)]
-struct Place {
+struct PendingOutput {
     path: PathBuf,
     /// The folder as it was when the output was checked, whatever its name leads to by now.
     folder: Arc<File>,
@@ -48,7 +48,7 @@ struct Place {
     name: PathBuf,
     force: bool,
     /// The file that this wrote last, for file systems that keep no marks.
-    written: Option<open::Identity>,
+    written: Option<open::FileIdentity>,
 }
 
 /// Why something is no output.
@@ -109,7 +109,7 @@ impl Output {
     /// # Errors
     /// If it cannot, or must not.
     pub fn at(path: &Path, force: bool) -> Result<Self, OutputError> {
-        Self::of(Place::looked_up(path, force)?)
+        Self::of(PendingOutput::looked_up(path, force)?)
     }
 
     /// The same for a name in a folder that is open; `path` is where people find it.
@@ -117,10 +117,10 @@ impl Output {
     /// # Errors
     /// As those of [`at`](Self::at).
     pub fn within(folder: &Arc<File>, name: &str, path: PathBuf, force: bool) -> Result<Self, OutputError> {
-        Self::of(Place { path, folder: Arc::clone(folder), name: name.into(), force, written: None })
+        Self::of(PendingOutput { path, folder: Arc::clone(folder), name: name.into(), force, written: None })
     }
 
-    fn of(place: Place) -> Result<Self, OutputError> {
+    fn of(place: PendingOutput) -> Result<Self, OutputError> {
         let stream = place.find_stream()?;
         if stream.is_none() {
             place.existing()?;
@@ -154,7 +154,7 @@ impl Output {
     }
 }
 
-impl Place {
+impl PendingOutput {
     /// Looks the folder up, once.
     fn looked_up(path: &Path, force: bool) -> Result<Self, OutputError> {
         // What ends with a stroke or with dots is a folder itself, and is told so.
@@ -172,7 +172,7 @@ impl Place {
     }
 
     /// Writes the file; which it is now.
-    fn write(&self, bytes: &[u8]) -> Result<open::Identity, OutputError> {
+    fn write(&self, bytes: &[u8]) -> Result<open::FileIdentity, OutputError> {
         let before = self.existing()?;
         let draft = open::random_name("output");
         let placed = self.place(before.as_ref(), &draft, bytes);
@@ -183,7 +183,7 @@ impl Place {
     }
 
     /// Writes the draft and puts it in its place.
-    fn place(&self, before: Option<&Metadata>, draft: &Path, bytes: &[u8]) -> Result<open::Identity, OutputError> {
+    fn place(&self, before: Option<&Metadata>, draft: &Path, bytes: &[u8]) -> Result<open::FileIdentity, OutputError> {
         let failed = |error: io::Error| self.failed(error);
         let mut file = open::new_file_in(&self.folder, draft, 0o666).map_err(failed)?;
         if let Some(before) = before {

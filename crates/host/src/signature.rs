@@ -8,12 +8,12 @@ use std::io;
 use block::{Bytes, SECTOR};
 
 /// Something that can be read at any place, up to its size.
-pub(crate) trait Source {
+pub(crate) trait SignatureSource {
     /// Fills `buffer` from `offset`.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 }
 
-impl Source for std::fs::File {
+impl SignatureSource for std::fs::File {
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
     }
@@ -81,8 +81,8 @@ const MAGICS: &[Magic] = &[
 ];
 
 /// All that tells of data in the part of `source` from `start` that is `size` long; each once.
-pub(crate) fn signatures(source: &dyn Source, start: Bytes, size: Bytes) -> io::Result<Vec<&'static str>> {
-    let part = Part { source, start: start.get(), size: size.get() };
+pub(crate) fn signatures(source: &dyn SignatureSource, start: Bytes, size: Bytes) -> io::Result<Vec<&'static str>> {
+    let part = SignaturePart { source, start: start.get(), size: size.get() };
     let mut found = Vec::new();
     for magic in MAGICS {
         let from_end = magic.places_from_end.iter().filter_map(|back| part.size.checked_sub(*back));
@@ -100,13 +100,13 @@ pub(crate) fn signatures(source: &dyn Source, start: Bytes, size: Bytes) -> io::
     Ok(found)
 }
 
-struct Part<'s> {
-    source: &'s dyn Source,
+struct SignaturePart<'s> {
+    source: &'s dyn SignatureSource,
     start: u64,
     size: u64,
 }
 
-impl Part<'_> {
+impl SignaturePart<'_> {
     /// Whether `bytes` are at `offset`; what is beyond the end is not.
     fn holds(&self, offset: u64, bytes: &[u8]) -> io::Result<bool> {
         let mut found = [0; 32];
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    impl Source for Image {
+    impl SignatureSource for Image {
         fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
             buffer.fill(0);
             for (at, bytes) in &self.0 {

@@ -5,7 +5,7 @@ use trial::TrialError;
 use workload::{Invalid, Workload};
 
 use crate::LabError;
-use crate::plan::{Cell, Passes, Plan, Point, Step, Trials, Work};
+use crate::plan::{Cell, Passes, Plan, Step, TrialPoint, Trials, Work};
 use crate::subject::Subject;
 
 /// A plan of which it is known that all of it can be carried out on a target, with its shares of that as sizes.
@@ -93,7 +93,7 @@ impl Misfits {
         if let Err(error) = subject.check_stage() {
             self.add(error.at(step, ""));
         }
-        let lacks = |point: &Point| Some((point.key(), trials.experiment.lacks(&point.choices)?));
+        let lacks = |point: &TrialPoint| Some((point.key(), trials.experiment.unavailable(&point.choices)?));
         if let Some((key, lacking)) = trials.points.iter().find_map(lacks) {
             self.add(LabError::from(TrialError::Lacks(lacking)).at(step, &key));
         }
@@ -138,8 +138,8 @@ mod tests {
 
     use super::*;
     use crate::cost::Place;
-    use crate::plan::{Length, catalog, parse};
-    use crate::subject::{Keep, Live, Share, Task};
+    use crate::plan::{PlanLength, catalog, parse};
+    use crate::subject::{Keep, LiveCallback, MeasureTask, Share};
 
     /// A target of so much, in blocks of 4 KiB, that nothing may be done to.
     struct Untouchable(Bytes);
@@ -178,7 +178,7 @@ mod tests {
             panic!("run")
         }
 
-        fn measure(&mut self, _: &[Task], _: &Keep, _: &Live) -> Result<(), LabError> {
+        fn measure(&mut self, _: &[MeasureTask], _: &Keep, _: &LiveCallback) -> Result<(), LabError> {
             panic!("measured")
         }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn said(steps: &str, capacity: Bytes) -> String {
-        let plan = parse(&format!("name = \"p\"\n{steps}"), Length::Full).unwrap();
+        let plan = parse(&format!("name = \"p\"\n{steps}"), PlanLength::Full).unwrap();
         fits(&plan, &Untouchable(capacity)).err().map_or_else(String::new, |error| error.to_string())
     }
 
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn the_plan_that_comes_with_the_program_says_how_much_it_takes() {
         let source = catalog::find("review").unwrap();
-        let plan = parse(&source.text, Length::Quick).unwrap();
+        let plan = parse(&source.text, PlanLength::Quick).unwrap();
         assert!(fits(&plan, &Untouchable(Bytes::from_mib(4))).is_ok());
         let words = fits(&plan, &Untouchable(Bytes::from_mib(2))).unwrap_err().to_string();
         assert!(words.contains("(bs=4m)") && words.contains("at least 4 MiB; this one has 2 MiB"), "{words}");

@@ -46,8 +46,8 @@ mod tests {
         assert_eq!((health.wear_percent, health.reallocated, health.write_amplification), (Some(0.0), Some(0), None));
         assert_eq!(health.pending, None, "a model that has no such thing does not call it zero");
         let record = HealthRecord {
-            before: Some(Reading::Missing("no".into())),
-            after: Some(Reading::Health(Box::new(health))),
+            before: Some(HealthReading::Missing("no".into())),
+            after: Some(HealthReading::Health(Box::new(health))),
         };
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<HealthRecord>(&text).unwrap(), record);

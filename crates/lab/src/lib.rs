@@ -35,6 +35,6 @@ pub use recall::{plan_of, recall};
 pub use run_record::{Broken, RunRecord, now_ms};
 pub use session::{Session, Silent, Watch};
 pub use simulated::Simulated;
-pub use subject::{Keep, Live, Repeats, Share, Subject, Task};
+pub use subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject};
 pub use traces::{BUILTIN as BUILTIN_TRACE, TraceFileError, Traces};
 pub use trial::{Better, Figure};

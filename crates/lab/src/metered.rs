@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Consumption, Measurement, Record};
-use trial::Stage;
+use trial::TrialDevice;
 use workload::{Spare, Workload};
 
 use crate::cost::Place;
-use crate::health::Reading;
-use crate::subject::{Keep, Live, Repeats, Share, Subject, Task};
+use crate::health::HealthReading;
+use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject};
 use crate::{LabError, PurgeMethod, Thermometer};
 use host::power::PowerMeter;
 
@@ -82,7 +82,7 @@ impl Subject for Metered {
         self.target.spare()
     }
 
-    fn health(&self) -> Reading {
+    fn health(&self) -> HealthReading {
         self.target.health()
     }
 
@@ -102,7 +102,7 @@ impl Subject for Metered {
         self.target.check_stage()
     }
 
-    fn stage(&mut self) -> Result<Stage, LabError> {
+    fn stage(&mut self) -> Result<TrialDevice, LabError> {
         self.target.stage()
     }
 
@@ -132,7 +132,7 @@ impl Subject for Metered {
         Ok(measurement)
     }
 
-    fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, live: &LiveCallback) -> Result<(), LabError> {
         let Self { target, meter, rest } = self;
         let keep_metered = |index: usize, mut measured: Repeats, finding: Option<&str>| {
             measured.iter_mut().flat_map(|(_, together)| together).for_each(|one| rest.complete(one, meter));

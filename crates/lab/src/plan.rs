@@ -1,9 +1,9 @@
 //! Plans, with the trials that can be carried out here.
 
 pub use ::plan::{
-    Action, Axis, Cell, Condition, Diagnostic, Field, FieldError, Fill, Idle, Length, Limit, Measure, Method, Part,
-    Passes, Phase, Phrases, Plan, PlanText, Point, Precondition, Purge, Repetition, Rounds, Site, Step, StepKind,
-    StepText, Total, Trials, Watched, Work, Yield, catalog, parse_method, profile, render,
+    Action, Axis, Cell, Condition, Diagnostic, Field, FieldError, Fill, Idle, Limit, Measure, Method, MethodPart,
+    Passes, Phase, Phrases, Plan, PlanLength, PlanText, Precondition, Purge, Repetition, Rounds, Site, Step, StepKind,
+    StepText, Total, TrialPoint, Trials, Watched, Work, Yield, catalog, parse_method, profile, render,
 };
 
 /// Reads a plan.
@@ -13,7 +13,7 @@ pub use ::plan::{
 /// # Errors
 /// All mistakes that can be found in one go, in the order of the text. Where the text is not TOML, only
 /// those that keep it from being so.
-pub fn parse(text: &str, length: Length) -> Result<Plan, Vec<Diagnostic>> {
+pub fn parse(text: &str, length: PlanLength) -> Result<Plan, Vec<Diagnostic>> {
     ::plan::parse(text, length, trial::KNOWN)
 }
 
@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn every_step_of_every_plan_does_something_and_tells_its_results_apart() {
         for (name, text) in catalog::builtin() {
-            let plan = parse(text, Length::Full).unwrap();
+            let plan = parse(text, PlanLength::Full).unwrap();
             assert_eq!(plan.name, *name);
             assert_eq!(catalog::find(name).unwrap().text, *text);
             for step in plan.steps {
@@ -35,7 +35,7 @@ mod tests {
                 let distinct: std::collections::HashSet<&String> = keys.iter().collect();
                 assert_eq!(distinct.len(), keys.len(), "{name}: {}", step.name);
                 let written = format!("name = \"p\"\n[[step]]\nname = \"s\"\ndo = \"{}\"", step.action.kind().name());
-                let mistakes = parse(&written, Length::Full).err().unwrap_or_default();
+                let mistakes = parse(&written, PlanLength::Full).err().unwrap_or_default();
                 let is_unknown = mistakes.iter().any(|mistake| mistake.code == "plan::unknown-kind");
                 assert!(!is_unknown, "{name}: {}", step.name);
             }

@@ -8,12 +8,12 @@ use block::{Bytes, Nanos, Op, Seed};
 use engine::{Measurement, Purged, RealError, Record, Target, TargetError, run_real, run_real_together};
 use host::{Eraser, Tools};
 use rustix::io::Errno;
-use trial::Stage;
+use trial::TrialDevice;
 use workload::Workload;
 
 use crate::cost::{Pace, Place};
-use crate::health::{Reading, of_device};
-use crate::subject::{Keep, Live, NOT_PURGED, Repeats, Share, Subject, Task, needs_root};
+use crate::health::{HealthReading, of_device};
+use crate::subject::{Keep, LiveCallback, MeasureTask, NOT_PURGED, Repeats, Share, Subject, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -69,7 +69,7 @@ impl Real {
     }
 
     /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
-    fn repeats(&self, task: &Task, live: &Live) -> Result<Repeats, LabError> {
+    fn repeats(&self, task: &MeasureTask, live: &LiveCallback) -> Result<Repeats, LabError> {
         let mut measured = Vec::new();
         for &repeat in &task.repeats {
             match run_real_together(&self.target, &task.jobs(repeat), live) {
@@ -147,7 +147,7 @@ impl Subject for Real {
         }))
     }
 
-    fn health(&self) -> Reading {
+    fn health(&self) -> HealthReading {
         of_device(&self.environment())
     }
 
@@ -179,13 +179,13 @@ impl Subject for Real {
         needs_root(if self.target.is_device() { "a device" } else { "a file" })
     }
 
-    fn stage(&mut self) -> Result<Stage, LabError> {
+    fn stage(&mut self) -> Result<TrialDevice, LabError> {
         let (path, capacity, stop) = (self.target.node(), self.target.capacity(), self.target.stop());
         self.target.lend()?;
         if self.target.is_device() {
-            return Ok(Stage::device(&path, capacity, stop));
+            return Ok(TrialDevice::device(&path, capacity, stop));
         }
-        let stage = Stage::over_file(&path, capacity, stop)?;
+        let stage = TrialDevice::over_file(&path, capacity, stop)?;
         if host::is_loop_over(stage.path(), self.target.handle()) {
             return Ok(stage);
         }
@@ -202,12 +202,12 @@ impl Subject for Real {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let heard = |progress: engine::Progress| share(done(workload, &progress));
+        let heard = |progress: engine::RealProgress| share(done(workload, &progress));
         let measured = run_real(&self.target, workload, seed, &heard);
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
 
-    fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, live: &LiveCallback) -> Result<(), LabError> {
         for (index, task) in tasks.iter().enumerate() {
             let nothing = task.cells.iter().any(|cell| self.reads_nothing(&cell.workload));
             self.target.record_to(self.record.clone());
@@ -228,7 +228,7 @@ impl Subject for Real {
 }
 
 /// What share of a workload has been done, by whichever of its limits is nearest.
-fn done(workload: &Workload, progress: &engine::Progress) -> f64 {
+fn done(workload: &Workload, progress: &engine::RealProgress) -> f64 {
     let stop = workload.stop;
     let share = |done: u64, of: u64| done as f64 / of.max(1) as f64;
     let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.requests);
@@ -308,7 +308,7 @@ mod tests {
         std::os::unix::fs::symlink(&devices[1], &link).unwrap();
         let said = real.check_purge(PurgeMethod::SecureErase).unwrap_err().to_string();
         assert!(said.contains(&name(0)) && !said.contains(&name(1)), "{said}");
-        let Reading::Missing(said) = real.health() else { panic!("a loop device has no health") };
+        let HealthReading::Missing(said) = real.health() else { panic!("a loop device has no health") };
         assert!(said.contains(&name(0)), "{said}");
         assert_eq!(real.against_erasing(&name(0)), [""; 0]);
         assert_eq!(real.against_erasing(&name(1)), [format!("{} is not the device that was opened", devices[1])]);

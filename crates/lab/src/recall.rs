@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use block::Bytes;
 use drive::preset::Preset;
 use engine::Measurement;
-use store::{Moment, Run, RunId, Store, StoreError};
+use store::{HealthMoment, Run, RunId, Store, StoreError};
 use trial::Trial;
 
 use crate::health::HealthRecord;
-use crate::plan::{Cell, Length, Passes, Plan, Point, Site, parse};
+use crate::plan::{Cell, Passes, Plan, PlanLength, Site, TrialPoint, parse};
 use crate::subject::NOT_PURGED;
 use crate::{DriveRecord, Environment, Finding, LabError, Outcome, PointOutcome, PurgeMethod, Repeat, StepOutcome};
 
@@ -44,7 +44,8 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         let replayed: Vec<_> = points.iter().filter_map(PointOutcome::workload).cloned().collect();
         if let Some(trials) = work.trials() {
             let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
-            let outcome = |point: &Point| PointOutcome::tried(trials.experiment.name(), point, goes_of(&point.key()));
+            let outcome =
+                |point: &TrialPoint| PointOutcome::tried(trials.experiment.name(), point, goes_of(&point.key()));
             points.extend(trials.points.iter().map(outcome));
         }
         for (workload, measured) in step.action.kind_mut().workloads_mut().into_iter().zip(replayed) {
@@ -111,7 +112,8 @@ fn measured_at(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> Po
 /// The drive's health before a run and after. What this version cannot read is as if nobody had looked.
 fn health_of(store: &Store, run: RunId) -> Result<HealthRecord, LabError> {
     let reading = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
-    let [before, after] = [store.health(run, Moment::Before)?, store.health(run, Moment::After)?].map(reading);
+    let [before, after] =
+        [store.health(run, HealthMoment::Before)?, store.health(run, HealthMoment::After)?].map(reading);
     Ok(HealthRecord { before, after })
 }
 
@@ -132,7 +134,7 @@ fn capacity_of(run: &Run) -> Option<Bytes> {
 /// # Errors
 /// If the stored text is not a plan of this version of the program.
 pub fn plan_of(run: &store::Run) -> Result<Plan, LabError> {
-    let length = Length::of(run.quick, run.simulated);
+    let length = PlanLength::of(run.quick, run.simulated);
     let mut plan = parse(&run.plan_text, length).map_err(|mistakes| LabError::Plan {
         run: run.id,
         reason: mistakes.first().map(ToString::to_string).unwrap_or_default(),

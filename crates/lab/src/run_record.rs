@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::Measurement;
-use store::{Moment, NewRun, Run, RunId, State, Store, StoreError, Stored};
+use store::{HealthMoment, NewRun, Run, RunId, RunState, Store, StoreError, StoredMeasurement};
 
-use crate::health::{HealthRecord, Reading};
+use crate::health::{HealthReading, HealthRecord};
 use crate::{Course, LabError, Outcome, recall};
 
 /// A run in the store, from its beginning to its end. Threads may keep what they measure side by side.
@@ -90,13 +90,14 @@ impl<'s> RunRecord<'s> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn keep_health(&self, moment: Moment, reading: Reading) -> Result<(), StoreError> {
+    pub fn keep_health(&self, moment: HealthMoment, reading: HealthReading) -> Result<(), StoreError> {
         let text = serde_json::to_string(&reading).expect("names and numbers always serialise");
         self.store().keep_health(self.id, moment, &text)?;
-        if moment == Moment::Before {
+        if moment == HealthMoment::Before {
             return Ok(());
         }
-        let before = self.store().health(self.id, Moment::Before)?.and_then(|text| serde_json::from_str(&text).ok());
+        let before =
+            self.store().health(self.id, HealthMoment::Before)?.and_then(|text| serde_json::from_str(&text).ok());
         self.doubt(&HealthRecord { before, after: Some(reading) }.findings())
     }
 
@@ -129,7 +130,7 @@ impl<'s> RunRecord<'s> {
     }
 
     /// All that was measured.
-    pub(crate) fn measured(&self) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn measured(&self) -> Result<Vec<StoredMeasurement>, StoreError> {
         self.store().measured(self.id)
     }
 
@@ -174,11 +175,11 @@ impl<'s> RunRecord<'s> {
                 let text = serde_json::to_string(course).expect("numbers always serialise");
                 store.keep_course(self.id, &text)?;
             }
-            store.finish(self.id, State::Complete, None, now_ms())
+            store.finish(self.id, RunState::Complete, None, now_ms())
         };
         // All was measured; that it could not be entered is what went wrong then.
         let Err(reason) = done.and_then(|()| complete().map_err(LabError::from)) else { return Ok(()) };
-        let unrecorded = self.store().finish(self.id, State::Failed, Some(&reason.to_string()), now_ms()).err();
+        let unrecorded = self.store().finish(self.id, RunState::Failed, Some(&reason.to_string()), now_ms()).err();
         Err(Box::new(Broken { reason, unrecorded }))
     }
 
@@ -189,8 +190,8 @@ impl<'s> RunRecord<'s> {
     pub fn killed(&self, cause: &str) -> Result<(), StoreError> {
         let mut store = self.store();
         store.own(self.id)?;
-        if store.run(self.id)?.state == State::Running {
-            store.finish(self.id, State::Failed, Some(cause), now_ms())?;
+        if store.run(self.id)?.state == RunState::Running {
+            store.finish(self.id, RunState::Failed, Some(cause), now_ms())?;
         }
         Ok(())
     }

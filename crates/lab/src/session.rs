@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Clock, Measurement, Progress};
+use engine::{Clock, Measurement, RealProgress};
 use store::{RunId, Store};
 use trial::Trial;
 use workload::Workload;
@@ -33,7 +33,7 @@ pub trait Watch: Sync {
     /// Work that was expected to take this long has been done.
     fn advance(&self, done: Nanos);
     /// A measurement in real time has come so far, since it began.
-    fn live(&self, _: Progress) {}
+    fn live(&self, _: RealProgress) {}
     /// A repeat of a cell was measured and is in the store.
     fn kept(&self, _step: &str, _cell: &str, _measurement: &Measurement) {}
     /// A go of a trial is over and in the store.

@@ -9,13 +9,13 @@ use drive::{Counters, Device, Drive};
 use engine::{
     Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
 };
-use trial::Stage;
+use trial::TrialDevice;
 use workload::{Spare, Workload};
 
 use crate::cost::Place;
 use crate::counted::counted;
-use crate::health::{Reading, of_simulated};
-use crate::subject::{Keep, Live, Repeats, Share, Subject, Task, needs_root};
+use crate::health::{HealthReading, of_simulated};
+use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
 
 /// Who meters a simulated drive.
@@ -94,7 +94,7 @@ impl Simulated {
     }
 
     /// The repeats of a task.
-    fn repeats(&self, task: &Task) -> Result<Repeats, LabError> {
+    fn repeats(&self, task: &MeasureTask) -> Result<Repeats, LabError> {
         let mut measured = Repeats::new();
         for &repeat in &task.repeats {
             measured.push((repeat, self.measure_clone(&task.jobs(repeat))?));
@@ -153,18 +153,23 @@ impl Subject for Simulated {
         Ok(None)
     }
 
-    fn health(&self) -> Reading {
+    fn health(&self) -> HealthReading {
         let (counters, state) = (self.drive.counters(), self.drive.health());
-        Reading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
+        HealthReading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 
     fn check_stage(&self) -> Result<(), LabError> {
         needs_root("a simulated drive")
     }
 
-    fn stage(&mut self) -> Result<Stage, LabError> {
+    fn stage(&mut self) -> Result<TrialDevice, LabError> {
         self.idle(Nanos::ZERO);
-        Ok(Stage::over_drive(self.drive.clone(), &self.preset.name, self.stage.speed, Arc::clone(&self.stage.stop))?)
+        Ok(TrialDevice::over_drive(
+            self.drive.clone(),
+            &self.preset.name,
+            self.stage.speed,
+            Arc::clone(&self.stage.stop),
+        )?)
     }
 
     fn stage_with(&mut self, stop: Arc<AtomicBool>, speed: f64) {
@@ -184,7 +189,7 @@ impl Subject for Simulated {
         Ok(self.metered(measured))
     }
 
-    fn measure(&mut self, tasks: &[Task], keep: &Keep, _: &Live) -> Result<(), LabError> {
+    fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, _: &LiveCallback) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
         // Every processor takes the next task in order, so that the plan is seen to go forward.

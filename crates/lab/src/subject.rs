@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Job, Measurement, Progress, Record};
+use engine::{Job, Measurement, RealProgress, Record};
 use stats::Enough;
-use trial::Stage;
+use trial::TrialDevice;
 use workload::{Spare, Workload};
 
 use crate::cost::Place;
-use crate::health::Reading;
+use crate::health::HealthReading;
 use crate::plan::{Cell, Site};
 use crate::{DriveRecord, LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
-pub struct Task<'a> {
+pub struct MeasureTask<'a> {
     /// The step's place in the plan.
     pub step: usize,
     /// The step's name.
@@ -32,7 +32,7 @@ pub struct Task<'a> {
     pub known: Vec<Vec<f64>>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> MeasureTask<'a> {
     /// What is run in this repeat.
     pub fn jobs(&self, repeat: u32) -> Vec<Job<'a>> {
         let job = |cell: &'a Cell| Job {
@@ -65,7 +65,7 @@ pub type Repeats = Vec<(u32, Vec<Measurement>)>;
 pub type Keep<'a> = dyn Fn(usize, Repeats, Option<&str>) -> Result<(), LabError> + Sync + 'a;
 
 /// Hears how far a measurement in real time has come, a few times a second.
-pub type Live<'a> = dyn Fn(Progress) + Sync + 'a;
+pub type LiveCallback<'a> = dyn Fn(RealProgress) + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
@@ -138,8 +138,8 @@ pub trait Subject: Send {
     fn purge(&mut self) -> Result<Option<String>, LabError>;
 
     /// Looks at its health, without changing anything.
-    fn health(&self) -> Reading {
-        Reading::Missing("this kind of target has no health data".to_owned())
+    fn health(&self) -> HealthReading {
+        HealthReading::Missing("this kind of target has no health data".to_owned())
     }
 
     /// Whether it can be purged by this method, without changing anything.
@@ -180,7 +180,7 @@ pub trait Subject: Send {
     ///
     /// # Errors
     /// If it cannot be.
-    fn stage(&mut self) -> Result<Stage, LabError> {
+    fn stage(&mut self) -> Result<TrialDevice, LabError> {
         Err(LabError::NoStage)
     }
 
@@ -217,7 +217,7 @@ pub trait Subject: Send {
     ///
     /// # Errors
     /// At the first failure; what was handed over before stays valid.
-    fn measure(&mut self, tasks: &[Task], keep: &Keep, live: &Live) -> Result<(), LabError>;
+    fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, live: &LiveCallback) -> Result<(), LabError>;
 
     /// What the cost of a plan on it depends on.
     fn place(&self) -> Place;

@@ -18,6 +18,6 @@ pub use failures::{Failure, Failures, OnError};
 pub use handover::{Handover, Method};
 pub use host::power::Consumption;
 pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
-pub use run::{Counted, Filter, Listed, Run, RunId, State};
+pub use run::{Counted, Filter, Listed, Run, RunId, RunState};
 pub use trial::{Better, Course, Figure, Paper, Trial};
 pub use verified::Verified;

@@ -19,7 +19,7 @@ impl fmt::Display for RunId {
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum RunState {
     /// Under way, or cut off without a word.
     Running,
     /// All of its plan was done.
@@ -28,7 +28,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
+impl RunState {
     /// The word for it in a store.
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ pub struct Run {
     /// Repeats a cell where the command line changed them; none for the plan's own.
     pub repeats: Option<u32>,
     /// How far it came.
-    pub state: State,
+    pub state: RunState,
     /// What ended it, if an error did.
     pub error: Option<String>,
     /// When it began, in milliseconds since 1970-01-01 UTC.
@@ -104,7 +104,7 @@ pub struct Listed {
     pub quick: bool,
     pub target: String,
     pub target_identity: String,
-    pub state: State,
+    pub state: RunState,
     pub started_ms: i64,
     pub finished_ms: Option<i64>,
 }
@@ -120,7 +120,7 @@ pub struct Filter {
     /// The name of its plan.
     pub plan: Option<String>,
     /// How far it has come.
-    pub state: Option<State>,
+    pub state: Option<RunState>,
 }
 
 /// Something that runs share, and how many do.

@@ -12,14 +12,14 @@ use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::fields::Settings;
 use super::jobs::JobDraft;
-use super::parse::Length;
+use super::parse::PlanLength;
 use super::sweep::points;
 use super::{Action, Axis, Cell, Condition, Field, Fill, Limit, Measure, Repetition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
     /// Which of its durations and repeats are wanted.
-    pub(super) length: Length,
+    pub(super) length: PlanLength,
     /// How often a cell is measured.
     pub(super) repeats: Repetition,
     /// The fields of every workload.

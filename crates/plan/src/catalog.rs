@@ -37,7 +37,7 @@ const FILE_MAX: u64 = 1 << 20;
 
 /// A plan's text and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct PlanSource {
     /// The file to name when a mistake is shown.
     pub file_name: String,
     /// What it holds.
@@ -91,12 +91,12 @@ pub fn builtin() -> &'static [(&'static str, &'static str)] {
 ///
 /// # Errors
 /// Says what is missing or wrong, and which plans there are.
-pub fn find(name_or_path: &str) -> Result<Source, CatalogError> {
+pub fn find(name_or_path: &str) -> Result<PlanSource, CatalogError> {
     if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
         return read_file(PathBuf::from(name_or_path));
     }
     match BUILTIN.iter().find(|(name, _)| *name == name_or_path) {
-        Some((name, text)) => Ok(Source { file_name: format!("plans/{name}.toml"), text: (*text).to_owned() }),
+        Some((name, text)) => Ok(PlanSource { file_name: format!("plans/{name}.toml"), text: (*text).to_owned() }),
         None => Err(CatalogError::Unknown { name: name_or_path.to_owned() }),
     }
 }
@@ -106,13 +106,13 @@ fn names() -> Vec<&'static str> {
 }
 
 /// The text of a file that is small enough to have been written by hand.
-pub(crate) fn read_file(path: PathBuf) -> Result<Source, CatalogError> {
+pub(crate) fn read_file(path: PathBuf) -> Result<PlanSource, CatalogError> {
     let read = text(&path, FILE_MAX);
     source(path, read)
 }
 
 /// The same of a file that another names, which must be within.
-pub(crate) fn read_within(path: PathBuf, within: &Within) -> Result<Source, CatalogError> {
+pub(crate) fn read_within(path: PathBuf, within: &Within) -> Result<PlanSource, CatalogError> {
     match within.text(&path, FILE_MAX) {
         Err(WithinError::Text(error)) => source(path, Err(error)),
         Err(error) => Err(CatalogError::Refused { path, error }),
@@ -120,9 +120,9 @@ pub(crate) fn read_within(path: PathBuf, within: &Within) -> Result<Source, Cata
     }
 }
 
-fn source(path: PathBuf, read: Result<String, TextError>) -> Result<Source, CatalogError> {
+fn source(path: PathBuf, read: Result<String, TextError>) -> Result<PlanSource, CatalogError> {
     match read {
-        Ok(text) => Ok(Source { file_name: path.display().to_string(), text }),
+        Ok(text) => Ok(PlanSource { file_name: path.display().to_string(), text }),
         Err(TextError::Long(_)) => Err(CatalogError::NotText { path, found: "more than 1 MiB" }),
         Err(TextError::NotText) => Err(CatalogError::NotText { path, found: "bytes that are not UTF-8" }),
         Err(error) => Err(CatalogError::Unreadable { path, error: error.into() }),
@@ -147,7 +147,7 @@ mod tests {
         std::fs::write(path("own.toml"), "name = \"own\"").unwrap();
         assert_eq!(
             find(&path("own.toml")).unwrap(),
-            Source { file_name: path("own.toml"), text: "name = \"own\"".into() }
+            PlanSource { file_name: path("own.toml"), text: "name = \"own\"".into() }
         );
         std::fs::write(path("bytes"), [0xff, 0xfe]).unwrap();
         std::fs::write(path("large"), vec![b'#'; 1 + (1 << 20)]).unwrap();

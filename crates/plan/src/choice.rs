@@ -17,14 +17,14 @@ pub struct Choice {
     /// What it means, in a line.
     pub about: &'static str,
     /// What it may be.
-    pub kind: Kind,
+    pub kind: ChoiceKind,
     /// What it is where a plan is silent, as a plan would write it.
     pub default: &'static str,
 }
 
 /// What a choice may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ChoiceKind {
     /// One of these words.
     Word(&'static [&'static str]),
     /// Options of a program or settings of a server, which [`Experiment::check`](crate::Experiment::check) holds
@@ -38,7 +38,7 @@ pub enum Kind {
     Time,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ChoiceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(words) => f.write_str(&words.join(", ")),
@@ -102,15 +102,15 @@ impl Choice {
     pub fn check(&self, text: &str) -> Result<(), ChoiceError> {
         let wrong = |help: String| ChoiceError { found: format!("`{text}` is not {}", self.name), help };
         match self.kind {
-            Kind::Text => Ok(()),
-            Kind::Word(words) if words.contains(&text) => Ok(()),
-            Kind::Word(words) => Err(wrong(format!("choose one of {}", words.join(", ")))),
-            Kind::Count(least, most) => match text.parse::<u64>() {
+            ChoiceKind::Text => Ok(()),
+            ChoiceKind::Word(words) if words.contains(&text) => Ok(()),
+            ChoiceKind::Word(words) => Err(wrong(format!("choose one of {}", words.join(", ")))),
+            ChoiceKind::Count(least, most) => match text.parse::<u64>() {
                 Ok(count) if (least..=most).contains(&count) => Ok(()),
                 _ => Err(wrong(format!("give a whole number from {least} to {most}"))),
             },
-            Kind::Bytes => parse_bytes(text).map(drop).map_err(|error| wrong(format!("{error}"))),
-            Kind::Time => parse_duration(text).map(drop).map_err(|error| wrong(format!("{error}"))),
+            ChoiceKind::Bytes => parse_bytes(text).map(drop).map_err(|error| wrong(format!("{error}"))),
+            ChoiceKind::Time => parse_duration(text).map(drop).map_err(|error| wrong(format!("{error}"))),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Choices {
     }
 
     /// Whether it was told, and is not merely the default.
-    pub fn is_told(&self, name: &str) -> bool {
+    pub fn is_set(&self, name: &str) -> bool {
         self.told.contains_key(name)
     }
 

@@ -30,7 +30,7 @@ pub trait Experiment: std::fmt::Debug + Sync {
 
     /// What this machine lacks for it, with what to do about it: a program, a right, a feature of the kernel. None if
     /// it can be done here.
-    fn lacks(&self, choices: &Choices) -> Option<String>;
+    fn unavailable(&self, choices: &Choices) -> Option<String>;
 
     /// About how long one go takes, for the progress bar and `--dry-run`.
     fn cost(&self, choices: &Choices) -> Nanos;

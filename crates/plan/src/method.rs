@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::body::unknown_key;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
-use super::parse::{Form, Length, PlanDraft};
+use super::parse::{Form, PlanDraft, PlanLength};
 use super::value::{Value, wrong_type};
 use super::{Axis, Passes, Phase, Plan, Site};
 use crate::Metric;
@@ -23,7 +23,7 @@ pub struct Method {
     /// What is done, where it departs from the review, and why.
     pub about: String,
     /// What is done on each drive or rig.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MethodPart>,
     /// Figures that are sums of others.
     pub totals: Vec<Total>,
     /// The text it was read from.
@@ -32,7 +32,7 @@ pub struct Method {
 
 /// What is done on one drive or rig, from new, step by step; each step leaves its traces for the next.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct MethodPart {
     /// Its name, unique in the method.
     pub name: String,
     /// What it is done on: `x25-m`, `x25-m?link.rate=150 MB/s`.
@@ -114,7 +114,7 @@ const PART: [&str; 7] = ["name", "title", "about", "target", "for", "workload", 
 
 /// What is read besides the plans' own keys.
 #[derive(Deserialize)]
-struct File {
+struct MethodFile {
     name: String,
     #[serde(default)]
     about: String,
@@ -139,7 +139,7 @@ pub fn parse_method(text: &str) -> Result<Method, Vec<Diagnostic>> {
     let syntax = |span: Option<Range<usize>>, message: &str| {
         Diagnostic::new("method::syntax", span.unwrap_or(text.len()..text.len()), message).label("here")
     };
-    let file: File = toml::from_str(text).map_err(|error| vec![syntax(error.span(), error.message())])?;
+    let file: MethodFile = toml::from_str(text).map_err(|error| vec![syntax(error.span(), error.message())])?;
     let document = DeTable::parse(text).map_err(|error| vec![syntax(error.span(), error.message())])?;
     let mut mistakes = Mistakes::default();
     for key in document.get_ref().keys().filter(|key| !METHOD.contains(&key.get_ref().as_ref())) {
@@ -166,7 +166,7 @@ pub fn parse_method(text: &str) -> Result<Method, Vec<Diagnostic>> {
 }
 
 /// That no two parts have one name, and no two cells give one figure.
-fn check_once(parts: &[(Part, Range<usize>)], mistakes: &mut Mistakes) {
+fn check_once(parts: &[(MethodPart, Range<usize>)], mistakes: &mut Mistakes) {
     let mut names: HashMap<&str, Range<usize>> = HashMap::new();
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for (part, place) in parts {
@@ -196,11 +196,11 @@ impl PartFile {
         place: Range<usize>,
         text: &str,
         mistakes: &mut Mistakes,
-    ) -> Vec<(Part, Range<usize>)> {
+    ) -> Vec<(MethodPart, Range<usize>)> {
         let before = mistakes.count();
         let form = Form { keys: &PART, what: "a part", place: place.clone(), yields: true, experiments: &[] };
         let draft = PlanDraft::read(steps, &form, mistakes);
-        let plan = draft.plan(text, Length::Full, mistakes);
+        let plan = draft.plan(text, PlanLength::Full, mistakes);
         for step in &plan.steps {
             let work = step.work(&Site::ANY);
             if let Passes::Sampled(measure) = work.passes {
@@ -249,7 +249,7 @@ impl PartFile {
             }
             let suffix: String = words.iter().map(|word| format!("/{}", word.1)).collect();
             let name = format!("{}{suffix}", plan.name);
-            made.push((Part { name, target, plan: plan.clone(), yields }, place.clone()));
+            made.push((MethodPart { name, target, plan: plan.clone(), yields }, place.clone()));
         }
         made
     }
@@ -396,7 +396,7 @@ mod tests {
     fn an_ordinary_plan_yields_no_published_figures() {
         let text = method("target = \"x\"", "yields.iops = \"r/{bs}\"");
         let plan = text.replace("[[part]]\nname = \"p\"\ntarget = \"x\"\n", "").replace("part.step", "step");
-        let mistakes = crate::parse(&plan, Length::Full, &[]).unwrap_err();
+        let mistakes = crate::parse(&plan, PlanLength::Full, &[]).unwrap_err();
         assert!(mistakes[0].message.contains("`yields`"), "{mistakes:?}");
     }
 }

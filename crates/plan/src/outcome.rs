@@ -12,7 +12,7 @@ use workload::Workload;
 use crate::Choices;
 use crate::DriveRecord;
 use crate::Metric;
-use crate::{Axis, Plan, Point};
+use crate::{Axis, Plan, TrialPoint};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl PointOutcome {
     }
 
     /// A point at which this kind of trial was made, with what came of it.
-    pub fn tried(experiment: &'static str, point: &Point, repeats: Vec<Trial>) -> Self {
+    pub fn tried(experiment: &'static str, point: &TrialPoint, repeats: Vec<Trial>) -> Self {
         Self {
             point: point.values.iter().map(|(choice, value)| (Axis::Choice(choice), value.clone())).collect(),
             asked: Asked::Trial { experiment, choices: point.choices.clone() },

@@ -16,7 +16,7 @@ use super::{Experiments, Field, Plan, Repetition};
 
 /// Which of a plan's durations and repeats to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub enum PlanLength {
     /// Those of the plan.
     Full,
     /// Those that its `quick` tables put in their place.
@@ -27,7 +27,7 @@ pub enum Length {
     QuickSimulated,
 }
 
-impl Length {
+impl PlanLength {
     /// That of a run under `--quick` or not, on a simulated drive or a real one.
     pub const fn of(quick: bool, simulated: bool) -> Self {
         match (quick, simulated) {
@@ -65,7 +65,7 @@ const REPEATS_DEFAULT: u32 = 5;
 /// # Errors
 /// All mistakes that can be found in one go, in the order of the text. Where the text is not TOML, only
 /// those that keep it from being so.
-pub fn parse(text: &str, length: Length, experiments: Experiments) -> Result<Plan, Vec<Diagnostic>> {
+pub fn parse(text: &str, length: PlanLength, experiments: Experiments) -> Result<Plan, Vec<Diagnostic>> {
     let (document, errors) = DeTable::parse_recoverable(text);
     let mut mistakes = Mistakes::default();
     for error in errors {
@@ -77,11 +77,11 @@ pub fn parse(text: &str, length: Length, experiments: Experiments) -> Result<Pla
     }
     let form = Form { keys: &PLAN, what: "a plan", place: 0..0, yields: false, experiments };
     let draft = PlanDraft::read(document.get_ref(), &form, &mut mistakes);
-    let full = draft.plan(text, Length::Full, &mut mistakes);
-    for other in [Length::Quick, Length::Simulated] {
+    let full = draft.plan(text, PlanLength::Full, &mut mistakes);
+    for other in [PlanLength::Quick, PlanLength::Simulated] {
         draft.plan(text, other, &mut mistakes);
     }
-    let plan = if length == Length::Full { full } else { draft.plan(text, length, &mut mistakes) };
+    let plan = if length == PlanLength::Full { full } else { draft.plan(text, length, &mut mistakes) };
     if mistakes.count() == 0 { Ok(plan) } else { Err(mistakes.into_sorted()) }
 }
 
@@ -146,7 +146,7 @@ impl PlanDraft {
     }
 
     /// The plan at this length; of use only if there were no mistakes.
-    pub(super) fn plan(&self, text: &str, length: Length, mistakes: &mut Mistakes) -> Plan {
+    pub(super) fn plan(&self, text: &str, length: PlanLength, mistakes: &mut Mistakes) -> Plan {
         let quick = self.quick.repeats.filter(|_| length.is_quick());
         let simulated = self.simulated.repeats.filter(|_| length.is_simulated());
         let repeats = quick.or(simulated).unwrap_or(self.repeats);

@@ -107,12 +107,12 @@ impl Precondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Length, parse};
+    use crate::{PlanLength, parse};
 
     fn step(keys: &str) -> Precondition {
         let text =
             format!("name = \"p\"\n[workload]\nrw = \"read\"\nruntime = \"1s\"\n[[step]]\nname = \"age\"\n{keys}");
-        match parse(&text, Length::Full, &[]).unwrap().steps.remove(0).action {
+        match parse(&text, PlanLength::Full, &[]).unwrap().steps.remove(0).action {
             Action::Precondition(found) => found,
             other => panic!("{other:?}"),
         }

@@ -215,13 +215,14 @@ pub(super) fn by(value: &Value) -> Result<Metric, Diagnostic> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Length, parse};
+    use crate::{PlanLength, parse};
 
     #[test]
     fn rounds_of_an_empty_sweep_are_a_mistake() {
         for more in ["steady = false\npre-writes = \"1s\"", "steady = true"] {
             let step = "name = \"s\"\ndo = \"rounds\"\nruntime = 1\nsweep.bs = []";
-            let mistakes = parse(&format!("name = \"p\"\n[[step]]\n{step}\n{more}\n"), Length::Full, &[]).unwrap_err();
+            let mistakes =
+                parse(&format!("name = \"p\"\n[[step]]\n{step}\n{more}\n"), PlanLength::Full, &[]).unwrap_err();
             assert_eq!(mistakes[0].code, "plan::empty-sweep", "{mistakes:?}");
         }
     }

@@ -98,7 +98,7 @@ fn commented(lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Length, parse};
+    use crate::{PlanLength, parse};
 
     #[test]
     fn a_plan_is_written_as_a_reviewer_would_and_reads_back() {
@@ -123,6 +123,6 @@ mod tests {
              [[step.job]]\nname = \"one\"\nrw = \"read\"\n\n\
              # Writes beside.\n[[step.job]]\nname = \"two\"\nrw = \"write\"\n"
         );
-        assert_eq!(parse(&text, Length::Full, &[]).unwrap().steps.len(), 3);
+        assert_eq!(parse(&text, PlanLength::Full, &[]).unwrap().steps.len(), 3);
     }
 }

@@ -20,7 +20,7 @@ pub struct Trials {
     /// The kind.
     pub experiment: &'static dyn Experiment,
     /// What is told at each point, in the order of the sweep: the last axis varies fastest.
-    pub points: Vec<Point>,
+    pub points: Vec<TrialPoint>,
     /// What is swept, in order; empty where there is one point.
     pub axes: Vec<&'static Choice>,
     /// How often each point is tried.
@@ -43,7 +43,7 @@ impl Trials {
     pub fn summary(&self) -> String {
         let Some(first) = self.points.first() else { return self.experiment.name().to_owned() };
         let is_fixed = |choice: &Choice| self.axes.iter().all(|axis| axis.name != choice.name);
-        let told = first.choices.all().filter(|(choice, _)| is_fixed(choice) && first.choices.is_told(choice.name));
+        let told = first.choices.all().filter(|(choice, _)| is_fixed(choice) && first.choices.is_set(choice.name));
         let words = told.map(|(choice, text)| format!("{}={text}", choice.name));
         std::iter::once(self.experiment.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ")
     }
@@ -93,14 +93,14 @@ impl PartialEq for Trials {
 
 /// One point of a sweep of trials.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct TrialPoint {
     /// What is swept, with its values as written in the plan.
     pub values: Vec<(&'static Choice, String)>,
     /// All that is told.
     pub choices: Choices,
 }
 
-impl Point {
+impl TrialPoint {
     /// The point's name in the store: `fs=ext4 threads=8`, empty where nothing is swept.
     pub fn key(&self) -> String {
         self.values.iter().map(|(choice, value)| format!("{}={value}", choice.name)).collect::<Vec<_>>().join(" ")
@@ -108,13 +108,13 @@ impl Point {
 }
 
 /// A value as it was written, with its place.
-type Told = (String, Range<usize>);
+type GivenValue = (String, Range<usize>);
 
 /// What is told at one length of the plan.
 #[derive(Clone, Debug, Default)]
-struct Part {
-    told: Vec<(&'static Choice, Told)>,
-    sweep: Vec<(&'static Choice, Vec<Told>)>,
+struct TrialPart {
+    told: Vec<(&'static Choice, GivenValue)>,
+    sweep: Vec<(&'static Choice, Vec<GivenValue>)>,
     repeats: Option<Repetition>,
 }
 
@@ -122,24 +122,24 @@ struct Part {
 #[derive(Clone, Debug)]
 pub(super) struct TrialDraft {
     experiment: &'static dyn Experiment,
-    own: Part,
-    quick: Part,
-    simulated: Part,
+    own: TrialPart,
+    quick: TrialPart,
+    simulated: TrialPart,
 }
 
 impl TrialDraft {
     /// Reads a step of this kind.
     pub(super) fn read(step: &DeTable, experiment: &'static dyn Experiment, mistakes: &mut Mistakes) -> Self {
-        let own = Part::read(step, experiment, mistakes);
+        let own = TrialPart::read(step, experiment, mistakes);
         let mut shorter = |name: &str| {
             let overlay = step.get(name).and_then(|value| table(value, mistakes));
             let known = [&["sweep", "repeats"][..], &names(experiment)].concat();
-            let Some(overlay) = overlay else { return Part::default() };
+            let Some(overlay) = overlay else { return TrialPart::default() };
             for key in overlay.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
                 let place = format!("`{name}` of a `{}` step", experiment.name());
                 mistakes.push(unknown_key(key.get_ref(), key.span(), &known, &place));
             }
-            let part = Part::read(overlay, experiment, mistakes);
+            let part = TrialPart::read(overlay, experiment, mistakes);
             own.check_shorter(&part, mistakes);
             part
         };
@@ -158,7 +158,7 @@ impl TrialDraft {
         let simulated = frame.length.is_simulated().then_some(simulated);
         let quick = frame.length.is_quick().then_some(quick);
         // The nearest word wins: the later part.
-        let parts: Vec<&Part> = [Some(own), simulated, quick].into_iter().flatten().collect();
+        let parts: Vec<&TrialPart> = [Some(own), simulated, quick].into_iter().flatten().collect();
         let points = self.points(&parts);
         let wrong = points.iter().find_map(|point| Some((point, experiment.check(&point.choices).err()?)));
         if let Some((point, error)) = wrong {
@@ -182,12 +182,12 @@ impl TrialDraft {
 
 impl TrialDraft {
     /// The points of the sweep where these parts count, the later ones more.
-    fn points(&self, parts: &[&Part]) -> Vec<Point> {
+    fn points(&self, parts: &[&TrialPart]) -> Vec<TrialPoint> {
         let mut fixed = Choices::of(self.experiment.choices());
         for (choice, (text, _)) in parts.iter().flat_map(|part| &part.told) {
             fixed.tell(choice.name, text).expect("it was checked when it was read");
         }
-        let mut points = vec![Point { values: Vec::new(), choices: fixed }];
+        let mut points = vec![TrialPoint { values: Vec::new(), choices: fixed }];
         for (choice, values) in &self.own.sweep {
             let shorter = parts.iter().rev().find_map(|part| part.sweep.iter().find(|(other, _)| other == choice));
             let values = shorter.map_or(values, |(_, values)| values);
@@ -210,7 +210,7 @@ impl TrialDraft {
     }
 
     /// That a point makes no sense, or tells a program what a plan may not: at the word, where it is one.
-    fn mistake(&self, point: &Point, error: ChoicesError, parts: &[&Part], draft: &Draft) -> Diagnostic {
+    fn mistake(&self, point: &TrialPoint, error: ChoicesError, parts: &[&TrialPart], draft: &Draft) -> Diagnostic {
         let ChoicesError::Text { choice, refused } = error else {
             return Diagnostic::new("plan::trial", draft.place.clone(), error.to_string()).label("in this step");
         };
@@ -229,7 +229,7 @@ impl TrialDraft {
     }
 }
 
-impl Point {
+impl TrialPoint {
     /// The same point with one more value.
     fn with(&self, choice: &'static Choice, text: &str) -> Self {
         let mut point = self.clone();
@@ -239,7 +239,7 @@ impl Point {
     }
 }
 
-impl Part {
+impl TrialPart {
     fn read(table_: &DeTable, experiment: &'static dyn Experiment, mistakes: &mut Mistakes) -> Self {
         let mut part = Self::default();
         for (key, _, value) in entries(table_) {
@@ -300,7 +300,7 @@ fn names(experiment: &dyn Experiment) -> Vec<&'static str> {
 }
 
 /// The value of a choice.
-fn told(choice: &Choice, value: &Value) -> Result<Told, Diagnostic> {
+fn told(choice: &Choice, value: &Value) -> Result<GivenValue, Diagnostic> {
     let text = match value.get_ref() {
         DeValue::Boolean(truth) => truth.to_string(),
         _ => quantity(value)?,
@@ -311,7 +311,7 @@ fn told(choice: &Choice, value: &Value) -> Result<Told, Diagnostic> {
 }
 
 /// The values that are swept of a choice.
-fn values(choice: &Choice, list: &Value, mistakes: &mut Mistakes) -> Vec<Told> {
+fn values(choice: &Choice, list: &Value, mistakes: &mut Mistakes) -> Vec<GivenValue> {
     let DeValue::Array(array) = list.get_ref() else {
         mistakes.push(wrong_type(list, "a list of values"));
         return Vec::new();
@@ -319,7 +319,7 @@ fn values(choice: &Choice, list: &Value, mistakes: &mut Mistakes) -> Vec<Told> {
     if array.is_empty() {
         mistakes.push(Diagnostic::new("plan::empty-sweep", list.span(), "a sweep over no values"));
     }
-    let mut values: Vec<Told> = Vec::new();
+    let mut values: Vec<GivenValue> = Vec::new();
     for value in array.iter() {
         let Some((text, span)) = mistakes.keep(told(choice, value)) else { continue };
         match values.iter().find(|(earlier, _)| *earlier == text) {

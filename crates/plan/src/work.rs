@@ -6,7 +6,7 @@ use block::{Bytes, Nanos};
 use host::PurgeMethod;
 use workload::{Spare, Workload};
 
-use super::{Cell, Condition, Measure, Point, Repetition, Rounds, Trials};
+use super::{Cell, Condition, Measure, Repetition, Rounds, TrialPoint, Trials};
 use crate::wears;
 
 /// A target, as far as what a step does there depends on it.
@@ -50,7 +50,7 @@ pub enum Phase<'s> {
         keeps: bool,
     },
     /// Carry out a trial above it at this point.
-    Trial(&'s Trials, &'s Point),
+    Trial(&'s Trials, &'s TrialPoint),
 }
 
 impl Phase<'_> {

@@ -2,7 +2,7 @@
 
 use plan::PointOutcome;
 use plan::{Axis, Field};
-use plan::{Choice, Kind};
+use plan::{Choice, ChoiceKind};
 use workload::{Unit, Workload};
 
 use crate::number::three;
@@ -34,7 +34,7 @@ pub(crate) fn words(axis: &Axis, point: &PointOutcome) -> String {
             let name = path.strip_prefix("drive.").or_else(|| path.strip_prefix("rig.")).unwrap_or(path);
             format!("{name} {}", written(axis, point))
         }
-        (Axis::Choice(choice), _) if matches!(choice.kind, Kind::Count(..)) => {
+        (Axis::Choice(choice), _) if matches!(choice.kind, ChoiceKind::Count(..)) => {
             format!("{} {}", choice.title.to_lowercase(), written(axis, point))
         }
         _ => label(axis, point),
@@ -44,8 +44,8 @@ pub(crate) fn words(axis: &Axis, point: &PointOutcome) -> String {
 /// The title of `axis` with the unit of its [`value`]s, as a column of data is headed: `Block size (B)`.
 pub(crate) fn head(axis: &Axis) -> String {
     let unit = match (axis, axis.field().map(Field::unit)) {
-        (_, Some(Unit::Bytes)) | (Axis::Choice(Choice { kind: Kind::Bytes, .. }), _) => " (B)",
-        (_, Some(Unit::Seconds)) | (Axis::Choice(Choice { kind: Kind::Time, .. }), _) => " (s)",
+        (_, Some(Unit::Bytes)) | (Axis::Choice(Choice { kind: ChoiceKind::Bytes, .. }), _) => " (B)",
+        (_, Some(Unit::Seconds)) | (Axis::Choice(Choice { kind: ChoiceKind::Time, .. }), _) => " (s)",
         _ => "",
     };
     format!("{}{unit}", axis.title())
@@ -69,10 +69,10 @@ fn amount(text: &str) -> Option<f64> {
 /// What a trial is told as a number; none where it is a word.
 fn chosen(choice: &Choice, text: &str) -> Option<f64> {
     match choice.kind {
-        Kind::Count(..) => text.parse().ok(),
-        Kind::Bytes => block::parse_bytes(text).ok().map(|bytes| bytes.get() as f64),
-        Kind::Time => block::parse_duration(text).ok().map(|time| time.as_secs_f64()),
-        Kind::Word(_) | Kind::Text => None,
+        ChoiceKind::Count(..) => text.parse().ok(),
+        ChoiceKind::Bytes => block::parse_bytes(text).ok().map(|bytes| bytes.get() as f64),
+        ChoiceKind::Time => block::parse_duration(text).ok().map(|time| time.as_secs_f64()),
+        ChoiceKind::Word(_) | ChoiceKind::Text => None,
     }
 }
 

@@ -7,7 +7,7 @@ use stats::{Interval, PRECISION};
 
 /// How a figure changed from one state to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct FigureChange {
     metric: Metric,
     /// After divided by before.
     ratio: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Change {
     relative: Option<f64>,
 }
 
-impl Change {
+impl FigureChange {
     /// From `before` to `after`; none where either is zero.
     ///
     /// The half-widths, as shares, add in quadrature: to first order the interval of a quotient of
@@ -50,7 +50,7 @@ impl Change {
 }
 
 /// `7.49 × slower`, `1.02 × longer`, `no clear change`.
-impl fmt::Display for Change {
+impl fmt::Display for FigureChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_clear() {
             write!(f, "{} × {}", crate::number::three(self.factor()), self.word())
@@ -70,20 +70,20 @@ mod tests {
 
     #[test]
     fn a_change_says_its_direction_for_the_user() {
-        let fall = Change::between(Metric::Iops, &figure(17_900.0, 90.0), &figure(2_390.0, 12.0)).unwrap();
+        let fall = FigureChange::between(Metric::Iops, &figure(17_900.0, 90.0), &figure(2_390.0, 12.0)).unwrap();
         assert_eq!(fall.to_string(), "7.49 × slower");
         assert!(fall.is_worse());
-        let rise = Change::between(Metric::Latency99, &figure(100.0, 1.0), &figure(250.0, 1.0)).unwrap();
+        let rise = FigureChange::between(Metric::Latency99, &figure(100.0, 1.0), &figure(250.0, 1.0)).unwrap();
         assert_eq!(rise.to_string(), "2.50 × longer");
         assert!(rise.is_worse());
     }
 
     #[test]
     fn what_may_be_chance_is_no_change() {
-        let change = Change::between(Metric::Iops, &figure(100.0, 4.0), &figure(104.0, 4.0)).unwrap();
+        let change = FigureChange::between(Metric::Iops, &figure(100.0, 4.0), &figure(104.0, 4.0)).unwrap();
         assert_eq!(change.to_string(), "no clear change");
         let single = Interval { mean: 101.0, half_width: None, repeats: 1 };
-        assert!(!Change::between(Metric::Iops, &figure(100.0, 0.1), &single).unwrap().is_clear());
-        assert_eq!(Change::between(Metric::Iops, &figure(0.0, 0.0), &single), None);
+        assert!(!FigureChange::between(Metric::Iops, &figure(100.0, 0.1), &single).unwrap().is_clear());
+        assert_eq!(FigureChange::between(Metric::Iops, &figure(0.0, 0.0), &single), None);
     }
 }

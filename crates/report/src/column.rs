@@ -4,9 +4,9 @@ use measurement::Better;
 use plan::Metric;
 use stats::Interval;
 
-use crate::figure::{Figure, Reading, scaled};
+use crate::figure::{CellFigure, CellFigures, scaled};
 use crate::number::{latency, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 
 /// One figure of a step.
 #[derive(Clone, Debug)]
@@ -21,9 +21,9 @@ pub(crate) struct Column {
 }
 
 /// The figures that any point of a step gives, in the order of tables.
-pub(crate) fn columns(part: &Part) -> Vec<Column> {
+pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
     let mut given: Vec<(&measurement::Figure, f64)> = Vec::new();
-    for (figure, most) in part.readings.iter().flat_map(Reading::given) {
+    for (figure, most) in part.readings.iter().flat_map(CellFigures::given) {
         match given.iter_mut().find(|(known, _)| known.name == figure.name) {
             Some((_, known)) => *known = most.max(*known),
             None => given.push((figure, most)),
@@ -62,17 +62,17 @@ impl Column {
     }
 
     /// The figure at a point, in the unit of the column.
-    pub(crate) fn figure(&self, reading: &Reading) -> Figure {
+    pub(crate) fn figure(&self, reading: &CellFigures) -> CellFigure {
         reading.named(&self.name).scaled(self.scale)
     }
 
     /// The same where there is one.
-    pub(crate) fn interval(&self, reading: &Reading) -> Option<Interval> {
+    pub(crate) fn interval(&self, reading: &CellFigures) -> Option<Interval> {
         self.figure(reading).interval().copied()
     }
 
     /// What single repeats gave, in the unit of the column.
-    pub(crate) fn samples(&self, reading: &Reading) -> Vec<f64> {
+    pub(crate) fn samples(&self, reading: &CellFigures) -> Vec<f64> {
         reading.samples(&self.name).iter().map(|sample| sample * self.scale).collect()
     }
 

@@ -4,7 +4,7 @@ use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::Clock;
-use measurement::{Run, State as RunState};
+use measurement::{Run, RunState};
 use plan::Action;
 use plan::{Finding, Outcome};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use workload::Workload;
 
 use crate::health;
 use crate::number::bound;
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::prose;
 use crate::quoting::quoting;
 use crate::setup;
@@ -45,7 +45,7 @@ fn is_simulated(run: &Run) -> bool {
 }
 
 /// Everything after the steps.
-pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
+pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
         section #findings { h2 { "Findings" } (findings(outcome, parts)) }
         section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
@@ -65,7 +65,7 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[Part]) -> Markup {
     }
 }
 
-fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
+fn findings(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
         @if outcome.findings.is_empty() {
             p { "No findings: nothing casts doubt on the measurements." }
@@ -78,7 +78,7 @@ fn findings(outcome: &Outcome, parts: &[Part]) -> Markup {
 }
 
 /// The step that a finding is about, as a link.
-fn subject(outcome: &Outcome, parts: &[Part], finding: &Finding) -> Markup {
+fn subject(outcome: &Outcome, parts: &[MeasuredStep], finding: &Finding) -> Markup {
     let Some(name) = &finding.step else { return html! {} };
     let title =
         outcome.plan.steps.iter().find(|step| step.name == *name).map_or(name.as_str(), |step| step.title.as_str());
@@ -97,7 +97,7 @@ fn subject(outcome: &Outcome, parts: &[Part], finding: &Finding) -> Markup {
     }
 }
 
-fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
+fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     let run = &outcome.run;
     html! {
         dl {
@@ -137,7 +137,7 @@ fn conditions(outcome: &Outcome, parts: &[Part]) -> Markup {
     }
 }
 
-fn clock(parts: &[Part]) -> Option<&'static str> {
+fn clock(parts: &[MeasuredStep]) -> Option<&'static str> {
     let measurement =
         parts.iter().flat_map(|part| &part.readings).find_map(|reading| reading.point.measurements().next())?;
     Some(match measurement.clock {

@@ -6,9 +6,9 @@ use measurement::Measurement;
 use plan::{Group, Metric, Outcome};
 use stats::Interval;
 
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{kept, spread, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
 
 /// A summary for a terminal has so many rows of energy at most.
@@ -34,7 +34,7 @@ pub(crate) fn sentence(measurement: &Measurement) -> Option<String> {
 }
 
 /// The energy of a step's cells, a row each; nothing where none is known.
-pub(crate) fn table(part: &Part) -> Markup {
+pub(crate) fn table(part: &MeasuredStep) -> Markup {
     if !part.readings.iter().any(|reading| reading.point.figure(Metric::Energy).is_some()) {
         return html! {};
     }
@@ -82,13 +82,13 @@ fn cell(interval: Option<&Interval>) -> Markup {
 }
 
 /// Idle power over the repeats, in watts.
-fn at_rest(reading: &Reading) -> Option<Interval> {
+fn at_rest(reading: &CellFigures) -> Option<Interval> {
     let rests = reading.point.measurements().filter_map(|repeat| repeat.energy.as_ref()?.idle_watts);
     Interval::of(&rests.collect::<Vec<_>>())
 }
 
 /// Who metered a step, each once.
-fn meters<'p>(part: &'p Part) -> Vec<&'p str> {
+fn meters<'p>(part: &'p MeasuredStep) -> Vec<&'p str> {
     let measured = part.readings.iter().flat_map(|reading| reading.point.measurements());
     let mut meters: Vec<&str> = measured.filter_map(|one| Some(one.energy.as_ref()?.meter.as_str())).collect();
     meters.dedup();
@@ -107,12 +107,12 @@ pub(crate) fn is_asked(outcome: &Outcome) -> bool {
 }
 
 /// The energy of all cells, into a table of a terminal; how many cells it has no room for.
-pub(crate) fn rows(parts: &[Part], table: &mut Table) -> usize {
+pub(crate) fn rows(parts: &[MeasuredStep], table: &mut Table) -> usize {
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let heads = ["Idle, W", "Power, W", "Above idle, J", "J/GiB", "J/1,000"].map(|head| right(head.to_owned()));
     table.set_header([Cell::new("Power and energy")].into_iter().chain(heads));
-    let known = |reading: &&Reading| reading.point.figure(Metric::Energy).is_some();
-    let all: Vec<(&Part, &Reading)> =
+    let known = |reading: &&CellFigures| reading.point.figure(Metric::Energy).is_some();
+    let all: Vec<(&MeasuredStep, &CellFigures)> =
         parts.iter().flat_map(|part| part.readings.iter().filter(known).map(move |reading| (part, reading))).collect();
     for (part, reading) in all.iter().take(ROWS_MAX) {
         let name = match cell_name(part, reading) {

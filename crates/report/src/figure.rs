@@ -1,6 +1,6 @@
 //! One figure of a point, or why there is none.
 
-use drive::rig::Limit;
+use drive::rig::Bottleneck;
 use measurement::Measurement;
 use plan::{Metric, PointOutcome};
 use stats::Interval;
@@ -8,7 +8,7 @@ use workload::Workload;
 
 /// A figure of a point over its repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Figure {
+pub(crate) enum CellFigure {
     /// The mean with its interval.
     Measured(Interval),
     /// A percentile that needs more requests than a repeat made.
@@ -19,7 +19,7 @@ pub(crate) enum Figure {
     NotMeasured,
 }
 
-impl Figure {
+impl CellFigure {
     /// The interval, where there is one.
     pub(crate) fn interval(&self) -> Option<&Interval> {
         if let Self::Measured(interval) = self { Some(interval) } else { None }
@@ -47,12 +47,12 @@ pub(crate) fn scaled(interval: &Interval, scale: f64) -> Interval {
 
 /// A point with all its figures worked out once.
 #[derive(Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct CellFigures<'a> {
     /// The point.
     pub(crate) point: &'a PointOutcome,
     cell: Option<Cell<'a>>,
     /// Each figure that any repeat gives, in the order of tables, with what each repeat gave.
-    figures: Vec<(measurement::Figure, Figure, Vec<f64>)>,
+    figures: Vec<(measurement::Figure, CellFigure, Vec<f64>)>,
 }
 
 /// What a point has that was measured request by request.
@@ -72,7 +72,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> CellFigures<'a> {
     /// Works out the figures of `point`.
     pub(crate) fn of(point: &'a PointOutcome) -> Self {
         let cell = point.workload().map(|workload| Cell {
@@ -80,12 +80,12 @@ impl<'a> Reading<'a> {
             repeats: point.measurements().collect(),
             rounds: point.rounds().collect(),
         });
-        let mut figures: Vec<(measurement::Figure, Figure, Vec<f64>)> = Vec::new();
+        let mut figures: Vec<(measurement::Figure, CellFigure, Vec<f64>)> = Vec::new();
         for given in point.repeats.iter().flat_map(plan::Repeat::figures) {
             let value = given.value;
             match figures.iter_mut().find(|(known, ..)| known.name == given.name) {
                 Some((_, _, samples)) => samples.push(value),
-                None => figures.push((given, Figure::NotGiven, vec![value])),
+                None => figures.push((given, CellFigure::NotGiven, vec![value])),
             }
         }
         for (given, figure, samples) in &mut figures {
@@ -105,14 +105,14 @@ impl<'a> Reading<'a> {
     }
 
     /// A figure over the repeats.
-    pub(crate) fn figure(&self, metric: Metric) -> Figure {
+    pub(crate) fn figure(&self, metric: Metric) -> CellFigure {
         self.named(metric.title())
     }
 
     /// The figure of this name over the repeats.
-    pub(crate) fn named(&self, name: &str) -> Figure {
+    pub(crate) fn named(&self, name: &str) -> CellFigure {
         let found = self.figures.iter().find(|(known, ..)| known.name == name).map(|(_, figure, _)| *figure);
-        found.unwrap_or(if self.is_measured() { Figure::NotGiven } else { Figure::NotMeasured })
+        found.unwrap_or(if self.is_measured() { CellFigure::NotGiven } else { CellFigure::NotMeasured })
     }
 
     /// A figure of each repeat.
@@ -127,7 +127,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What held the rig up, by the last repeat; none where there is no rig.
-    pub(crate) fn limit(&self) -> Option<Limit> {
+    pub(crate) fn limit(&self) -> Option<Bottleneck> {
         let last = self.point.measurements().next_back()?;
         last.drive?.limit(last.elapsed)
     }
@@ -144,12 +144,12 @@ impl<'a> Reading<'a> {
 }
 
 /// The figure of this name over the repeats that gave `samples`.
-fn over_repeats(point: &PointOutcome, name: &str, samples: &[f64]) -> Figure {
+fn over_repeats(point: &PointOutcome, name: &str, samples: &[f64]) -> CellFigure {
     let needed = point.workload().and(Metric::titled(name)).map_or(0, Metric::requests_needed);
     let least = point.measurements().map(Measurement::requests).filter(|&requests| requests > 0).min();
     match Interval::of(samples) {
-        None => Figure::NotGiven,
-        Some(_) if least.is_some_and(|requests| requests < needed) => Figure::TooFew,
-        Some(interval) => Figure::Measured(interval),
+        None => CellFigure::NotGiven,
+        Some(_) if least.is_some_and(|requests| requests < needed) => CellFigure::TooFew,
+        Some(interval) => CellFigure::Measured(interval),
     }
 }

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use host::health::{HealthRecord, HealthRow, Reading, rows};
+use host::health::{HealthReading, HealthRecord, HealthRow, rows};
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -77,19 +77,19 @@ fn words(record: &HealthRecord) -> Vec<String> {
     let mut words = Vec::new();
     match (&record.before, &record.after) {
         (None, None) => words.push("The drive's health was not read.".to_owned()),
-        (Some(Reading::Missing(why)), Some(Reading::Missing(other))) if why == other => {
+        (Some(HealthReading::Missing(why)), Some(HealthReading::Missing(other))) if why == other => {
             words.push(format!("Unknown: {why}."));
         }
-        (None, Some(Reading::Missing(why))) => words.push(format!("Unknown: {why}.")),
+        (None, Some(HealthReading::Missing(why))) => words.push(format!("Unknown: {why}.")),
         (before, after) => {
             for (moment, reading) in [("Before", before), ("After", after)] {
                 match reading {
-                    Some(Reading::Missing(why)) => words.push(format!("{moment} the run: unknown: {why}.")),
+                    Some(HealthReading::Missing(why)) => words.push(format!("{moment} the run: unknown: {why}.")),
                     None if moment == "After" => words.push("The run has not ended.".to_owned()),
                     _ => {}
                 }
             }
-            let [before, after] = [before, after].map(|reading| reading.as_ref().and_then(Reading::health));
+            let [before, after] = [before, after].map(|reading| reading.as_ref().and_then(HealthReading::health));
             words.extend(after.or(before).map(|health| format!("By {}.", health.source)));
         }
     }

@@ -6,17 +6,17 @@ use plan::Rounds;
 use stats::Interval;
 use workload::{Pattern, Workload};
 
-use crate::change::Change;
-use crate::figure::{Figure, Reading};
-use crate::part::Part;
-use crate::state::State;
+use crate::change::FigureChange;
+use crate::figure::{CellFigure, CellFigures};
+use crate::part::MeasuredStep;
+use crate::state::DriveState;
 use crate::timeline::Timeline;
 
 /// What a plain workload asks for, however long: what must agree for two figures to be compared.
 ///
 /// Access specifications are no key figures: their steps have tables of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct KeyRequest {
     /// Operations and order.
     pub(crate) pattern: Pattern,
     /// The share of reads in percent.
@@ -29,7 +29,7 @@ pub(crate) struct Request {
     pub(crate) workers: u32,
 }
 
-impl Request {
+impl KeyRequest {
     /// What `workload` asks for; a mix of nothing but reads, or but writes, is no mix.
     pub(crate) fn of(workload: &Workload) -> Self {
         let &Workload { pattern, block, queue_depth, workers, .. } = workload;
@@ -67,20 +67,20 @@ impl Request {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyFigure {
     /// What was asked.
-    pub(crate) request: Request,
+    pub(crate) request: KeyRequest,
     /// What was read off.
     pub(crate) metric: Metric,
     /// The figure in each of [`Scorecard::states`]; none where the plan does not measure it in that state.
-    pub(crate) entries: Vec<Option<Entry>>,
+    pub(crate) entries: Vec<Option<KeyEntry>>,
     /// Whether all that there is of it is what a conditioning settled at.
     pub(crate) is_sustained: bool,
 }
 
 /// A figure and where it comes from.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KeyEntry {
     /// The figure.
-    pub(crate) figure: Figure,
+    pub(crate) figure: CellFigure,
     /// The place in the page of the step that measured it.
     pub(crate) anchor: String,
 }
@@ -92,9 +92,9 @@ impl KeyFigure {
     }
 
     /// From the first state to the last; none where either was not measured.
-    pub(crate) fn change(&self) -> Option<Change> {
+    pub(crate) fn change(&self) -> Option<FigureChange> {
         let (first, last) = self.ends()?;
-        Change::between(self.metric, first, last)
+        FigureChange::between(self.metric, first, last)
     }
 
     /// The figures in the first state and in the last.
@@ -123,7 +123,7 @@ impl KeyFigure {
 #[derive(Clone, Debug)]
 pub(crate) struct Scorecard {
     /// The states that its columns stand for.
-    pub(crate) states: Vec<State>,
+    pub(crate) states: Vec<DriveState>,
     /// Its rows: in sequence, at random, mixed, latency, sustained.
     pub(crate) rows: Vec<KeyFigure>,
 }
@@ -135,7 +135,7 @@ impl Scorecard {
     /// the greatest depth and at any that is measured in two states; mixed the share of reads nearest two
     /// thirds at 8 KiB; latency of lone 4 KiB requests; and what a conditioning settled at, unless the same
     /// was measured in the state that it left.
-    pub(crate) fn of(parts: &[Part]) -> Self {
+    pub(crate) fn of(parts: &[MeasuredStep]) -> Self {
         let survey = Survey::of(parts);
         let mut rows = Vec::new();
         for pattern in [Pattern::Read, Pattern::Write, Pattern::Trim] {
@@ -149,7 +149,8 @@ impl Scorecard {
         }
         for pattern in [Pattern::ReadWrite, Pattern::RandRw] {
             let nearest = survey.nearest(pattern, Bytes::from_kib(8));
-            let two_thirds = |request: &&Request| (request.reads.abs_diff(67), std::cmp::Reverse(survey.rank(request)));
+            let two_thirds =
+                |request: &&KeyRequest| (request.reads.abs_diff(67), std::cmp::Reverse(survey.rank(request)));
             rows.extend(nearest.iter().min_by_key(two_thirds).map(|request| survey.row(request, Metric::Iops)));
         }
         for pattern in [Pattern::RandRead, Pattern::RandWrite] {
@@ -172,19 +173,19 @@ impl Scorecard {
 
 /// All that the parts measured, by what was asked.
 struct Survey<'p> {
-    parts: &'p [Part<'p>],
-    states: Vec<State>,
-    asked: Vec<(Request, State)>,
+    parts: &'p [MeasuredStep<'p>],
+    states: Vec<DriveState>,
+    asked: Vec<(KeyRequest, DriveState)>,
 }
 
 impl<'p> Survey<'p> {
-    fn of(parts: &'p [Part<'p>]) -> Self {
+    fn of(parts: &'p [MeasuredStep<'p>]) -> Self {
         let mut asked = Vec::new();
-        let mut states: Vec<State> = Vec::new();
+        let mut states: Vec<DriveState> = Vec::new();
         for part in parts.iter().filter(|part| gives_levels(part)) {
             states.push(part.state_of_figures);
             let plain = part.readings.iter().filter(|reading| is_key(reading));
-            asked.extend(plain.map(|reading| (Request::of(reading.cell().workload), part.state_of_figures)));
+            asked.extend(plain.map(|reading| (KeyRequest::of(reading.cell().workload), part.state_of_figures)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
         states.sort();
@@ -193,18 +194,18 @@ impl<'p> Survey<'p> {
     }
 
     /// In how many states it is measured; then how many are in flight.
-    fn rank(&self, request: &Request) -> (usize, u32) {
+    fn rank(&self, request: &KeyRequest) -> (usize, u32) {
         let states = self.states.iter().filter(|&&state| self.asked.contains(&(*request, state)));
         (states.count(), request.in_flight())
     }
 
     /// All that is asked in this pattern with the block size nearest `block`.
-    fn nearest(&self, pattern: Pattern, block: Bytes) -> Vec<Request> {
-        let distance = |request: &Request| (request.block.get() as f64 / block.get() as f64).log2().abs();
-        let all: Vec<Request> =
+    fn nearest(&self, pattern: Pattern, block: Bytes) -> Vec<KeyRequest> {
+        let distance = |request: &KeyRequest| (request.block.get() as f64 / block.get() as f64).log2().abs();
+        let all: Vec<KeyRequest> =
             self.asked.iter().map(|(request, _)| *request).filter(|request| request.pattern == pattern).collect();
         let least = all.iter().map(distance).fold(f64::MAX, f64::min);
-        let mut nearest: Vec<Request> = Vec::new();
+        let mut nearest: Vec<KeyRequest> = Vec::new();
         for request in all {
             if distance(&request) <= least && !nearest.contains(&request) {
                 nearest.push(request);
@@ -215,26 +216,27 @@ impl<'p> Survey<'p> {
 
     /// The least and the greatest depth at 4 KiB, those at which that is so of reads or writes beside it, and those
     /// measured in two states.
-    fn by_depth(&self, pattern: Pattern) -> Vec<Request> {
+    fn by_depth(&self, pattern: Pattern) -> Vec<KeyRequest> {
         let beside = match pattern {
             Pattern::RandRead => self.at_random(Pattern::RandWrite),
             Pattern::RandWrite => self.at_random(Pattern::RandRead),
             _ => Vec::new(),
         };
         let ends = [beside.first(), beside.last()];
-        let is_beside = |request: &Request| {
-            let alike = |other: &Request| Request { pattern, reads: request.reads, ..*other } == *request;
+        let is_beside = |request: &KeyRequest| {
+            let alike = |other: &KeyRequest| KeyRequest { pattern, reads: request.reads, ..*other } == *request;
             ends.iter().flatten().any(|other| alike(other))
         };
         let all = self.at_random(pattern);
         let last = all.len().saturating_sub(1);
-        let is_wanted =
-            |(i, request): &(usize, Request)| *i == 0 || *i == last || is_beside(request) || self.rank(request).0 > 1;
+        let is_wanted = |(i, request): &(usize, KeyRequest)| {
+            *i == 0 || *i == last || is_beside(request) || self.rank(request).0 > 1
+        };
         all.into_iter().enumerate().filter(is_wanted).map(|(_, request)| request).collect()
     }
 
     /// What is asked of 4 KiB in this pattern, the least depth first.
-    fn at_random(&self, pattern: Pattern) -> Vec<Request> {
+    fn at_random(&self, pattern: Pattern) -> Vec<KeyRequest> {
         let mut all = self.nearest(pattern, Bytes::from_kib(4));
         all.sort_by_key(|request| (request.in_flight(), request.workers));
         all
@@ -254,9 +256,11 @@ impl<'p> Survey<'p> {
     fn add_sustained(&self, rows: &mut Vec<KeyFigure>) {
         for part in self.parts {
             let Some(place) = self.states.iter().position(|&state| state == part.state_of_figures) else { continue };
-            let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(Request::of) else { continue };
-            let figure = part.readings.first().map_or(Figure::NotMeasured, |reading| sustained(part, reading));
-            let entry = Some(Entry { figure, anchor: part.anchor() });
+            let Some(request) = wears(part).filter(|workload| workload.is_plain()).map(KeyRequest::of) else {
+                continue;
+            };
+            let figure = part.readings.first().map_or(CellFigure::NotMeasured, |reading| sustained(part, reading));
+            let entry = Some(KeyEntry { figure, anchor: part.anchor() });
             match rows.iter_mut().find(|row| row.request == request && row.metric == Metric::Iops) {
                 Some(row) if row.entries[place].is_none() => row.entries[place] = entry,
                 Some(_) => {}
@@ -269,7 +273,7 @@ impl<'p> Survey<'p> {
         }
     }
 
-    fn row(&self, request: &Request, metric: Metric) -> KeyFigure {
+    fn row(&self, request: &KeyRequest, metric: Metric) -> KeyFigure {
         let entries = self.states.iter().map(|&state| self.entry(request, state, metric)).collect();
         KeyFigure { request: *request, metric, entries, is_sustained: false }
     }
@@ -277,9 +281,9 @@ impl<'p> Survey<'p> {
     /// The figure in one state. Of several steps that give it, one that was measured counts before one that
     /// was not; for latency the one that sweeps least (it is about that), otherwise one that is compared
     /// with another.
-    fn entry(&self, request: &Request, state: State, metric: Metric) -> Option<Entry> {
+    fn entry(&self, request: &KeyRequest, state: DriveState, metric: Metric) -> Option<KeyEntry> {
         let is_latency = !metric.is_throughput();
-        let preference = |part: &Part, reading: &Reading| {
+        let preference = |part: &MeasuredStep, reading: &CellFigures| {
             let paired = part.beside.is_some() || part.is_base;
             let other = if is_latency { part.readings.len() } else { usize::from(!paired) };
             (reading.figure(metric).interval().is_none(), other)
@@ -288,37 +292,39 @@ impl<'p> Survey<'p> {
         candidates
             .flat_map(|part| part.readings.iter().map(move |reading| (part, reading)))
             .filter(|(_, reading)| is_key(reading))
-            .filter(|(_, reading)| Request::of(reading.cell().workload) == *request)
+            .filter(|(_, reading)| KeyRequest::of(reading.cell().workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
-            .map(|(part, reading)| Entry { figure: reading.figure(metric), anchor: part.anchor() })
+            .map(|(part, reading)| KeyEntry { figure: reading.figure(metric), anchor: part.anchor() })
     }
 }
 
 /// Whether the figures of a step are levels at which a drive stays: not those of a conditioning, nor of rounds that
 /// let it rest or count all the way to wherever they came.
-fn gives_levels(part: &Part) -> bool {
+fn gives_levels(part: &MeasuredStep) -> bool {
     let is_level = |rounds: &Rounds| rounds.steady.is_some() && rounds.rest == Nanos::ZERO;
-    !part.is_on_the_way() && part.rounds().is_none_or(is_level)
+    !part.is_conditioning() && part.rounds().is_none_or(is_level)
 }
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.
-pub(crate) fn is_key(reading: &Reading) -> bool {
+pub(crate) fn is_key(reading: &CellFigures) -> bool {
     reading.is_plain() && reading.point.job().is_none()
 }
 
 /// The workload of a conditioning with random writes.
-fn wears<'a>(part: &Part<'a>) -> Option<&'a Workload> {
+fn wears<'a>(part: &MeasuredStep<'a>) -> Option<&'a Workload> {
     part.condition().filter(|condition| plan::wears(&condition.workload)).map(|condition| &condition.workload)
 }
 
 /// The mean of a conditioning's last rounds; of all of it where it has too few. One run has no interval.
-fn sustained(part: &Part, reading: &Reading) -> Figure {
+fn sustained(part: &MeasuredStep, reading: &CellFigures) -> CellFigure {
     let steadiness = part.condition().zip(reading.point.measurements().next());
     let steadiness = steadiness.and_then(|(condition, measured)| Timeline::of(condition, measured).steadiness);
     match steadiness {
-        Some(steadiness) => {
-            Figure::Measured(Interval { mean: steadiness.mean, half_width: None, repeats: reading.point.repeats.len() })
-        }
+        Some(steadiness) => CellFigure::Measured(Interval {
+            mean: steadiness.mean,
+            half_width: None,
+            repeats: reading.point.repeats.len(),
+        }),
         None => reading.figure(Metric::Iops),
     }
 }

@@ -5,9 +5,9 @@ use plan::Metric;
 use plan::{Axis, Field};
 use workload::Pattern;
 
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{three, with_unit};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 
 /// A drive that writes no more than this to its flash for each byte that it is given is not held up by that.
 const AMPLIFICATION_WORTH_TELLING: f64 = 1.5;
@@ -15,13 +15,13 @@ const AMPLIFICATION_WORTH_TELLING: f64 = 1.5;
 const FULL: f64 = 0.95;
 
 /// What limited the drive, a sentence for each limit that the figures show; none where they show none.
-pub(crate) fn limited(parts: &[Part]) -> Vec<String> {
+pub(crate) fn limited(parts: &[MeasuredStep]) -> Vec<String> {
     [rig(parts), depth(parts), amplification(parts)].into_iter().flatten().collect()
 }
 
 /// `Bottleneck of the rig at its highest rate, 51,900 IOPS: host CPU, 98 % busy.`
-fn rig(parts: &[Part]) -> Option<String> {
-    let rate = |reading: &&Reading| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
+fn rig(parts: &[MeasuredStep]) -> Option<String> {
+    let rate = |reading: &&CellFigures| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
     let readings = parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.limit().is_some());
     let fastest = readings.max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
     let (limit, rate) = (fastest.limit()?, with_unit(Metric::Iops, rate(&fastest)));
@@ -29,14 +29,14 @@ fn rig(parts: &[Part]) -> Option<String> {
 }
 
 /// `4 KiB random reads scale up to queue depth 8; deeper queues add only latency.`
-fn depth(parts: &[Part]) -> Option<String> {
+fn depth(parts: &[MeasuredStep]) -> Option<String> {
     let is_depth = |axis: &Axis| matches!(axis, Axis::Field(Field::Iodepth));
-    let is_read = |reading: &&Reading| reading.is_plain() && reading.cell().workload.pattern == Pattern::RandRead;
+    let is_read = |reading: &&CellFigures| reading.is_plain() && reading.cell().workload.pattern == Pattern::RandRead;
     let swept = parts.iter().filter(|part| part.axes.iter().any(is_depth));
-    let reads: Vec<&Reading> =
+    let reads: Vec<&CellFigures> =
         swept.map(|part| part.readings.iter().filter(is_read).collect()).find(|reads: &Vec<_>| !reads.is_empty())?;
     let first = &reads[0].cell().workload;
-    let point = |reading: &&Reading| {
+    let point = |reading: &&CellFigures| {
         let workload = &reading.cell().workload;
         let is_like = (workload.block, workload.workers) == (first.block, first.workers);
         let rate = reading.figure(Metric::Iops).interval().filter(|_| is_like)?.mean;
@@ -58,8 +58,8 @@ fn depth(parts: &[Part]) -> Option<String> {
 }
 
 /// `Sustained 4 KiB random writes are limited by garbage collection (write amplification 13.9).`
-fn amplification(parts: &[Part]) -> Option<String> {
-    let is_small = |reading: &&Reading| {
+fn amplification(parts: &[MeasuredStep]) -> Option<String> {
+    let is_small = |reading: &&CellFigures| {
         let Some(workload) = reading.point.workload() else { return false };
         reading.is_plain() && workload.pattern == Pattern::RandWrite && workload.block == Bytes::from_kib(4)
     };

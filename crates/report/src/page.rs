@@ -5,7 +5,7 @@ use plan::Outcome;
 
 use crate::conditions::{back_matter, date, state, took};
 use crate::number::{bound, count};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::prose;
 use crate::rated;
 use crate::report::Report;
@@ -119,7 +119,7 @@ fn heading(outcome: &Outcome) -> Markup {
 fn summary(report: &Report) -> Markup {
     let Report { outcome, parts, scorecard } = report;
     let told = parts.iter().filter_map(|part| Some((part, trials::verdict(part).or_else(|| told(part))?)));
-    let told: Vec<(&Part, String)> = told.collect();
+    let told: Vec<(&MeasuredStep, String)> = told.collect();
     html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
@@ -130,7 +130,7 @@ fn summary(report: &Report) -> Markup {
             } } } }
             @let verdict = prose::verdict(scorecard, parts);
             @if !verdict.is_empty() { ul.verdict { @for sentence in &verdict { li { (bound(sentence)) } } } }
-            @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated::Sheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, scorecard).as_ref())) }
+            @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated::RatedSheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, scorecard).as_ref())) }
             (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Durations are the plan's for simulated drives. " }
@@ -142,7 +142,7 @@ fn summary(report: &Report) -> Markup {
     }
 }
 
-fn contents(outcome: &Outcome, parts: &[Part]) -> Markup {
+fn contents(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
         nav aria-label="Contents" {
             ol {

@@ -5,22 +5,22 @@ use plan::{Action, Axis, Condition, Measure, Rounds, Step, Trials};
 use plan::{Outcome, PointOutcome};
 use workload::{Stop, Workload};
 
-use crate::figure::Reading;
-use crate::state::State;
+use crate::figure::CellFigures;
+use crate::state::DriveState;
 
 /// A step that measured something.
 #[derive(Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct MeasuredStep<'a> {
     /// The step.
     pub(crate) step: &'a Step,
     /// The state in which it found the drive.
-    pub(crate) state: State,
+    pub(crate) state: DriveState,
     /// The state that its figures are of: rounds and conditionings bring about the one that they are measured in.
-    pub(crate) state_of_figures: State,
+    pub(crate) state_of_figures: DriveState,
     /// What it sweeps.
     pub(crate) axes: Vec<Axis>,
     /// Its points with their figures.
-    pub(crate) readings: Vec<Reading<'a>>,
+    pub(crate) readings: Vec<CellFigures<'a>>,
     /// The place among the parts of the step whose figures are shown beside this one's.
     pub(crate) beside: Option<usize>,
     /// Whether another step is shown beside this one.
@@ -28,29 +28,29 @@ pub(crate) struct Part<'a> {
 }
 
 /// The steps that measured something, in order.
-pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
+pub(crate) fn parts(outcome: &Outcome) -> Vec<MeasuredStep<'_>> {
     let steps = || outcome.steps.iter().filter(|step| step.index < outcome.plan.steps.len());
     let name = |index: usize| outcome.plan.steps[index].name.as_str();
     let beside = |step: &'_ Step| match &step.action {
         Action::Measure(Measure { beside: Some(other), .. }) => steps().position(|step| name(step.index) == other),
         _ => None,
     };
-    let states = State::along(outcome);
+    let states = DriveState::along(outcome);
     let has_rounds = outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Rounds(_)));
     let state_of_figures = |index: usize| {
         let brings_it_about = matches!(outcome.plan.steps[index].action, Action::Rounds(_) | Action::Condition(_));
         match states[index + usize::from(brings_it_about)] {
-            State::Written(_) if has_rounds => State::Briefly,
+            DriveState::Written(_) if has_rounds => DriveState::Briefly,
             state => state,
         }
     };
-    let mut parts: Vec<Part> = steps()
-        .map(|step| Part {
+    let mut parts: Vec<MeasuredStep> = steps()
+        .map(|step| MeasuredStep {
             step: &outcome.plan.steps[step.index],
             state: states[step.index],
             state_of_figures: state_of_figures(step.index),
             axes: axes(&outcome.plan.steps[step.index]),
-            readings: step.points.iter().map(Reading::of).collect(),
+            readings: step.points.iter().map(CellFigures::of).collect(),
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,
         })
@@ -60,7 +60,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
     parts
 }
 
-impl<'a> Part<'a> {
+impl<'a> MeasuredStep<'a> {
     /// What it tries above the drive, if that is what it does.
     pub(crate) fn trials(&self) -> Option<&'a Trials> {
         if let Action::Trial(trials) = &self.step.action { Some(trials) } else { None }
@@ -77,13 +77,13 @@ impl<'a> Part<'a> {
     }
 
     /// Whether it is there to change the drive's state, so that what it measured on the way is no figure of a state.
-    pub(crate) fn is_on_the_way(&self) -> bool {
+    pub(crate) fn is_conditioning(&self) -> bool {
         matches!(self.step.action, Action::Condition(_) | Action::Precondition(_))
     }
 
     /// Whether any point was measured.
     pub(crate) fn is_measured(&self) -> bool {
-        self.readings.iter().any(Reading::is_measured)
+        self.readings.iter().any(CellFigures::is_measured)
     }
 
     /// The place in the page.
@@ -105,11 +105,12 @@ impl<'a> Part<'a> {
     }
 
     /// The reading at the same point, as another step measured it.
-    pub(crate) fn counterpart(&self, point: &PointOutcome) -> Option<&Reading<'a>> {
-        let same = |reading: &&Reading| reading.point.point == point.point;
-        let asks_alike =
-            |other: &PointOutcome| other.workload().zip(point.workload()).is_some_and(|(one, two)| is_alike(one, two));
-        let alike = |reading: &&Reading| reading.point.changes() == point.changes() && asks_alike(reading.point);
+    pub(crate) fn counterpart(&self, point: &PointOutcome) -> Option<&CellFigures<'a>> {
+        let same = |reading: &&CellFigures| reading.point.point == point.point;
+        let asks_alike = |other: &PointOutcome| {
+            other.workload().zip(point.workload()).is_some_and(|(one, two)| has_same_axes(one, two))
+        };
+        let alike = |reading: &&CellFigures| reading.point.changes() == point.changes() && asks_alike(reading.point);
         self.readings.iter().find(same).or_else(|| self.readings.iter().find(alike))
     }
 }
@@ -123,7 +124,7 @@ pub(crate) fn axes(step: &Step) -> Vec<Axis> {
 }
 
 /// What two steps shown beside each other are called: their states, or their titles where those are the same.
-pub(crate) fn names(base: &Part, part: &Part) -> [String; 2] {
+pub(crate) fn names(base: &MeasuredStep, part: &MeasuredStep) -> [String; 2] {
     if base.state == part.state {
         [base.step.title.clone(), part.step.title.clone()]
     } else {
@@ -149,7 +150,7 @@ pub(crate) fn point_place(point: &PointOutcome) -> String {
 }
 
 /// Whether two workloads ask for the same, however long.
-pub(crate) fn is_alike(one: &Workload, other: &Workload) -> bool {
+pub(crate) fn has_same_axes(one: &Workload, other: &Workload) -> bool {
     let asked = |workload: &Workload| Workload { stop: Stop::default(), ramp: Nanos::ZERO, ..workload.clone() };
     asked(one) == asked(other) && one.reads() == other.reads()
 }

@@ -1,27 +1,27 @@
 //! Sentences made from figures: the verdict, what a step did, what a chart shows.
 
 use block::{Bytes, Nanos};
-use measurement::State as RunState;
+use measurement::RunState;
 use plan::{Group, Metric, Outcome};
 use plan::{Phrases, Repetition, Step, profile};
 use stats::{Steadiness, SteadyRule};
 use workload::{Field, Pattern, Stop, Workload};
 
 use crate::axis;
-use crate::change::Change;
+use crate::change::FigureChange;
 use crate::column::{Column, columns};
-use crate::key::{KeyFigure, Request, Scorecard};
+use crate::key::{KeyFigure, KeyRequest, Scorecard};
 use crate::limited::limited;
 use crate::number::{count, latency, percent, three, whole, with_unit};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::replay;
-use crate::state::State;
+use crate::state::DriveState;
 
 /// A wear of less than this factor is not worth a sentence of its own.
 const WEAR_WORTH_TELLING: f64 = 1.05;
 
 /// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
-pub(crate) fn verdict(scorecard: &Scorecard, parts: &[Part]) -> Vec<String> {
+pub(crate) fn verdict(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
     let sentences = [at_random(scorecard), in_sequence(scorecard), wear(scorecard), alone(scorecard)];
     let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
@@ -36,7 +36,7 @@ fn at_random(scorecard: &Scorecard) -> Option<String> {
     let mut asked_before: Vec<(Bytes, u32)> = Vec::new();
     for (pattern, verb) in [(Pattern::RandRead, "reads"), (Pattern::RandWrite, "writes")] {
         let rows = scorecard.of_pattern(pattern, Metric::Iops);
-        let rates: Vec<(&Request, f64)> = rows.filter_map(|row| Some((&row.request, row.base()?.mean))).collect();
+        let rates: Vec<(&KeyRequest, f64)> = rows.filter_map(|row| Some((&row.request, row.base()?.mean))).collect();
         let Some((first, last)) = rates.first().zip(rates.last()) else { continue };
         let ends = if rates.len() > 1 { vec![first, last] } else { vec![first] };
         let asked: Vec<(Bytes, u32)> = ends.iter().map(|end| (end.0.block, end.0.in_flight())).collect();
@@ -70,7 +70,9 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 
 /// `In the worn state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
-    let [first, .., last @ (State::Written(_) | State::Briefly | State::Worn)] = scorecard.states.as_slice() else {
+    let [first, .., last @ (DriveState::Written(_) | DriveState::Briefly | DriveState::Worn)] =
+        scorecard.states.as_slice()
+    else {
         return settled_at(scorecard);
     };
     let is_throughput = |row: &&KeyFigure| row.metric.is_throughput();
@@ -79,7 +81,7 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
     if rows().next().is_none() {
         return settled_at(scorecard);
     }
-    let told = |change: &Change| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
+    let told = |change: &FigureChange| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
     let most = rows().filter(|(_, change)| told(change)).max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()));
     let Some((row, change)) = most else {
         let (moment, before) = (last.moment(), first.name());
@@ -104,7 +106,7 @@ fn settled_at(scorecard: &Scorecard) -> Option<String> {
     let row = scorecard.rows.iter().find(|row| row.is_sustained)?;
     let (requests, figure) = (plural(&row.request), with_unit(row.metric, row.base()?.mean));
     match scorecard.states.last() {
-        Some(last @ (State::Written(_) | State::Briefly)) => {
+        Some(last @ (DriveState::Written(_) | DriveState::Briefly)) => {
             sentence(&format!("{}, {requests} reach {figure}", last.moment()))
         }
         _ => sentence(&format!("sustained {requests}: {figure}")),
@@ -114,7 +116,7 @@ fn settled_at(scorecard: &Scorecard) -> Option<String> {
 /// `4 KiB random read at queue depth 1: median latency 180 µs, 99.99 % latency 1.20 ms.`
 fn alone(scorecard: &Scorecard) -> Option<String> {
     let median = scorecard.rows.iter().find(|row| row.metric == Metric::LatencyMedian && row.base().is_some())?;
-    let Request { block, pattern, .. } = median.request;
+    let KeyRequest { block, pattern, .. } = median.request;
     let mut text =
         format!("{block} {} at queue depth 1: median latency {}", pattern.words(), latency(median.base()?.mean));
     let tail = scorecard.rows.iter().find(|row| {
@@ -150,9 +152,9 @@ pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
 }
 
 /// How many figures are how sure: throughput and latency apart, for tails are always less sure.
-pub(crate) fn precision(parts: &[Part]) -> Option<String> {
+pub(crate) fn precision(parts: &[MeasuredStep]) -> Option<String> {
     let of = |is_asked: &dyn Fn(&Column) -> bool| {
-        let figures = |part: &Part| {
+        let figures = |part: &MeasuredStep| {
             let asked: Vec<Column> = columns(part).into_iter().filter(|column| is_asked(column)).collect();
             part.readings.iter().flat_map(|one| asked.iter().map(|column| column.figure(one))).collect::<Vec<_>>()
         };
@@ -299,7 +301,7 @@ pub(crate) fn series_caption(bin: f64, rounds: usize) -> String {
     format!("IOPS (more is better) and latency (less is better) over time, each point {each}.{diamonds}")
 }
 
-fn depth(request: &Request) -> String {
+fn depth(request: &KeyRequest) -> String {
     match (request.in_flight(), request.workers) {
         (1, _) => "at queue depth 1".to_owned(),
         (_, 1) => format!("at queue depth {}", request.queue_depth),
@@ -308,7 +310,7 @@ fn depth(request: &Request) -> String {
 }
 
 /// `4 KiB random writes at queue depth 32`.
-fn plural(request: &Request) -> String {
+fn plural(request: &KeyRequest) -> String {
     let words = request.pattern.words();
     let noun = if request.pattern.is_mixed() {
         format!("{words} requests ({} % reads)", request.reads)
@@ -327,23 +329,23 @@ fn sentence(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Figure;
-    use crate::key::Entry;
+    use crate::figure::CellFigure;
+    use crate::key::KeyEntry;
     use plan::Wear;
     use stats::Interval;
 
     fn row(pattern: Pattern, kib: u64, queue_depth: u32, metric: Metric, means: [Option<f64>; 2]) -> KeyFigure {
         let reads = if matches!(pattern, Pattern::Read | Pattern::RandRead) { 100 } else { 0 };
-        let request = Request { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
-        let entry = |mean: f64| Entry {
-            figure: Figure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
+        let request = KeyRequest { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
+        let entry = |mean: f64| KeyEntry {
+            figure: CellFigure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
             anchor: "step-some".to_owned(),
         };
         KeyFigure { request, metric, entries: means.map(|mean| mean.map(entry)).into(), is_sustained: false }
     }
 
     fn scorecard(rows: Vec<KeyFigure>) -> Scorecard {
-        Scorecard { states: vec![State::Fresh, State::Worn], rows }
+        Scorecard { states: vec![DriveState::Fresh, DriveState::Worn], rows }
     }
 
     #[test]
@@ -390,7 +392,7 @@ mod tests {
     #[test]
     fn writes_that_did_not_wear_the_drive_are_told_by_how_much_they_were() {
         let wear = Wear { written: Bytes::from_mib(320), capacity: Bytes::from_gib(80) };
-        let states = vec![State::Fresh, State::Written(wear)];
+        let states = vec![DriveState::Fresh, DriveState::Written(wear)];
         let deep = row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(8_950.0)]);
         let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] }, &[]);
         assert_eq!(

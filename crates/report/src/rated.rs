@@ -10,14 +10,14 @@ use crate::key::{KeyFigure, Scorecard};
 use crate::number::{kept, three};
 
 /// The promises of the drive that a run is of.
-pub(crate) struct Sheet {
+pub(crate) struct RatedSheet {
     rated: Rated,
     /// What is to be said of where they are from.
     origin: Option<&'static str>,
 }
 
 /// A promise for the very request of a key figure.
-pub(crate) struct Promised {
+pub(crate) struct RatedValue {
     /// In the unit of the key figure.
     pub(crate) value: f64,
     /// Whether a parameter of the model was chosen by it.
@@ -26,7 +26,7 @@ pub(crate) struct Promised {
     ratio: Option<f64>,
 }
 
-impl Sheet {
+impl RatedSheet {
     /// Of a simulated drive as its file has it; none of a real one, and none of one with other parts.
     pub(crate) fn of(outcome: &Outcome) -> Option<Self> {
         let drive = outcome.drive.as_ref().filter(|_| !outcome.run.target.contains('?'))?;
@@ -36,7 +36,7 @@ impl Sheet {
 
     /// What is promised for `row`: as data sheets have it 128 KiB and more in order, 4 KiB at random at the depth that
     /// the drive's file names, or deeper.
-    pub(crate) fn promised(&self, row: &KeyFigure) -> Option<Promised> {
+    pub(crate) fn promised(&self, row: &KeyFigure) -> Option<RatedValue> {
         let (request, rated) = (&row.request, &self.rated);
         let is_streamed = row.metric == Metric::Bandwidth && request.block >= Bytes::from_kib(128);
         let is_deep = rated.random_depth.is_some_and(|depth| request.in_flight() >= depth);
@@ -53,7 +53,7 @@ impl Sheet {
         };
         let value = value?;
         let ratio = row.base().map(|measured| measured.mean / value);
-        Some(Promised { value, is_fitted: rated.fitted.contains(&promise), ratio })
+        Some(RatedValue { value, is_fitted: rated.fitted.contains(&promise), ratio })
     }
 
     /// Whether anything in the scorecard is promised.
@@ -86,8 +86,10 @@ pub(crate) fn of_today(outcome: &Outcome) -> Option<&'static str> {
 }
 
 /// A promise as a cell of the scorecard; empty where there is none.
-pub(crate) fn cell(promised: Option<Promised>) -> Markup {
-    let Some(Promised { value, is_fitted, ratio }) = promised else { return html! { td.rated data-state="Rated" {} } };
+pub(crate) fn cell(promised: Option<RatedValue>) -> Markup {
+    let Some(RatedValue { value, is_fitted, ratio }) = promised else {
+        return html! { td.rated data-state="Rated" {} };
+    };
     html! {
         td.number.rated data-state="Rated" data-v=(kept(value)) {
             (three(value))

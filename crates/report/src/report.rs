@@ -3,14 +3,14 @@
 use plan::Outcome;
 
 use crate::key::Scorecard;
-use crate::part::{Part, parts};
+use crate::part::{MeasuredStep, parts};
 use crate::{page, sparks, summary};
 
 /// A run's outcome with its figures worked out: once, for however many documents are made of it.
 #[derive(Debug)]
 pub struct Report<'o> {
     pub(crate) outcome: &'o Outcome,
-    pub(crate) parts: Vec<Part<'o>>,
+    pub(crate) parts: Vec<MeasuredStep<'o>>,
     pub(crate) scorecard: Scorecard,
 }
 

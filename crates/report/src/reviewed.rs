@@ -5,11 +5,11 @@ use plan::Outcome;
 use plan::replicate::{KnownFigure, Use, leaves_filled};
 use workload::Workload;
 
-use crate::key::{KeyFigure, Request, Scorecard, is_key};
+use crate::key::{KeyFigure, KeyRequest, Scorecard, is_key};
 use crate::number::{kept, three};
-use crate::part::{Part, is_alike};
+use crate::part::{MeasuredStep, has_same_axes};
 use crate::rated::of_today;
-use crate::state::State;
+use crate::state::DriveState;
 
 /// The published figures of the drive that a run is of, in the state in which all drives are alike: fresh.
 ///
@@ -24,14 +24,15 @@ pub(crate) struct Reviewed {
 
 impl Reviewed {
     /// Of a drive that comes with the program, as it is; none of another, and none where no figure fits.
-    pub(crate) fn of(outcome: &Outcome, parts: &[Part], scorecard: &Scorecard) -> Option<Self> {
+    pub(crate) fn of(outcome: &Outcome, parts: &[MeasuredStep], scorecard: &Scorecard) -> Option<Self> {
         let drive = outcome.drive.as_ref()?;
-        let fresh = scorecard.states.iter().position(|state| *state == State::Fresh)?;
+        let fresh = scorecard.states.iter().position(|state| *state == DriveState::Fresh)?;
         let is_asked = |known: &KnownFigure| {
-            let own = parts.iter().filter(|part| part.state_of_figures == State::Fresh && is_filled(outcome, part));
+            let own =
+                parts.iter().filter(|part| part.state_of_figures == DriveState::Fresh && is_filled(outcome, part));
             own.flat_map(|part| &part.readings).any(|reading| {
                 is_key(reading)
-                    && is_alike(reading.cell().workload, &Workload { align: None, ..known.workload.clone() })
+                    && has_same_axes(reading.cell().workload, &Workload { align: None, ..known.workload.clone() })
             })
         };
         let known: Vec<KnownFigure> = drive.published().into_iter().filter(is_asked).collect();
@@ -40,7 +41,7 @@ impl Reviewed {
     }
 
     fn find(&self, row: &KeyFigure) -> Option<&KnownFigure> {
-        let is_it = |known: &&KnownFigure| known.metric == row.metric && Request::of(&known.workload) == row.request;
+        let is_it = |known: &&KnownFigure| known.metric == row.metric && KeyRequest::of(&known.workload) == row.request;
         self.known.iter().find(is_it).filter(|_| !row.is_sustained)
     }
 
@@ -89,7 +90,7 @@ fn word(usage: Use) -> &'static str {
 }
 
 /// Whether the plan had filled the drive when it came to this step.
-fn is_filled(outcome: &Outcome, part: &Part) -> bool {
+fn is_filled(outcome: &Outcome, part: &MeasuredStep) -> bool {
     let before = outcome.plan.steps.iter().take_while(|step| step.name != part.step.name);
     before.fold(false, |is_filled, step| leaves_filled(step, is_filled))
 }

@@ -9,21 +9,21 @@ use workload::Pattern;
 use crate::axis;
 use crate::chart::{self, Panel};
 use crate::energy;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, latency, three};
-use crate::part::{Part, names};
+use crate::part::{MeasuredStep, names};
 use crate::prose;
 use crate::quoting::quoting;
 use crate::replay;
-use crate::rounds::{self, Course};
-use crate::state::State;
+use crate::rounds::{self, RoundsCourse};
+use crate::state::DriveState;
 use crate::sweep::Sweep;
 use crate::table;
 use crate::timeline::Timeline;
 use crate::trials;
 
 /// The section of `parts[index]`, with the findings that are about it.
-pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup {
+pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -> Markup {
     let part = &parts[index];
     let asked = match &part.step.action {
         Action::Measure(measure) | Action::Rounds(Rounds { measure, .. }) => measure.summary(&prose::PHRASES),
@@ -39,9 +39,9 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
             }
             @for told in passed_over(part) { p { (told) } }
             @if part.is_measured() {
-                @match Course::of(part) {
+                @match RoundsCourse::of(part) {
                     _ if let Action::Trial(trials) = &part.step.action => (trials::section(part, trials)),
-                    _ if part.is_on_the_way() => (conditioning(parts, index, outcome.capacity)),
+                    _ if part.is_conditioning() => (conditioning(parts, index, outcome.capacity)),
                     Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
                 }
@@ -56,7 +56,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[Part], index: usize) -> Markup
 }
 
 /// What of the traces that were replayed was passed over, each said once.
-fn passed_over(part: &Part) -> Vec<String> {
+fn passed_over(part: &MeasuredStep) -> Vec<String> {
     let replays = part.readings.iter().filter_map(|reading| reading.point.workload()?.replay.as_ref());
     let mut told: Vec<String> = Vec::new();
     for words in replays.filter_map(replay::passed_over) {
@@ -68,11 +68,11 @@ fn passed_over(part: &Part) -> Vec<String> {
 }
 
 /// In what state a step finds the drive.
-fn drive(state: State) -> String {
-    if let State::Written(_) = state { state.moment() } else { state.name().to_owned() }
+fn drive(state: DriveState) -> String {
+    if let DriveState::Written(_) = state { state.moment() } else { state.name().to_owned() }
 }
 
-fn repeated(part: &Part) -> String {
+fn repeated(part: &MeasuredStep) -> String {
     if let Some(rounds) = part.rounds() {
         let done = part.readings.iter().map(|reading| reading.cell().rounds().count()).max().unwrap_or_default();
         let window = (rounds.measure.repeats.most as usize).min(done);
@@ -94,10 +94,10 @@ fn repeated(part: &Part) -> String {
 }
 
 /// How often cells were measured that were repeated until they were precise, and which came to it.
-fn until(part: &Part, share: f64, most: u32) -> String {
-    let measured: Vec<&Reading> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
+fn until(part: &MeasuredStep, share: f64, most: u32) -> String {
+    let measured: Vec<&CellFigures> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
     let interval =
-        |reading: &&&Reading| reading.figure(Metric::Iops).interval().and_then(|interval| interval.relative());
+        |reading: &&&CellFigures| reading.figure(Metric::Iops).interval().and_then(|interval| interval.relative());
     let precise = measured.iter().filter(|reading| interval(reading).is_some_and(|found| found <= share)).count();
     let counts = || measured.iter().map(|reading| reading.cell().repeats.len());
     let (least, longest) = (counts().min().unwrap_or_default(), counts().max().unwrap_or_default());
@@ -110,7 +110,7 @@ fn until(part: &Part, share: f64, most: u32) -> String {
 }
 
 /// Chart and tables of a sweep, or of single cells.
-fn measured(parts: &[Part], index: usize) -> Markup {
+fn measured(parts: &[MeasuredStep], index: usize) -> Markup {
     let part = &parts[index];
     let base = part.beside.map(|beside| &parts[beside]);
     let sweep = Sweep::of(parts, index);
@@ -139,7 +139,7 @@ fn measured(parts: &[Part], index: usize) -> Markup {
 }
 
 /// How the latencies of every cell of a sweep are spread, for who wants to know.
-fn percentiles(part: &Part, sweep: &Sweep) -> Markup {
+fn percentiles(part: &MeasuredStep, sweep: &Sweep) -> Markup {
     let panels = chart::curves_of(sweep);
     html! {
         @if !panels.is_empty() {
@@ -156,14 +156,14 @@ const LONG: usize = 20;
 const CELLS_OVER_TIME: usize = 4;
 
 /// What the cells of a step did over time in their first repeats, where those are long.
-fn over_time(part: &Part) -> Markup {
+fn over_time(part: &MeasuredStep) -> Markup {
     let is_long =
-        |reading: &&Reading| reading.point.measurements().next().is_some_and(|first| first.series.len() >= LONG);
-    let long: Vec<&Reading> = part.readings.iter().filter(is_long).collect();
+        |reading: &&CellFigures| reading.point.measurements().next().is_some_and(|first| first.series.len() >= LONG);
+    let long: Vec<&CellFigures> = part.readings.iter().filter(is_long).collect();
     if long.len() > CELLS_OVER_TIME {
         return html! {};
     }
-    let map = |reading: &&Reading| {
+    let map = |reading: &&CellFigures| {
         let name = table::cell_name(part, reading);
         let title = if name.is_empty() { HEAT_TITLE.to_owned() } else { format!("{name}: {HEAT_TITLE}") };
         chart::heat_over_time(title, &Timeline::whole(reading.point.measurements().next()?).binned(chart::STRETCHES))
@@ -173,7 +173,7 @@ fn over_time(part: &Part) -> Markup {
 }
 
 /// Chart, verdict and tables of a conditioning.
-fn conditioning(parts: &[Part], index: usize, capacity: Option<Bytes>) -> Markup {
+fn conditioning(parts: &[MeasuredStep], index: usize, capacity: Option<Bytes>) -> Markup {
     let part = &parts[index];
     let measured = part.readings.first().and_then(|reading| reading.point.measurements().next());
     let Some(measurement) = measured else { return html! {} };
@@ -208,7 +208,7 @@ fn conditioning(parts: &[Part], index: usize, capacity: Option<Bytes>) -> Markup
     }
 }
 
-fn table_of_rounds(part: &Part, timeline: &Timeline) -> Markup {
+fn table_of_rounds(part: &MeasuredStep, timeline: &Timeline) -> Markup {
     let table = html! {
         table {
             caption { "Means of rounds" }
@@ -250,7 +250,7 @@ pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
     }
 }
 
-fn own_findings(part: &Part, findings: &[Finding]) -> Markup {
+fn own_findings(part: &MeasuredStep, findings: &[Finding]) -> Markup {
     let own: Vec<&Finding> = findings.iter().filter(|finding| finding.step.as_ref() == Some(&part.step.name)).collect();
     html! {
         @if !own.is_empty() {

@@ -16,7 +16,7 @@ use crate::rated::of_today;
 const UNKNOWN: &str = "unknown";
 
 /// A name with its value; none where it is not known.
-type Row = (&'static str, Option<String>);
+type SetupRow = (&'static str, Option<String>);
 
 /// Whether the report carries this block: the plan measures in rounds, as specifications do.
 pub(crate) fn is_wanted(outcome: &Outcome) -> bool {
@@ -41,7 +41,7 @@ pub(crate) fn setup(outcome: &Outcome) -> Markup {
     }
 }
 
-fn rows(rows: &[Row]) -> Markup {
+fn rows(rows: &[SetupRow]) -> Markup {
     html! {
         @for (name, value) in rows {
             dt { (name) }
@@ -50,7 +50,7 @@ fn rows(rows: &[Row]) -> Markup {
     }
 }
 
-fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
+fn device(outcome: &Outcome, environment: &Environment) -> Vec<SetupRow> {
     let capacity = outcome.capacity.map(|capacity| format!("{capacity} ({} B)", whole(capacity.get())));
     if outcome.run.target.starts_with("sim:") {
         let drive = outcome.drive.as_ref();
@@ -95,7 +95,7 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
     rows
 }
 
-fn host(environment: &Environment) -> Vec<Row> {
+fn host(environment: &Environment) -> Vec<SetupRow> {
     let cores = environment.cores.map(|cores| format!(" ({})", count(cores as usize, "processor")));
     vec![
         ("Machine", environment.machine.clone()),
@@ -106,7 +106,7 @@ fn host(environment: &Environment) -> Vec<Row> {
     ]
 }
 
-fn test(outcome: &Outcome, environment: &Environment) -> Vec<Row> {
+fn test(outcome: &Outcome, environment: &Environment) -> Vec<SetupRow> {
     let run = &outcome.run;
     let built = if run.commit.is_empty() { String::new() } else { format!(" ({})", run.commit) };
     vec![

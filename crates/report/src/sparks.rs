@@ -3,9 +3,9 @@
 use plan::{Metric, Outcome};
 
 use crate::axis;
-use crate::figure::Figure;
+use crate::figure::CellFigure;
 use crate::number::{bound, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::report::Report;
 use crate::timeline::Timeline;
 
@@ -93,7 +93,7 @@ pub fn bars(values: &[f64]) -> String {
 }
 
 /// How a step's figure goes with the one thing that it sweeps.
-fn swept(part: &Part, most: usize) -> Option<Spark> {
+fn swept(part: &MeasuredStep, most: usize) -> Option<Spark> {
     let [axis] = part.step.action.measure()?.axes.as_slice() else { return None };
     let readings: Vec<_> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
     let is_number = readings.iter().all(|reading| axis::value(axis, reading.point).is_some());
@@ -101,7 +101,7 @@ fn swept(part: &Part, most: usize) -> Option<Spark> {
         return None;
     }
     let metric = metric(readings.iter().all(|reading| reading.cell().workload.pattern.is_random()));
-    let mean = |figure: Figure| figure.interval().map_or(f64::NAN, |interval| interval.mean);
+    let mean = |figure: CellFigure| figure.interval().map_or(f64::NAN, |interval| interval.mean);
     let label = |place: usize| axis::label(axis, readings[place].point);
     Some(Spark {
         title: part.step.title.clone(),
@@ -113,11 +113,11 @@ fn swept(part: &Part, most: usize) -> Option<Spark> {
 }
 
 /// How fast the drive was while a step changed it.
-fn over_time(part: &Part, most: usize) -> Option<Spark> {
+fn over_time(part: &MeasuredStep, most: usize) -> Option<Spark> {
     let [reading] = part.readings.as_slice() else { return None };
     let [measurement] = reading.point.measurements().collect::<Vec<_>>()[..] else { return None };
     let spans = Timeline::whole(measurement).binned(most);
-    if !part.is_on_the_way() || spans.len() < POINTS_LEAST {
+    if !part.is_conditioning() || spans.len() < POINTS_LEAST {
         return None;
     }
     let is_random = reading.cell().workload.pattern.is_random();

@@ -7,7 +7,7 @@ use plan::{Outcome, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum State {
+pub(crate) enum DriveState {
     /// The plan did nothing to it.
     AsFound,
     /// Purged, and at most filled in order since.
@@ -20,7 +20,7 @@ pub(crate) enum State {
     Worn,
 }
 
-impl State {
+impl DriveState {
     /// The states in which each step of the plan begins, and after them that in which the last one ends.
     ///
     /// Purging makes a drive fresh. Conditioning it with random writes makes it worn once enough was written; a

@@ -5,10 +5,10 @@ use plan::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
 use crate::energy;
-use crate::figure::Figure;
-use crate::key::{Entry, KeyFigure, Scorecard, is_key};
+use crate::figure::CellFigure;
+use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::prose;
 use crate::report::Report;
 use crate::rounds;
@@ -65,8 +65,11 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         }
     }
     // What can be no key figure is shown as it is.
-    let is_silent = |part: &&Part| {
-        part.trials().is_none() && !part.is_on_the_way() && part.rounds().is_none() && !part.readings.iter().any(is_key)
+    let is_silent = |part: &&MeasuredStep| {
+        part.trials().is_none()
+            && !part.is_conditioning()
+            && part.rounds().is_none()
+            && !part.readings.iter().any(is_key)
     };
     for part in parts.iter().filter(is_silent) {
         lines.push(String::new());
@@ -98,7 +101,7 @@ fn blank(width: u16, color: bool) -> Table {
 }
 
 /// How the steps in rounds came out: a row for each, and for each cell that decides; none where there are none.
-fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
+fn in_rounds(parts: &[MeasuredStep], width: u16, color: bool) -> Option<Table> {
     let mut table = blank(width, color);
     let figure = Cell::new("Figure").set_alignment(CellAlignment::Right);
     table.set_header([Cell::new("Measured in rounds"), Cell::new("Steady state"), figure, Cell::new("Unit")]);
@@ -114,7 +117,7 @@ fn in_rounds(parts: &[Part], width: u16, color: bool) -> Option<Table> {
 }
 
 /// The figures of a step, a row for each cell or job.
-fn cells(part: &Part, width: u16, color: bool) -> Table {
+fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
     let head = |metric: Metric| match metric {
         metric if metric.is_throughput() => metric.unit().to_owned(),
@@ -181,18 +184,18 @@ fn short(row: &KeyFigure) -> String {
     name.trim_end_matches(" latency").replacen("Mixed random ", "", 1).replacen("queue depth", "QD", 1)
 }
 
-fn figure(entry: Option<&Entry>, color: bool) -> Cell {
-    figure_cell(&entry.map_or(Figure::NotGiven, |entry| entry.figure), color)
+fn figure(entry: Option<&KeyEntry>, color: bool) -> Cell {
+    figure_cell(&entry.map_or(CellFigure::NotGiven, |entry| entry.figure), color)
 }
 
-fn figure_cell(figure: &Figure, color: bool) -> Cell {
+fn figure_cell(figure: &CellFigure, color: bool) -> Cell {
     let text = match figure {
-        Figure::Measured(interval) => {
+        CellFigure::Measured(interval) => {
             let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
             three(interval.mean) + &spread
         }
-        Figure::NotMeasured => "not measured".to_owned(),
-        Figure::TooFew | Figure::NotGiven => "–".to_owned(),
+        CellFigure::NotMeasured => "not measured".to_owned(),
+        CellFigure::TooFew | CellFigure::NotGiven => "–".to_owned(),
     };
     let cell = Cell::new(text).set_alignment(CellAlignment::Right);
     if color && figure.is_imprecise() { cell.fg(Color::Yellow) } else { cell }

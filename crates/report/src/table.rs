@@ -6,13 +6,13 @@ use plan::{Axis, Field};
 use stats::Interval;
 
 use crate::axis;
-use crate::change::Change;
+use crate::change::FigureChange;
 use crate::column::{Column, columns};
-use crate::figure::{Figure, Reading};
+use crate::figure::{CellFigure, CellFigures};
 use crate::key::Scorecard;
 use crate::number::{count, kept, latency, significant, spread, three};
-use crate::part::{Part, names};
-use crate::rated::{self, Sheet};
+use crate::part::{MeasuredStep, names};
+use crate::rated::{self, RatedSheet};
 use crate::reviewed::Reviewed;
 
 /// A table that scrolls sideways by itself where the page is narrow.
@@ -21,7 +21,7 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
 }
 
 /// The key figures, a column for each state, with what is promised and the change from the first to the last.
-pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: Option<&Reviewed>) -> Markup {
+pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed: Option<&Reviewed>) -> Markup {
     let sheet = sheet.filter(|sheet| sheet.is_wanted(scorecard));
     let has_change = scorecard.has_change();
     let table = html! {
@@ -62,7 +62,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&Sheet>, reviewed: 
     }
 }
 
-fn changed(change: Option<Change>) -> Markup {
+fn changed(change: Option<FigureChange>) -> Markup {
     match change {
         Some(change) if !change.is_clear() => html! { span.absent { (change) } },
         Some(change) => html! { span.worse[change.is_worse()] { (change) } },
@@ -71,18 +71,18 @@ fn changed(change: Option<Change>) -> Markup {
 }
 
 /// One figure in a cell of a table.
-fn figure(figure: &Figure, metric: Metric) -> Markup {
+fn figure(figure: &CellFigure, metric: Metric) -> Markup {
     figure_in(None, figure, metric.unit())
 }
 
 /// One figure in a cell of a table, marked where it is not sure; `state` is its column where a phone shows no heads.
-fn figure_in(state: Option<&str>, figure: &Figure, unit: &str) -> Markup {
+fn figure_in(state: Option<&str>, figure: &CellFigure, unit: &str) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
-        Figure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
-        Figure::TooFew => dash("Too few requests per repeat to tell this percentile from the maximum"),
-        Figure::NotGiven => dash("Not defined for this measurement"),
-        Figure::Measured(interval) => html! {
+        CellFigure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
+        CellFigure::TooFew => dash("Too few requests per repeat to tell this percentile from the maximum"),
+        CellFigure::NotGiven => dash("Not defined for this measurement"),
+        CellFigure::Measured(interval) => html! {
             td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, unit))
                 data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
@@ -102,16 +102,16 @@ pub(crate) fn exact(interval: &Interval, unit: &str) -> String {
 }
 
 /// All figures of a step, a row for each cell, to which links lead.
-pub(crate) fn figures(part: &Part) -> Markup {
+pub(crate) fn figures(part: &MeasuredStep) -> Markup {
     all_figures(part, Rows::Linked)
 }
 
 /// All figures of a step whose cells have their places elsewhere.
-pub(crate) fn figures_again(part: &Part) -> Markup {
+pub(crate) fn figures_again(part: &MeasuredStep) -> Markup {
     all_figures(part, Rows::Plain)
 }
 
-fn all_figures(part: &Part, rows: Rows) -> Markup {
+fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
     let columns = columns(part);
     let is_simple = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_max = part.trials().is_none() && is_simple;
@@ -148,16 +148,16 @@ fn all_figures(part: &Part, rows: Rows) -> Markup {
 }
 
 /// What a disk utility calls the average across the surface: each place counts as much. Percentiles have no mean.
-fn mean_of_all(part: &Part, column: &Column) -> Option<f64> {
+fn mean_of_all(part: &MeasuredStep, column: &Column) -> Option<f64> {
     column.metric.filter(|metric| metric.has_mean())?;
-    let figure = |reading: &Reading| column.interval(reading).map(|interval| interval.mean);
+    let figure = |reading: &CellFigures| column.interval(reading).map(|interval| interval.mean);
     let figures = part.readings.iter().map(figure).collect::<Option<Vec<f64>>>()?;
     Some(figures.iter().sum::<f64>() / figures.len() as f64)
 }
 
 /// How a step's figures grow along a part of the drive that is swept, such as the number of drives.
 struct Scale<'a, 'p> {
-    part: &'p Part<'a>,
+    part: &'p MeasuredStep<'a>,
     axis: &'p Axis,
     /// Its first value.
     first: &'p str,
@@ -165,7 +165,7 @@ struct Scale<'a, 'p> {
 
 impl<'a, 'p> Scale<'a, 'p> {
     /// None where no part of the drive is swept, or what is has no order.
-    fn of(part: &'p Part<'a>) -> Option<Self> {
+    fn of(part: &'p MeasuredStep<'a>) -> Option<Self> {
         let axis = part.axes.iter().find(|axis| matches!(axis, Axis::Part(_)))?;
         let values = || part.readings.iter().filter_map(|reading| value_at(reading, axis));
         let first = values().next()?;
@@ -173,26 +173,26 @@ impl<'a, 'p> Scale<'a, 'p> {
     }
 
     /// The IOPS of `reading` over those at the first value and the same of all else.
-    fn times(&self, reading: &Reading) -> Option<f64> {
-        let others = |reading: &Reading| {
+    fn times(&self, reading: &CellFigures) -> Option<f64> {
+        let others = |reading: &CellFigures| {
             let point = reading.point.point.iter().filter(|(axis, _)| axis != self.axis);
             point.cloned().collect::<Vec<_>>()
         };
         let is_first =
-            |other: &&Reading| value_at(other, self.axis) == Some(self.first) && others(other) == others(reading);
+            |other: &&CellFigures| value_at(other, self.axis) == Some(self.first) && others(other) == others(reading);
         let base = self.part.readings.iter().find(is_first)?;
-        let iops = |reading: &Reading| reading.figure(Metric::Iops).interval().map(|interval| interval.mean);
+        let iops = |reading: &CellFigures| reading.figure(Metric::Iops).interval().map(|interval| interval.mean);
         Some(iops(reading)? / iops(base)?)
     }
 }
 
 /// Where a reading is along `axis`.
-fn value_at<'a>(reading: &Reading<'a>, axis: &Axis) -> Option<&'a str> {
+fn value_at<'a>(reading: &CellFigures<'a>, axis: &Axis) -> Option<&'a str> {
     reading.point.point.iter().find(|(of, _)| of == axis).map(|(_, value)| value.as_str())
 }
 
 /// The figures of a step beside those of another state, with the change.
-pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
+pub(crate) fn comparison(base: &MeasuredStep, part: &MeasuredStep, metric: Metric) -> Markup {
     let [before, after] = names(base, part);
     let metrics = [metric, Metric::LatencyMean];
     let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
@@ -209,11 +209,11 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
             (grouped(part, Rows::Linked, 1 + 3 * metrics.len(), |reading| html! {
                 @let other = base.counterpart(reading.point);
                 @for metric in metrics {
-                    @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
+                    @let first = other.map_or(CellFigure::NotMeasured, |other| other.figure(metric));
                     @let second = reading.figure(metric);
                     (figure(&first, metric)) (figure(&second, metric))
                     td.change {
-                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| Change::between(metric, a, b))))
+                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| FigureChange::between(metric, a, b))))
                     }
                 }
             }))
@@ -223,7 +223,7 @@ pub(crate) fn comparison(base: &Part, part: &Part, metric: Metric) -> Markup {
 }
 
 /// The figures of single cells beside those of another state: a row for each figure.
-pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
+pub(crate) fn comparison_by_figure(base: &MeasuredStep, part: &MeasuredStep) -> Markup {
     let [before, after] = names(base, part);
     let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
     let columns = columns(part);
@@ -241,18 +241,18 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
                 }
                 @let other = base.counterpart(reading.point);
                 @for metric in columns.iter().filter_map(|column| column.metric) { tr {
-                    @let first = other.map_or(Figure::NotMeasured, |other| other.figure(metric));
+                    @let first = other.map_or(CellFigure::NotMeasured, |other| other.figure(metric));
                     @let second = reading.figure(metric);
                     th scope="row" { (metric.title()) }
                     td.unit { (metric.unit()) }
                     (figure(&first, metric)) (figure(&second, metric))
                     td.change {
-                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| Change::between(metric, a, b))))
+                        (changed(first.interval().zip(second.interval()).and_then(|(a, b)| FigureChange::between(metric, a, b))))
                     }
                 } }
                 tr {
                     th scope="row" { "Maximum latency" } td.unit { "µs" }
-                    @match other { Some(other) => (longest(other)), None => (figure(&Figure::NotMeasured, Metric::LatencyMean)) }
+                    @match other { Some(other) => (longest(other)), None => (figure(&CellFigure::NotMeasured, Metric::LatencyMean)) }
                     (longest(reading)) td.change {}
                 }
             } }
@@ -262,7 +262,7 @@ pub(crate) fn comparison_by_figure(base: &Part, part: &Part) -> Markup {
 }
 
 /// What sets a cell apart from the others of its step.
-pub(crate) fn cell_name(part: &Part, reading: &Reading) -> String {
+pub(crate) fn cell_name(part: &MeasuredStep, reading: &CellFigures) -> String {
     let words = part.axes.iter().map(|axis| axis::words(axis, reading.point));
     words.collect::<Vec<_>>().join(", ")
 }
@@ -280,10 +280,15 @@ pub(crate) enum Rows {
 
 /// The rows of a step's points: of cells one for each value of the last axis, under a heading for the values of the
 /// others; of trials, which have many axes with short names, a row with all values for each at which something came of it.
-pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&Reading) -> Markup) -> Markup {
-    let place = |reading: &Reading| part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
+pub(crate) fn grouped(
+    part: &MeasuredStep,
+    rows: Rows,
+    columns: usize,
+    cells: impl Fn(&CellFigures) -> Markup,
+) -> Markup {
+    let place = |reading: &CellFigures| part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
     if part.trials().is_some() {
-        let value = |axis: &Axis, reading: &Reading| {
+        let value = |axis: &Axis, reading: &CellFigures| {
             let value = axis::label(axis, reading.point);
             html! { th.long[value.len() > LONG] scope="row" { (value) } }
         };
@@ -294,7 +299,7 @@ pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&R
         };
     }
     let (last, outer) = part.axes.split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
-    let group = |reading: &Reading| {
+    let group = |reading: &CellFigures| {
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.point)).collect();
         words.join(", ")
     };
@@ -317,7 +322,7 @@ pub(crate) fn grouped(part: &Part, rows: Rows, columns: usize, cells: impl Fn(&R
 }
 
 /// What heads the columns of what is swept, as [`grouped`] has them.
-pub(crate) fn axis_head(part: &Part) -> Markup {
+pub(crate) fn axis_head(part: &MeasuredStep) -> Markup {
     match part.trials() {
         Some(_) => html! { @for axis in &part.axes { th scope="col" { (axis.title()) } } },
         None => html! { th scope="col" { (part.axes.last().map_or("Workload", |axis| axis.title())) } },
@@ -339,7 +344,7 @@ fn head(column: &Column) -> Markup {
     }
 }
 
-fn longest(reading: &Reading) -> Markup {
+fn longest(reading: &CellFigures) -> Markup {
     match reading.cell().repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
         Some(micros) => html! {
             td.number title=(latency(micros)) data-v=(kept(micros)) {
@@ -348,19 +353,19 @@ fn longest(reading: &Reading) -> Markup {
                 @if reading.cell().repeats.len() > 1 { " " span.spread {} }
             }
         },
-        None => figure(&Figure::NotMeasured, Metric::LatencyMean),
+        None => figure(&CellFigure::NotMeasured, Metric::LatencyMean),
     }
 }
 
 /// `Means of 5 repeats ± 95 % confidence`, and why a percentile is not there.
-fn about_figures(part: &Part) -> String {
+fn about_figures(part: &MeasuredStep) -> String {
     let is_told = part.readings.iter().any(|reading| reading.figure(Metric::Latency9999).interval().is_some());
     let tail =
         if is_told || part.trials().is_some() { "" } else { "; the 99.99 % latency needs 10,000 requests per repeat" };
     about_repeats(part) + tail
 }
 
-fn about_repeats(part: &Part) -> String {
+fn about_repeats(part: &MeasuredStep) -> String {
     let repeats: Vec<usize> =
         part.readings.iter().map(|reading| reading.point.repeats.len()).filter(|&n| n > 0).collect();
     match (repeats.iter().min(), repeats.iter().max()) {
@@ -372,8 +377,8 @@ fn about_repeats(part: &Part) -> String {
 }
 
 /// The figures whose interval is wider than ±2 %, widest first.
-pub(crate) fn imprecise(parts: &[Part]) -> Markup {
-    let mut rows: Vec<(f64, &Part, String, String, String, Interval)> = Vec::new();
+pub(crate) fn imprecise(parts: &[MeasuredStep]) -> Markup {
+    let mut rows: Vec<(f64, &MeasuredStep, String, String, String, Interval)> = Vec::new();
     for part in parts {
         let columns = columns(part);
         for (reading, column) in part.readings.iter().flat_map(|one| columns.iter().map(move |column| (one, column))) {

@@ -5,12 +5,12 @@ use plan::Axis;
 use plan::Metric;
 
 use crate::axis;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{three, with_unit};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 
 /// How a step comes out from the first of its cells to the last, in a sentence; none where key figures say it.
-pub(crate) fn told(part: &Part) -> Option<String> {
+pub(crate) fn told(part: &MeasuredStep) -> Option<String> {
     let first = part.readings.first()?;
     if first.figure(Metric::Time).interval().is_some() {
         return ends(part, Metric::Time);
@@ -21,9 +21,9 @@ pub(crate) fn told(part: &Part) -> Option<String> {
 }
 
 /// `8,760 IOPS at array.drives 1, 51,900 IOPS at array.drives 16 (5.93 ×).`
-fn ends(part: &Part, metric: Metric) -> Option<String> {
-    let mean = |reading: &Reading| reading.figure(metric).interval().map(|interval| interval.mean);
-    let said = |reading: &Reading| {
+fn ends(part: &MeasuredStep, metric: Metric) -> Option<String> {
+    let mean = |reading: &CellFigures| reading.figure(metric).interval().map(|interval| interval.mean);
+    let said = |reading: &CellFigures| {
         let words: Vec<String> = part.axes.iter().map(|axis| axis::words(axis, reading.point)).collect();
         let figure = with_unit(metric, mean(reading)?);
         Some(if words.is_empty() { figure } else { format!("{figure} at {}", words.join(", ")) })

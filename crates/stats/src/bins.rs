@@ -22,11 +22,11 @@ pub struct Bins(Kept);
 enum Kept {
     /// For each bin in use, in ascending order: its distance from the one before, then its count; both varints.
     Packed(Box<[u8]>),
-    Open(Box<Open>),
+    Open(Box<OpenBins>),
 }
 
 /// Bins that are recorded into.
-struct Open {
+struct OpenBins {
     /// A bit for each power of two that has counts.
     octaves: u64,
     counts: [u64; OCTAVES * EACH],
@@ -117,8 +117,8 @@ impl Bins {
 
     /// What is packed, made ready to be recorded into.
     #[cold]
-    fn open(&mut self) -> &mut Open {
-        let mut open = Box::new(Open { octaves: 0, counts: [0; OCTAVES * EACH] });
+    fn open(&mut self) -> &mut OpenBins {
+        let mut open = Box::new(OpenBins { octaves: 0, counts: [0; OCTAVES * EACH] });
         pairs(&self.packed()).for_each(|(bin, count)| open.add(bin, count));
         self.0 = Kept::Open(open);
         let Kept::Open(open) = &mut self.0 else { unreachable!("they have just been opened") };
@@ -153,7 +153,7 @@ impl fmt::Debug for Bins {
     }
 }
 
-impl Open {
+impl OpenBins {
     #[inline]
     fn add(&mut self, bin: usize, count: u64) {
         self.octaves |= 1 << (bin / EACH);

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::quantile::{Bounds, quantile};
+use crate::quantile::{QuantileBounds, quantile};
 
 /// Fewer values than this do not tell their own scatter when they are drawn again, and get no interval.
 const LEAST: usize = 20;
@@ -33,7 +33,7 @@ impl Bootstrap {
     ///
     /// Source: B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association
     /// 82, 1987; B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, §14.3.
-    pub fn mean(&self, samples: &[f64]) -> Option<Bounds> {
+    pub fn mean(&self, samples: &[f64]) -> Option<QuantileBounds> {
         let count = samples.len() as f64;
         let total: f64 = samples.iter().sum();
         let value = total / count;
@@ -41,7 +41,7 @@ impl Bootstrap {
         let left_out = samples.iter().map(|x| (total - x) / (count - 1.0));
         let (bias, pull) = (bias(&drawn, value), acceleration(left_out, value));
         let end = |share: f64| quantile(&drawn, moved(share, bias, pull));
-        Some(Bounds { value, low: end(0.025), high: end(0.975) })
+        Some(QuantileBounds { value, low: end(0.025), high: end(0.975) })
     }
 
     /// The means of sets drawn from `samples`, ascending.
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn a_skewed_mean_has_its_longer_arm_on_the_long_side() {
-        let Bounds { value, low, high } = Bootstrap::new(Seed::new(1)).mean(&skewed()).unwrap();
+        let QuantileBounds { value, low, high } = Bootstrap::new(Seed::new(1)).mean(&skewed()).unwrap();
         assert!(low < value && value < high && high - value > 1.3 * (value - low), "{low} {value} {high}");
     }
 
     #[test]
     fn values_without_scatter_have_no_width_and_few_have_no_interval() {
         let bootstrap = Bootstrap::new(Seed::new(1));
-        assert_eq!(bootstrap.mean(&[3.0; 20]), Some(Bounds { value: 3.0, low: 3.0, high: 3.0 }));
+        assert_eq!(bootstrap.mean(&[3.0; 20]), Some(QuantileBounds { value: 3.0, low: 3.0, high: 3.0 }));
         assert_eq!(bootstrap.mean(&[3.0; 19]), None);
     }
 }

@@ -28,7 +28,7 @@ pub use histogram::{DecodeError, Histogram};
 pub use holm::holm;
 pub use interval::{Interval, PRECISION};
 pub use outlier::outliers;
-pub use quantile::{Bounds, percentile};
+pub use quantile::{QuantileBounds, percentile};
 pub use rank::{ALPHA, RankTest};
 pub use ratio::Ratio;
 pub use steady::{Steadiness, SteadyRule};

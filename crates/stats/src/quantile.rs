@@ -5,7 +5,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 /// A figure with the ends of its 95 % interval, which need not lie evenly around it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bounds {
+pub struct QuantileBounds {
     /// The figure of the values as measured.
     pub value: f64,
     /// The lower end.
@@ -24,7 +24,7 @@ pub struct Bounds {
 ///
 /// Source: A. D. Hutson, "Calculating nonparametric confidence intervals for quantiles using fractional order
 /// statistics", Journal of Applied Statistics 26(3), 1999.
-pub fn percentile(samples: &[f64], percent: f64) -> Option<Bounds> {
+pub fn percentile(samples: &[f64], percent: f64) -> Option<QuantileBounds> {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let (share, spaces) = (percent / 100.0, samples.len() as f64 + 1.0);
@@ -35,7 +35,7 @@ pub fn percentile(samples: &[f64], percent: f64) -> Option<Bounds> {
         let place = spaces * place_of(share, chance, spaces);
         (1.0..=spaces - 1.0).contains(&place).then(|| quantile(&sorted, (place - 1.0) / (spaces - 2.0)))
     };
-    Some(Bounds { value: quantile(&sorted, share), low: end(0.975)?, high: end(0.025)? })
+    Some(QuantileBounds { value: quantile(&sorted, share), low: end(0.975)?, high: end(0.025)? })
 }
 
 /// The u for which the u-th fractional order statistic lies below the quantile at `share` with this `chance`.
@@ -70,11 +70,11 @@ mod tests {
     #[test]
     fn a_percentile_lies_within_its_bounds_or_has_none() {
         let values: Vec<f64> = (1..=1000).rev().map(f64::from).collect();
-        let Bounds { value, low, high } = percentile(&values, 99.0).unwrap();
+        let QuantileBounds { value, low, high } = percentile(&values, 99.0).unwrap();
         assert!((value - 990.0).abs() < 0.1 && (980.0..985.0).contains(&low) && (994.0..997.0).contains(&high));
         assert_eq!(percentile(&values[..367], 99.0), None);
         assert!(percentile(&values[..368], 99.0).is_some());
-        assert_eq!(percentile(&[7.0; 40], 50.0), Some(Bounds { value: 7.0, low: 7.0, high: 7.0 }));
+        assert_eq!(percentile(&[7.0; 40], 50.0), Some(QuantileBounds { value: 7.0, low: 7.0, high: 7.0 }));
         for nothing in [percentile(&[], 50.0), percentile(&[1.0], 50.0), percentile(&values, 100.0)] {
             assert_eq!(nothing, None);
         }

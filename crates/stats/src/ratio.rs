@@ -28,7 +28,7 @@ pub struct Ratio {
 impl Ratio {
     /// How many times the mean of `base` that of `other` is; none where a mean is not above zero.
     pub fn of(base: &[f64], other: &[f64]) -> Option<Self> {
-        let (base, other) = (Side::of(base)?, Side::of(other)?);
+        let (base, other) = (RatioSide::of(base)?, RatioSide::of(other)?);
         let ratio = other.mean / base.mean;
         let bounds = base.error.zip(other.error).map(|(first, second)| {
             let factor = margin(first, second).exp();
@@ -39,7 +39,7 @@ impl Ratio {
 }
 
 /// One of the two means.
-struct Side {
+struct RatioSide {
     mean: f64,
     error: Option<LogError>,
 }
@@ -51,7 +51,7 @@ struct LogError {
     freedom: f64,
 }
 
-impl Side {
+impl RatioSide {
     fn of(samples: &[f64]) -> Option<Self> {
         let count = samples.len() as f64;
         // Alike to the last digit, they have no scatter, not even that of adding them up.

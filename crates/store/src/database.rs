@@ -9,12 +9,12 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::budget::Budget;
 use crate::error::Cause;
-use crate::health::{self, Moment};
-use crate::measured::{self, Stored};
-use crate::owner::{self, Owner, Teller};
+use crate::health::{self, HealthMoment};
+use crate::measured::{self, StoredMeasurement};
+use crate::owner::{self, Owner, ProgressChannel};
 use crate::schema::SCHEMA;
-use crate::tried::{self, Tried};
-use crate::{NewRun, Run, RunId, State, StoreError, file, run};
+use crate::trial::{self, StoredTrial};
+use crate::{NewRun, Run, RunId, RunState, StoreError, file, run};
 
 /// A file of runs and their measurements.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Store {
 
 /// A doubt about a run or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct StoredFinding {
     /// The step; none for the whole run.
     pub step: Option<String>,
     /// The cell's key; none for the whole step.
@@ -157,15 +157,15 @@ impl Store {
         repeat: u32,
         result: &str,
     ) -> Result<(), StoreError> {
-        self.write(|connection| tried::insert(connection, run, step, cell, repeat, result))
+        self.write(|connection| trial::insert(connection, run, step, cell, repeat, result))
     }
 
     /// All that came of the trials of a run, in the order in which it was kept.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn tried(&self, run: RunId) -> Result<Vec<Tried>, StoreError> {
-        self.read(|connection| tried::select(connection, run, self.budget.rows("trial")))
+    pub fn tried(&self, run: RunId) -> Result<Vec<StoredTrial>, StoreError> {
+        self.read(|connection| trial::select(connection, run, self.budget.rows("trial")))
     }
 
     /// Takes back the last repeat of a cell together with the doubt about it.
@@ -206,7 +206,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn keep_health(&mut self, run: RunId, moment: Moment, reading: &str) -> Result<(), StoreError> {
+    pub fn keep_health(&mut self, run: RunId, moment: HealthMoment, reading: &str) -> Result<(), StoreError> {
         self.write(|connection| Ok(health::insert(connection, run, moment, reading)?))
     }
 
@@ -214,7 +214,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn health(&self, run: RunId, moment: Moment) -> Result<Option<String>, StoreError> {
+    pub fn health(&self, run: RunId, moment: HealthMoment) -> Result<Option<String>, StoreError> {
         self.read(|connection| Ok(health::select(connection, run, moment)?))
     }
 
@@ -252,7 +252,7 @@ impl Store {
     pub fn finish(
         &mut self,
         run: RunId,
-        state: State,
+        state: RunState,
         error: Option<&str>,
         finished_ms: i64,
     ) -> Result<(), StoreError> {
@@ -272,8 +272,8 @@ impl Store {
     }
 
     /// By which the owner of a run tells others how far it has come; none where the run is not this store's own.
-    pub fn teller(&self, run: RunId) -> Option<Teller> {
-        self.owned.iter().find(|owner| owner.run == run)?.teller()
+    pub fn teller(&self, run: RunId) -> Option<ProgressChannel> {
+        self.owned.iter().find(|owner| owner.run == run)?.progress_channel()
     }
 
     /// What the process that carries a run out told last, which may be nothing yet; none where no process does.
@@ -286,13 +286,13 @@ impl Store {
     /// # Errors
     /// If there is no such run, or it cannot be written.
     pub fn reopen(&mut self, run: RunId) -> Result<(), StoreError> {
-        self.progress(run, State::Running, None, None)
+        self.progress(run, RunState::Running, None, None)
     }
 
     fn progress(
         &mut self,
         run: RunId,
-        state: State,
+        state: RunState,
         error: Option<&str>,
         finished_ms: Option<i64>,
     ) -> Result<(), StoreError> {
@@ -359,7 +359,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read or is damaged.
-    pub fn measured(&self, run: RunId) -> Result<Vec<Stored>, StoreError> {
+    pub fn measured(&self, run: RunId) -> Result<Vec<StoredMeasurement>, StoreError> {
         self.read(|connection| measured::select(connection, run, self.budget.rows("measurement")))
     }
 
@@ -382,7 +382,7 @@ impl Store {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn notes(&self, run: RunId) -> Result<Vec<Note>, StoreError> {
+    pub fn notes(&self, run: RunId) -> Result<Vec<StoredFinding>, StoreError> {
         let some = |text: String| (!text.is_empty()).then_some(text);
         self.read(|connection| {
             let mut order = self.budget.rows("finding");
@@ -391,7 +391,7 @@ impl Store {
             let (mut rows, mut notes) = (statement.query([run.0])?, Vec::new());
             while let Some(row) = rows.next()? {
                 order.next(row.get(3)?, row)?;
-                notes.push(Note { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? });
+                notes.push(StoredFinding { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? });
             }
             Ok(notes)
         })

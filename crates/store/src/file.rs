@@ -32,7 +32,7 @@ const VALUE_MAX: i32 = 256 << 20;
 const HEAP_MAX: i64 = 1 << 30;
 
 /// A regular file that is there.
-struct Found {
+struct StoreFile {
     /// As it was named.
     named: PathBuf,
     /// Where it is, free of links.
@@ -45,11 +45,11 @@ struct Found {
 /// and
 /// a loss of power.
 pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
-    let found = match Found::at(path)? {
+    let found = match StoreFile::at(path)? {
         Some(found) => found,
         None => {
             make(path)?;
-            Found::at(path)?.ok_or_else(|| StoreError::Swapped { path: path.to_owned() })?
+            StoreFile::at(path)?.ok_or_else(|| StoreError::Swapped { path: path.to_owned() })?
         }
     };
     open::protect(&found.handle);
@@ -75,7 +75,7 @@ pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
 /// where
 /// there is no store, there is one without runs in memory.
 pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, Budget, i64), Cause> {
-    let Some(found) = Found::at(path)?.filter(|found| !found.is_empty) else {
+    let Some(found) = StoreFile::at(path)?.filter(|found| !found.is_empty) else {
         let mut connection = Connection::open_in_memory()?;
         schema::make(&connection)?;
         let budget = guarded(&mut connection)?;
@@ -97,7 +97,7 @@ pub(crate) fn connect_to_read(path: &Path) -> Result<(Connection, Budget, i64), 
     Ok((connection, budget, version))
 }
 
-impl Found {
+impl StoreFile {
     /// Looks a path up. None where there is nothing.
     fn at(path: &Path) -> Result<Option<Self>, Cause> {
         let unusable = |error| StoreError::Folder { path: path.to_owned(), error };

@@ -8,7 +8,7 @@ use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
 use crate::run::{moment, plan_name};
-use crate::{RunId, State, Store, StoreError};
+use crate::{RunId, RunState, Store, StoreError};
 
 const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 
@@ -127,7 +127,7 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
         quick: row.get(2)?,
         target: row.get(3)?,
         target_identity: row.get(4)?,
-        state: State::named(&state),
+        state: RunState::named(&state),
         started_ms: moment(row, "started_ms")?.unwrap_or_default(),
         finished_ms: moment(row, "finished_ms")?,
     })

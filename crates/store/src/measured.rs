@@ -14,7 +14,7 @@ use crate::{RunId, StoreError, series};
 
 /// A measurement with its place in the plan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredMeasurement {
     /// The step's name.
     pub step: String,
     /// The cell's key.
@@ -107,7 +107,7 @@ pub fn delete(connection: &Connection, run: RunId, step: &str, cell: &str, repea
 }
 
 /// Reads all measurements of a run in the order in which they were written.
-pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<Stored>, Cause> {
+pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<StoredMeasurement>, Cause> {
     let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;
     let mut rows = statement.query([run.0])?;
     let mut all = Vec::new();
@@ -118,7 +118,7 @@ pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Ve
     Ok(all)
 }
 
-fn stored(row: &Row) -> Result<Stored, Cause> {
+fn stored(row: &Row) -> Result<StoredMeasurement, Cause> {
     let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
     let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
     let flow = |requests, bytes, latency, service, what| -> Result<Flow, Cause> {
@@ -156,7 +156,7 @@ fn stored(row: &Row) -> Result<Stored, Cause> {
         energy: optional(row.get("energy")?).ok_or_else(|| damaged("energy"))?,
         began: None,
     };
-    Ok(Stored { step: step.clone(), key: key.clone(), repeat, measurement })
+    Ok(StoredMeasurement { step: step.clone(), key: key.clone(), repeat, measurement })
 }
 
 /// The histogram that was sealed; none if it is damaged, or not one of so many requests.

@@ -28,9 +28,9 @@ const TOLD: usize = 1024;
 
 /// By which the owner of a run tells others how far it has come.
 #[derive(Debug)]
-pub struct Teller(File);
+pub struct ProgressChannel(File);
 
-impl Teller {
+impl ProgressChannel {
     /// Tells this in place of what was told before: one line of at most 1,023 bytes; a longer one is not told.
     ///
     /// That nobody can be told is no reason to end a run, so it is passed over.
@@ -57,8 +57,8 @@ impl Owner {
     }
 
     /// By which it tells how far it has come.
-    pub(crate) fn teller(&self) -> Option<Teller> {
-        self.locked.try_clone().ok().map(Teller)
+    pub(crate) fn progress_channel(&self) -> Option<ProgressChannel> {
+        self.locked.try_clone().ok().map(ProgressChannel)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run as it is kept.
 
 use block::{Bytes, Seed};
-use measurement::{Run, RunId, State};
+use measurement::{Run, RunId, RunState};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
@@ -74,7 +74,7 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         capacity: some_bytes(row, "capacity_bytes")?,
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
-        state: State::named(&state),
+        state: RunState::named(&state),
         error: row.get("error")?,
         started_ms: moment(row, "started_ms")?.unwrap_or_default(),
         finished_ms: moment(row, "finished_ms")?,

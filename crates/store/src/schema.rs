@@ -92,16 +92,16 @@ pub(crate) fn stand_in(connection: &Connection, found: i64) -> Result<(), Cause>
     let mut columns: BTreeMap<&str, String> = BTreeMap::new();
     for statement in lacking.flat_map(statements) {
         match statement {
-            Made::Column { table, definition } => {
+            SchemaObject::Column { table, definition } => {
                 let name = definition.split(' ').next().unwrap_or_default();
                 let value = definition.split_once(" DEFAULT ").map_or("NULL", |(_, value)| value);
                 *columns.entry(table).or_default() += &format!(", {value} AS {name}");
             }
-            Made::Object { sql, .. } if sql.starts_with("CREATE TABLE") => {
+            SchemaObject::Object { sql, .. } if sql.starts_with("CREATE TABLE") => {
                 connection.execute_batch(&sql.replacen("CREATE TABLE", "CREATE TEMP TABLE", 1))?;
             }
             // What stands before a table has no index, and `Listed` goes without.
-            Made::Object { .. } => {}
+            SchemaObject::Object { .. } => {}
         }
     }
     for (table, added) in columns {
@@ -148,7 +148,7 @@ pub(crate) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 }
 
 /// What a statement makes.
-enum Made<'s> {
+enum SchemaObject<'s> {
     /// A table or an index.
     Object { name: &'s str, sql: &'s str },
     /// A column of a table that is there.
@@ -156,7 +156,7 @@ enum Made<'s> {
 }
 
 /// What each statement of one of our own texts makes.
-fn statements(text: &str) -> impl Iterator<Item = Made<'_>> {
+fn statements(text: &str) -> impl Iterator<Item = SchemaObject<'_>> {
     let starts = ["CREATE ", "ALTER "].into_iter().flat_map(|word| text.match_indices(word)).map(|(at, _)| at);
     starts.filter_map(|at| {
         let rest = &text[at..];
@@ -164,10 +164,10 @@ fn statements(text: &str) -> impl Iterator<Item = Made<'_>> {
         let (verb, _, name) = (words.next()?, words.next()?, words.next()?);
         if verb == "ALTER" {
             let (_, definition) = rest.split(';').next()?.split_once(" COLUMN ")?;
-            return Some(Made::Column { table: name, definition: one_line(definition) });
+            return Some(SchemaObject::Column { table: name, definition: one_line(definition) });
         }
         // Comments inside a table have no such end.
-        Some(Made::Object { name, sql: &rest[..=rest.find(");")?] })
+        Some(SchemaObject::Object { name, sql: &rest[..=rest.find(");")?] })
     })
 }
 
@@ -180,14 +180,14 @@ type Definition = (String, BTreeSet<String>);
 fn wanted(version: i64) -> BTreeMap<&'static str, Definition> {
     let mut wanted = BTreeMap::new();
     for made in statements(TABLES) {
-        if let Made::Object { name, sql } = made {
+        if let SchemaObject::Object { name, sql } = made {
             wanted.insert(name, definition(sql).expect("our own text can be read"));
         }
     }
     for made in (1..).zip(STEPS).filter(|(earlier, _)| *earlier >= version).flat_map(|(_, lacks)| statements(lacks)) {
         match made {
-            Made::Object { name, .. } => drop(wanted.remove(name)),
-            Made::Column { table, definition } => {
+            SchemaObject::Object { name, .. } => drop(wanted.remove(name)),
+            SchemaObject::Column { table, definition } => {
                 let had = wanted.get_mut(table).is_some_and(|(_, columns)| columns.remove(&definition));
                 assert!(had, "`{definition}` of {table} stands in schema.sql as it is added");
             }

@@ -6,10 +6,10 @@ use block::Seed;
 use host::Machine;
 use plan::{Experiment, Experiments};
 
-use crate::aftermath;
 use crate::boot::Boot;
+use crate::cleanup;
 use crate::database::Database;
-use crate::{Choices, Stage, Trial, TrialError, files};
+use crate::{Choices, Trial, TrialDevice, TrialError, files};
 
 /// Every kind of trial, in the order of the documentation.
 pub const EXPERIMENTS: &[&dyn Procedure] =
@@ -37,7 +37,7 @@ pub fn procedure(experiment: &dyn Experiment) -> &'static dyn Procedure {
 }
 
 /// One go of a trial, besides where and what.
-pub struct Go<'g> {
+pub struct TrialContext<'g> {
     /// Seed of all random choices.
     pub seed: Seed,
     /// Hears what is being done now, in a few words for the progress line: `pgbench, 16 clients`.
@@ -51,15 +51,15 @@ pub trait Procedure: Experiment {
     /// # Errors
     /// If one of assay's own is not there and cannot be made.
     fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
-        aftermath::place()?;
+        cleanup::place()?;
         // In control groups memory is limited; they are the kernel's.
-        Ok(vec![aftermath::PLACE.into(), Machine::CONTROL_GROUPS.into()])
+        Ok(vec![cleanup::PLACE.into(), Machine::CONTROL_GROUPS.into()])
     }
 
     /// Does it once. What is on the stage is overwritten. However it ends, nothing is left behind: mounts, processes,
     /// settings of the kernel and files outside the stage are as they were.
     ///
     /// # Errors
-    /// If something fails on the way, or [`Stage::is_stopped`].
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError>;
+    /// If something fails on the way, or [`TrialDevice::is_stopped`].
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError>;
 }

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use host::{Scratch, open};
 
-use crate::{Aftermath, Promise, TrialError, Undo};
+use crate::{Cleanup, CleanupAction, CleanupGuard, TrialError};
 
 /// A folder of our own, which is removed with all that is in it when this is dropped, but for what is mounted there.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct PrivateFolder {
     path: PathBuf,
-    _remove: Promise,
+    _remove: CleanupGuard,
 }
 
-impl Folder {
+impl PrivateFolder {
     /// A new folder in `place`, closed to others; its name begins so, goes on with the number of this process, and ends
     /// in
     /// what nobody can foresee.
     ///
     /// # Errors
     /// If others can change what `place` is, or the folder cannot be made.
-    pub(crate) fn new(place: &str, start: &str, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    pub(crate) fn new(place: &str, start: &str, aftermath: &Cleanup) -> Result<Self, TrialError> {
         let place = Path::new(place);
         if !place.exists() {
             open::own_folder(place).map_err(TrialError::at(place))?;
@@ -32,7 +32,7 @@ impl Folder {
             return Err(TrialError::Lacks(format!("{}: {words}", place.display())));
         }
         let path = Scratch::name(place, &format!("{start}-{}", std::process::id()));
-        let remove = aftermath.promise(Undo::Remove(path.clone()))?;
+        let remove = aftermath.promise(CleanupAction::Remove(path.clone()))?;
         if let Err(error) = Scratch::make(&path) {
             // It is not ours to remove.
             remove.withdraw()?;
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn a_folder_is_new_and_closed_and_its_name_cannot_be_foreseen() {
         let home = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(home.path()).unwrap();
+        let aftermath = Cleanup::within(home.path()).unwrap();
         let place = home.path().to_str().unwrap();
-        let [one, two] = [0, 1].map(|_| Folder::new(place, "assay-x", &aftermath).unwrap());
+        let [one, two] = [0, 1].map(|_| PrivateFolder::new(place, "assay-x", &aftermath).unwrap());
         assert_ne!(one.path(), two.path());
         let mode = || fs::metadata(one.path()).unwrap().mode() & 0o7777;
         assert_eq!(mode(), 0o700);
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn a_place_that_others_can_change_is_none() {
         let home = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(home.path()).unwrap();
+        let aftermath = Cleanup::within(home.path()).unwrap();
         let place = home.path().join("place");
         fs::create_dir(&place).unwrap();
-        let make = |place: &Path| Folder::new(place.to_str().unwrap(), "assay-x", &aftermath);
+        let make = |place: &Path| PrivateFolder::new(place.to_str().unwrap(), "assay-x", &aftermath);
         make(&place).unwrap();
         fs::set_permissions(&place, Permissions::from_mode(0o777)).unwrap();
         make(&place).unwrap_err();

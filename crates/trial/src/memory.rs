@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use block::Bytes;
 use host::{Machine, Mount, open, program};
 
-use crate::{Aftermath, Promise, Stage, TrialError, Undo};
+use crate::{Cleanup, CleanupAction, CleanupGuard, TrialDevice, TrialError};
 
 /// The file of a group that holds its limit, in version 2 of the kernel's interface.
 const LIMIT_2: &str = "memory.max";
@@ -22,7 +22,7 @@ pub(crate) struct MemoryLimit {
     limit: Bytes,
     /// Whether the kernel slows down those in it who write faster than the drive.
     slows_writers: bool,
-    _leave: Promise,
+    _leave: CleanupGuard,
 }
 
 /// Where control groups for memory are, of either version of the kernel's interface.
@@ -41,7 +41,7 @@ impl MemoryLimit {
     ///
     /// # Errors
     /// If this machine has no memory control groups that a process could be put into.
-    pub(crate) fn make(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    pub(crate) fn make(limit: Bytes, aftermath: &Cleanup) -> Result<Self, TrialError> {
         Self::made(limit, aftermath, None)
     }
 
@@ -50,16 +50,17 @@ impl MemoryLimit {
     ///
     /// # Errors
     /// As those of [`make`](Self::make).
-    pub(crate) fn make_for_this(limit: Bytes, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    pub(crate) fn make_for_this(limit: Bytes, aftermath: &Cleanup) -> Result<Self, TrialError> {
         Self::made(limit, aftermath, Some(limit))
     }
 
-    fn made(limit: Bytes, aftermath: &Aftermath, own_limit: Option<Bytes>) -> Result<Self, TrialError> {
+    fn made(limit: Bytes, aftermath: &Cleanup, own_limit: Option<Bytes>) -> Result<Self, TrialError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let groups = Groups::find().map_err(TrialError::Lacks)?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let group = groups.parent.join(format!("assay-{}-{number}", std::process::id()));
-        let leave = aftermath.promise(Undo::LeaveGroup { group: group.clone(), home: groups.home, own_limit })?;
+        let leave =
+            aftermath.promise(CleanupAction::LeaveGroup { group: group.clone(), home: groups.home, own_limit })?;
         let made = fs::create_dir(&group).and_then(|()| open::set(&group.join(groups.limit), &limit.get().to_string()));
         made.map_err(TrialError::at(&group))?;
         Ok(Self { group, limit, slows_writers: groups.limit == LIMIT_2, _leave: leave })
@@ -83,7 +84,7 @@ impl MemoryLimit {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(crate) fn leave_room(&self, stage: &Stage, aftermath: &Aftermath) -> Result<Vec<Promise>, TrialError> {
+    pub(crate) fn leave_room(&self, stage: &TrialDevice, aftermath: &Cleanup) -> Result<Vec<CleanupGuard>, TrialError> {
         let Some(folder) = stage.described().map(|device| device.writeback()) else { return Ok(Vec::new()) };
         let of = |name: &str| folder.join(name);
         let known = |name: &str| fs::read_to_string(of(name)).ok().map(|text| text.trim().to_owned());
@@ -96,7 +97,7 @@ impl MemoryLimit {
         let share = (self.limit.get() / DIRTY_SHARE).to_string();
         let wanted = wanted.into_iter().chain([("max_ratio_fine", ratio, "max_bytes", share)]);
         let change = |(restored, before, changed, text): (&str, String, &str, String)| {
-            let promise = aftermath.promise(Undo::Restore { path: of(restored), text: before })?;
+            let promise = aftermath.promise(CleanupAction::Restore { path: of(restored), text: before })?;
             open::set(&of(changed), &text).map_err(TrialError::at(of(changed)))?;
             Ok(promise)
         };
@@ -156,7 +157,7 @@ pub(crate) fn cause_of_end(group: &Path, limit: Bytes) -> Option<String> {
 }
 
 /// What this machine lacks to limit the memory of a process; none if nothing.
-pub(crate) fn lacks() -> Option<String> {
+pub(crate) fn unavailable() -> Option<String> {
     Groups::find().err()
 }
 
@@ -250,13 +251,14 @@ mod tests {
 
     #[test]
     fn a_program_is_limited_from_its_first_moment_and_ended_if_it_needs_more() {
-        if let Some(reason) = lacks().or_else(|| (!rustix::process::geteuid().is_root()).then(|| "no root".to_owned()))
+        if let Some(reason) =
+            unavailable().or_else(|| (!rustix::process::geteuid().is_root()).then(|| "no root".to_owned()))
         {
             println!("skipped: {reason}");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let aftermath = Cleanup::within(folder.path()).unwrap();
         let limit = MemoryLimit::make(Bytes::from_mib(16), &aftermath).unwrap();
         let name = limit.group.file_name().unwrap().to_str().unwrap().to_owned();
         let run =

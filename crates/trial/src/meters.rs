@@ -6,7 +6,7 @@ use std::time::Instant;
 use block::{Bytes, Nanos};
 use host::{DiskCounters, Machine, ProcessorTicks};
 
-use crate::{Stage, TrialError};
+use crate::{TrialDevice, TrialError};
 
 /// The kernel's counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Meters {
     ///
     /// # Errors
     /// If the kernel does not tell them.
-    pub fn read(stage: &Stage) -> Result<Self, TrialError> {
+    pub fn read(stage: &TrialDevice) -> Result<Self, TrialError> {
         let silent = || TrialError::at(stage.path())(io::Error::other("the kernel counts nothing of it"));
         let processors = Machine::here().processor_ticks().ok_or_else(silent)?;
         let drive = stage.described().and_then(|device| device.counters()).ok_or_else(silent)?;

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 use block::Bytes;
 use host::{Machine, Mount};
 
-use crate::folder::Folder;
-use crate::{Aftermath, Choice, Choices, ChoicesError, Kind, Promise, Stage, Tools, TrialError, Undo};
+use crate::folder::PrivateFolder;
+use crate::{
+    Choice, ChoiceKind, Choices, ChoicesError, Cleanup, CleanupAction, CleanupGuard, Tools, TrialDevice, TrialError,
+};
 
 /// Where file systems are mounted. It ends with the machine's run, as they do.
 const FOLDER: &str = "/run/assay";
@@ -27,7 +29,7 @@ pub(crate) const FS: Choice = Choice {
     name: "fs",
     title: "File system",
     about: "the file system created on the device",
-    kind: Kind::Word(FILE_SYSTEMS),
+    kind: ChoiceKind::Word(FILE_SYSTEMS),
     default: "ext4",
 };
 
@@ -36,7 +38,7 @@ pub(crate) const MKFS: Choice = Choice {
     name: "mkfs",
     title: "mkfs options",
     about: "options of mkfs, as on its command line: -d sunit=128,swidth=4096 -l size=128m",
-    kind: Kind::Text,
+    kind: ChoiceKind::Text,
     default: "",
 };
 
@@ -45,18 +47,18 @@ pub(crate) const MOUNT: Choice = Choice {
     name: "mount",
     title: "Mount options",
     about: "options of mount -o: noatime,logbufs=8",
-    kind: Kind::Text,
+    kind: ChoiceKind::Text,
     default: "",
 };
 
 /// What choices say of a file system, each option in the table of what a plan may give.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Recipe {
+pub(crate) struct FileSystemSpec {
     make: MakeOptions,
     mount: MountOptions,
 }
 
-impl Recipe {
+impl FileSystemSpec {
     /// What [`FS`], [`MKFS`] and [`MOUNT`] say, with blocks of this size where one is given.
     ///
     /// ext4 is mounted with `noinit_itable` unless told otherwise: the kernel would write what `mkfs` has put off while
@@ -83,25 +85,25 @@ impl Recipe {
 
 /// A file system on the stage, mounted until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Mounted {
+pub(crate) struct MountedFileSystem {
     device: PathBuf,
-    recipe: Recipe,
+    recipe: FileSystemSpec,
     /// How it was made, and the version of what made it.
-    made: format::Made,
+    made: format::FormatRecord,
     // Unmounted first, and only then is the folder removed: they are dropped in this order.
-    unmount: Promise,
-    folder: Folder,
+    unmount: CleanupGuard,
+    folder: PrivateFolder,
 }
 
-impl Mounted {
+impl MountedFileSystem {
     /// Makes a file system on the stage and mounts it.
     ///
     /// # Errors
     /// If `mkfs` or the kernel refuses an option, which is then named, or the device.
-    pub(crate) fn make(stage: &Stage, recipe: Recipe, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    pub(crate) fn make(stage: &TrialDevice, recipe: FileSystemSpec, aftermath: &Cleanup) -> Result<Self, TrialError> {
         let made = format::make(&recipe.make, stage, aftermath)?;
-        let folder = Folder::new(FOLDER, "mnt", aftermath)?;
-        let unmount = aftermath.promise(Undo::Unmount(folder.path().to_owned()))?;
+        let folder = PrivateFolder::new(FOLDER, "mnt", aftermath)?;
+        let unmount = aftermath.promise(CleanupAction::Unmount(folder.path().to_owned()))?;
         options::mount(stage.path(), recipe.make.fs(), &recipe.mount, folder.path())?;
         Ok(Self { device: stage.path().to_owned(), recipe, made, unmount, folder })
     }
@@ -135,7 +137,7 @@ impl Mounted {
     /// # Errors
     /// If somebody has it in use, or the device fails.
     pub(crate) fn empty_cache(&self) -> Result<(), TrialError> {
-        Undo::Unmount(self.folder().to_owned()).carry_out()?;
+        CleanupAction::Unmount(self.folder().to_owned()).carry_out()?;
         options::mount(&self.device, self.recipe.make.fs(), &self.recipe.mount, self.folder())
     }
 
@@ -149,7 +151,7 @@ impl Mounted {
 }
 
 /// What this machine lacks to make and mount such a file system; none if nothing.
-pub(crate) fn lacks(fs: &str) -> Option<String> {
+pub(crate) fn unavailable(fs: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("mounting file systems needs root; run it as root".to_owned());
     }

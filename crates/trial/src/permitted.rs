@@ -7,14 +7,14 @@ use plan::Refused;
 
 /// An option, or a key of a list, with what its value may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rule {
+pub(crate) struct OptionRule {
     pub name: &'static str,
-    pub value: Value,
+    pub value: PermittedValue,
 }
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum PermittedValue {
     /// There is none.
     Flag,
     /// A whole number.
@@ -34,12 +34,12 @@ pub(crate) enum Value {
     /// Some of these words with commas between; `^` before one takes it back.
     Features(&'static [&'static str]),
     /// Some of these keys with commas between, each with its value.
-    List(&'static [Rule]),
+    List(&'static [OptionRule]),
 }
 
 /// One option that a plan gave: the table's own name, and a value that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct PermittedOption {
     pub name: &'static str,
     pub value: Option<String>,
 }
@@ -47,15 +47,19 @@ pub(crate) struct Given {
 /// Numbers of this many digits are in no table's range.
 const DIGITS: usize = 19;
 
-pub(crate) const fn rule(name: &'static str, value: Value) -> Rule {
-    Rule { name, value }
+pub(crate) const fn rule(name: &'static str, value: PermittedValue) -> OptionRule {
+    OptionRule { name, value }
 }
 
 /// Reads options as they stand on the command line of `program`.
 ///
 /// # Errors
 /// With the first word that is not in the table.
-pub(crate) fn options(program: &str, rules: &'static [Rule], text: &str) -> Result<Vec<Given>, Refused> {
+pub(crate) fn options(
+    program: &str,
+    rules: &'static [OptionRule],
+    text: &str,
+) -> Result<Vec<PermittedOption>, Refused> {
     let mut given = Vec::new();
     let mut words = words(text);
     while let Some((at, word)) = words.next() {
@@ -77,18 +81,18 @@ pub(crate) fn options(program: &str, rules: &'static [Rule], text: &str) -> Resu
 /// One word of short options: flags, and behind them an option with its value, which may be the next word.
 fn cluster<'t>(
     program: &str,
-    rules: &'static [Rule],
+    rules: &'static [OptionRule],
     (at, letters): (usize, &'t str),
     words: &mut impl Iterator<Item = (usize, &'t str)>,
-    given: &mut Vec<Given>,
+    given: &mut Vec<PermittedOption>,
 ) -> Result<(), Refused> {
     for (place, letter) in letters.char_indices() {
         let (name, rest) = (format!("-{letter}"), place + letter.len_utf8());
         // The first one stands behind the dash.
         let part = if place == 0 { (at - 1, name.as_str()) } else { (at + place, &letters[place..rest]) };
         let rule = find(program, rules, &name, part)?;
-        if rule.value == Value::Flag {
-            given.push(Given { name: rule.name, value: None });
+        if rule.value == PermittedValue::Flag {
+            given.push(PermittedOption { name: rule.name, value: None });
             continue;
         }
         let value = Some((at + rest, &letters[rest..])).filter(|(_, value)| !value.is_empty());
@@ -101,15 +105,15 @@ fn cluster<'t>(
 /// An option with its value, which stands there already or is the next word.
 fn take<'t>(
     program: &str,
-    rule: &'static Rule,
+    rule: &'static OptionRule,
     value: Option<(usize, &'t str)>,
     (at, part): (usize, &str),
     words: &mut impl Iterator<Item = (usize, &'t str)>,
-) -> Result<Given, Refused> {
+) -> Result<PermittedOption, Refused> {
     let name = rule.name;
-    if rule.value == Value::Flag {
+    if rule.value == PermittedValue::Flag {
         return match value {
-            None => Ok(Given { name, value: None }),
+            None => Ok(PermittedOption { name, value: None }),
             Some((at, text)) => {
                 Err(wrong(format!("`{name}` of {program} takes no value"), "leave it out".into(), at, text))
             }
@@ -120,14 +124,19 @@ fn take<'t>(
         return Err(wrong(format!("`{name}` of {program} has no value"), help, at, part));
     };
     rule.value.check(&format!("{program} {name}"), at, text)?;
-    Ok(Given { name, value: Some(text.to_owned()) })
+    Ok(PermittedOption { name, value: Some(text.to_owned()) })
 }
 
 /// Reads a list of keys with commas between, some of them with values.
 ///
 /// # Errors
 /// With the first that is in neither table.
-pub(crate) fn list(of: &str, rules: &[&'static [Rule]], start: usize, text: &str) -> Result<Vec<Given>, Refused> {
+pub(crate) fn list(
+    of: &str,
+    rules: &[&'static [OptionRule]],
+    start: usize,
+    text: &str,
+) -> Result<Vec<PermittedOption>, Refused> {
     let mut given = Vec::new();
     let mut at = start;
     for part in text.split(',') {
@@ -140,8 +149,8 @@ pub(crate) fn list(of: &str, rules: &[&'static [Rule]], start: usize, text: &str
         };
         let value_at = place + key.len() + 1;
         match (rule.value, value) {
-            (Value::Flag | Value::Maybe(_) | Value::MaybeCount, None) => {}
-            (Value::Flag, Some(text)) => {
+            (PermittedValue::Flag | PermittedValue::Maybe(_) | PermittedValue::MaybeCount, None) => {}
+            (PermittedValue::Flag, Some(text)) => {
                 return Err(wrong(format!("`{key}` of {of} takes no value"), "leave it out".into(), value_at, text));
             }
             (kind, None) => {
@@ -150,22 +159,22 @@ pub(crate) fn list(of: &str, rules: &[&'static [Rule]], start: usize, text: &str
             }
             (kind, Some(text)) => kind.check(&format!("{of} {key}"), value_at, text)?,
         }
-        given.push(Given { name: rule.name, value: value.map(str::to_owned) });
+        given.push(PermittedOption { name: rule.name, value: value.map(str::to_owned) });
     }
     Ok(given)
 }
 
 /// The names in a table and in the lists that it holds, for documentation.
-pub(crate) fn names(rules: &'static [Rule]) -> Vec<&'static str> {
-    let inner = |value: Value| match value {
-        Value::List(rules) => names(rules),
-        Value::Features(words) => words.to_vec(),
+pub(crate) fn names(rules: &'static [OptionRule]) -> Vec<&'static str> {
+    let inner = |value: PermittedValue| match value {
+        PermittedValue::List(rules) => names(rules),
+        PermittedValue::Features(words) => words.to_vec(),
         _ => Vec::new(),
     };
     rules.iter().flat_map(|rule| [vec![rule.name], inner(rule.value)].concat()).collect()
 }
 
-impl Value {
+impl PermittedValue {
     /// Whether `text`, which begins at `at`, is such a value of what is called `of`.
     pub(crate) fn check(self, of: &str, at: usize, text: &str) -> Result<(), Refused> {
         let is_number = |text: &str| !text.is_empty() && text.len() <= DIGITS && all(text, |c| c.is_ascii_digit());
@@ -222,10 +231,10 @@ fn features(of: &str, known: &[&str], start: usize, text: &str) -> Result<(), Re
 /// The rule of this name, which stands in the text as `part`.
 fn find(
     program: &str,
-    rules: &'static [Rule],
+    rules: &'static [OptionRule],
     name: &str,
     (at, part): (usize, &str),
-) -> Result<&'static Rule, Refused> {
+) -> Result<&'static OptionRule, Refused> {
     let known = || rules.iter().map(|rule| rule.name).collect::<Vec<_>>();
     rules.iter().find(|rule| rule.name == name).ok_or_else(|| not_permitted(program, name, &known(), at, part))
 }
@@ -273,14 +282,21 @@ fn all(text: &str, is: impl Fn(char) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: &[Rule] = &[
-        rule("-q", Value::Flag),
-        rule("-K", Value::Flag),
-        rule("-b", Value::Size),
-        rule("-m", Value::Number),
-        rule("-d", Value::List(&[rule("su", Value::Size), rule("noalign", Value::Flag), rule("sw", Value::Count)])),
-        rule("-O", Value::Features(&["bigalloc", "64bit"])),
-        rule("--nodesize", Value::Size),
+    const RULES: &[OptionRule] = &[
+        rule("-q", PermittedValue::Flag),
+        rule("-K", PermittedValue::Flag),
+        rule("-b", PermittedValue::Size),
+        rule("-m", PermittedValue::Number),
+        rule(
+            "-d",
+            PermittedValue::List(&[
+                rule("su", PermittedValue::Size),
+                rule("noalign", PermittedValue::Flag),
+                rule("sw", PermittedValue::Count),
+            ]),
+        ),
+        rule("-O", PermittedValue::Features(&["bigalloc", "64bit"])),
+        rule("--nodesize", PermittedValue::Size),
     ];
 
     fn read(text: &str) -> Result<String, Refused> {
@@ -342,9 +358,17 @@ mod tests {
 
     #[test]
     fn a_value_is_of_its_type_and_nothing_else() {
-        let check = |value: Value, text: &str| value.check("it", 0, text).is_ok();
-        assert!(check(Value::Bit, "1") && !check(Value::Bit, "2"));
-        assert!(check(Value::Count, "0") && !check(Value::Count, "-1") && !check(Value::Count, "99999999999999999999"));
-        assert!(!check(Value::Number, ".") && !check(Value::Number, "1.2.3") && !check(Value::Number, "٣"));
+        let check = |value: PermittedValue, text: &str| value.check("it", 0, text).is_ok();
+        assert!(check(PermittedValue::Bit, "1") && !check(PermittedValue::Bit, "2"));
+        assert!(
+            check(PermittedValue::Count, "0")
+                && !check(PermittedValue::Count, "-1")
+                && !check(PermittedValue::Count, "99999999999999999999")
+        );
+        assert!(
+            !check(PermittedValue::Number, ".")
+                && !check(PermittedValue::Number, "1.2.3")
+                && !check(PermittedValue::Number, "٣")
+        );
     }
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use host::open;
 
-use crate::{Aftermath, Choice, Kind, Promise, Stage, TrialError, Undo};
+use crate::{Choice, ChoiceKind, Cleanup, CleanupAction, CleanupGuard, TrialDevice, TrialError};
 
 /// What may be asked for: the schedulers of today's kernels, or to leave it as it is.
 pub(crate) const SCHEDULER: Choice = Choice {
     name: "scheduler",
     title: "Scheduler",
     about: "the I/O scheduler of the device; restored afterwards",
-    kind: Kind::Word(&["as-found", "none", "mq-deadline", "kyber", "bfq"]),
+    kind: ChoiceKind::Word(&["as-found", "none", "mq-deadline", "kyber", "bfq"]),
     default: "as-found",
 };
 
@@ -21,7 +21,7 @@ pub(crate) const SCHEDULER: Choice = Choice {
 pub(crate) struct Scheduler {
     /// Which one it is now, and what else is offered, for people.
     pub words: String,
-    _restore: Option<Promise>,
+    _restore: Option<CleanupGuard>,
 }
 
 impl Scheduler {
@@ -29,7 +29,7 @@ impl Scheduler {
     ///
     /// # Errors
     /// If the kernel does not offer it for this device: with those that it offers.
-    pub(crate) fn set(stage: &Stage, wanted: &str, aftermath: &Aftermath) -> Result<Self, TrialError> {
+    pub(crate) fn set(stage: &TrialDevice, wanted: &str, aftermath: &Cleanup) -> Result<Self, TrialError> {
         let Some(setting) = stage.queue().map(|queue| queue.join("scheduler")).filter(|path| path.exists()) else {
             return match wanted {
                 "as-found" => Ok(Self { words: "the device has none".to_owned(), _restore: None }),
@@ -39,14 +39,15 @@ impl Scheduler {
         Self::at(&setting, wanted, aftermath, stage.path())
     }
 
-    fn at(setting: &Path, wanted: &str, aftermath: &Aftermath, device: &Path) -> Result<Self, TrialError> {
+    fn at(setting: &Path, wanted: &str, aftermath: &Cleanup, device: &Path) -> Result<Self, TrialError> {
         let offered = || fs::read_to_string(setting).map_err(TrialError::at(setting));
         let found = offered()?;
         let before = current(&found).unwrap_or("none").to_owned();
         if wanted == "as-found" || wanted == before {
             return Ok(Self { words: format!("{before}, as found"), _restore: None });
         }
-        let restore = aftermath.promise(Undo::Restore { path: PathBuf::from(setting), text: before.clone() })?;
+        let restore =
+            aftermath.promise(CleanupAction::Restore { path: PathBuf::from(setting), text: before.clone() })?;
         // The kernel loads the module of one that it does not offer yet.
         let written = open::set(setting, wanted);
         let now = offered()?;
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn a_scheduler_that_the_kernel_does_not_take_is_told_with_those_that_it_offers() {
         let folder = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let aftermath = Cleanup::within(folder.path()).unwrap();
         // What is written there is not there afterwards, as with a word that the kernel does not take.
         let refused = Scheduler::at(Path::new("/dev/null"), "bfq", &aftermath, Path::new("/dev/x"));
         assert!(refused.is_err());

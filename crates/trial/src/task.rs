@@ -6,27 +6,27 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use attach::Mark;
+use attach::ProcessMark;
 use rustix::process::Signal;
 
-use crate::{Aftermath, Ended, ProgramError, Promise, Stage, TrialError, Undo};
+use crate::{Cleanup, CleanupAction, CleanupGuard, Ended, ProgramError, TrialDevice, TrialError};
 use host::Running;
 
 /// A program that runs beside this one, ended when this is dropped with all those that it has started.
 #[derive(Debug)]
-pub struct Task {
+pub struct HelperProcess {
     line: String,
     running: Running,
     /// That it is ended even if this process is killed.
-    _promise: Promise,
+    _promise: CleanupGuard,
 }
 
-impl Task {
+impl HelperProcess {
     /// Starts a program whose output is kept, in a process group of its own: Ctrl-C is for this one to pass on.
     ///
     /// # Errors
     /// If it does not start.
-    pub fn start(aftermath: &Aftermath, command: &mut Command) -> Result<Self, TrialError> {
+    pub fn start(aftermath: &Cleanup, command: &mut Command) -> Result<Self, TrialError> {
         Self::begin(aftermath, command, Running::start)
     }
 
@@ -35,8 +35,8 @@ impl Task {
     /// # Errors
     /// If it does not start.
     pub(crate) fn start_on(
-        (stage, folders): (&Stage, &[&Path]),
-        aftermath: &Aftermath,
+        (stage, folders): (&TrialDevice, &[&Path]),
+        aftermath: &Cleanup,
         command: &mut Command,
     ) -> Result<Self, TrialError> {
         let paths = [&[stage.path()], folders].concat();
@@ -47,19 +47,19 @@ impl Task {
     ///
     /// # Errors
     /// If it does not start.
-    pub fn start_with_log(aftermath: &Aftermath, command: &mut Command, log: &File) -> Result<Self, TrialError> {
+    pub fn start_with_log(aftermath: &Cleanup, command: &mut Command, log: &File) -> Result<Self, TrialError> {
         Self::begin(aftermath, command, |command, program| Running::start_with_log(command, program, log))
     }
 
     fn begin(
-        aftermath: &Aftermath,
+        aftermath: &Cleanup,
         command: &mut Command,
         start: impl FnOnce(&mut Command, &str) -> Result<Running, ProgramError>,
     ) -> Result<Self, TrialError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let line = line(command);
-        let mark = Mark::new();
-        let promise = aftermath.promise(Undo::End(mark.clone()))?;
+        let mark = ProcessMark::new();
+        let promise = aftermath.promise(CleanupAction::End(mark.clone()))?;
         let running = start(mark.put_on(command).process_group(0), &program)?;
         Ok(Self { line, running, _promise: promise })
     }
@@ -86,15 +86,15 @@ impl Task {
     ///
     /// # Errors
     /// If the stage is stopped, or it takes longer than `limit`.
-    pub fn wait(&mut self, stage: &Stage, limit: Duration) -> Result<ExitStatus, TrialError> {
-        self.running.wait(limit, || stage.goes_on())
+    pub fn wait(&mut self, stage: &TrialDevice, limit: Duration) -> Result<ExitStatus, TrialError> {
+        self.running.wait(limit, || stage.continues())
     }
 
     /// Waits until it has ended, without regard to how; what it left.
     ///
     /// # Errors
     /// As for [`wait`](Self::wait).
-    pub fn end(mut self, stage: &Stage, limit: Duration) -> Result<Ended, TrialError> {
+    pub fn end(mut self, stage: &TrialDevice, limit: Duration) -> Result<Ended, TrialError> {
         Ok(Ended::of(self.wait(stage, limit)?, self.running.said()))
     }
 
@@ -102,7 +102,7 @@ impl Task {
     ///
     /// # Errors
     /// As for [`wait`](Self::wait), and if it failed.
-    pub fn finish(self, stage: &Stage, limit: Duration) -> Result<Ended, TrialError> {
+    pub fn finish(self, stage: &TrialDevice, limit: Duration) -> Result<Ended, TrialError> {
         let line = self.line.clone();
         let ended = self.end(stage, limit)?;
         if ended.code == Some(0) {
@@ -141,11 +141,11 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn place() -> (tempfile::TempDir, Aftermath, Stage, Arc<AtomicBool>) {
+    fn place() -> (tempfile::TempDir, Cleanup, TrialDevice, Arc<AtomicBool>) {
         let folder = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let aftermath = Cleanup::within(folder.path()).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let stage = Stage::device(Path::new("/dev/null"), Bytes::ZERO, Arc::clone(&stop));
+        let stage = TrialDevice::device(Path::new("/dev/null"), Bytes::ZERO, Arc::clone(&stop));
         (folder, aftermath, stage, stop)
     }
 
@@ -153,22 +153,22 @@ mod tests {
     fn what_a_program_says_is_kept_and_its_failure_told() {
         let (_folder, aftermath, stage, _) = place();
         let mut shell = Command::new("sh");
-        let task = Task::start(&aftermath, shell.args(["-c", "echo yes"])).unwrap();
+        let task = HelperProcess::start(&aftermath, shell.args(["-c", "echo yes"])).unwrap();
         assert_eq!(task.finish(&stage, LONG).unwrap().stdout, "yes\n");
         let mut shell = Command::new("sh");
-        let task = Task::start(&aftermath, shell.args(["-c", "echo no >&2; exit 1"])).unwrap();
+        let task = HelperProcess::start(&aftermath, shell.args(["-c", "echo no >&2; exit 1"])).unwrap();
         let said = task.finish(&stage, LONG).unwrap_err().to_string();
         assert_eq!(said, "`sh -c 'echo no >&2; exit 1'` failed: no");
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo 'x: error: full' >&2; echo 'x: error: given up' >&2; echo hint >&2; exit 1"]);
-        let said = Task::start(&aftermath, &mut shell).unwrap().finish(&stage, LONG).unwrap_err().to_string();
+        let said = HelperProcess::start(&aftermath, &mut shell).unwrap().finish(&stage, LONG).unwrap_err().to_string();
         assert!(said.ends_with("failed: x: error: full"), "{said}");
     }
 
     #[test]
     fn a_program_ends_when_the_stage_is_stopped_and_when_it_takes_too_long() {
         let (folder, aftermath, stage, stop) = place();
-        let start = || Task::start(&aftermath, Command::new("sleep").arg("98765")).unwrap();
+        let start = || HelperProcess::start(&aftermath, Command::new("sleep").arg("98765")).unwrap();
         let task = start();
         let pid = task.running.pid();
         let said = task.finish(&stage, Duration::from_millis(30)).unwrap_err().to_string();
@@ -185,7 +185,7 @@ mod tests {
         let (folder, aftermath, stage, stop) = place();
         let told = folder.path().join("pid");
         let script = format!("sleep 98764 & echo $! >{}; wait", told.display());
-        let task = Task::start(&aftermath, Command::new("sh").args(["-c", &script])).unwrap();
+        let task = HelperProcess::start(&aftermath, Command::new("sh").args(["-c", &script])).unwrap();
         let began = std::time::Instant::now();
         let pid = loop {
             let pid = std::fs::read_to_string(&told).unwrap_or_default();

@@ -18,13 +18,13 @@ pub struct Arrival {
     /// takes \[`rate_iops`\].
     pub rate: u32,
     /// How they are spread over the second \[`rate_process`\].
-    pub process: Process,
+    pub process: ArrivalProcess,
 }
 
 impl Default for Arrival {
     /// A closed loop: the next request comes when one is completed.
     fn default() -> Self {
-        Self { think: Nanos::ZERO, burst: 1, rate: 0, process: Process::Linear }
+        Self { think: Nanos::ZERO, burst: 1, rate: 0, process: ArrivalProcess::Linear }
     }
 }
 
@@ -43,7 +43,7 @@ impl Arrival {
 /// How arrivals are spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Process {
+pub enum ArrivalProcess {
     /// Evenly.
     #[default]
     Linear,
@@ -54,7 +54,7 @@ pub enum Process {
 /// The endless row of times at which requests come to one worker, from the beginning of the run.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    process: Process,
+    process: ArrivalProcess,
     /// Even ones: which is next, counted over all workers in turn, and how many come to all in a second.
     turn: u64,
     workers: u64,
@@ -86,12 +86,12 @@ impl Arrivals {
     /// When the next request comes.
     pub fn next_arrival(&mut self) -> Nanos {
         match self.process {
-            Process::Linear => {
+            ArrivalProcess::Linear => {
                 let at = u128::from(self.turn) * 1_000_000_000 / u128::from(self.together);
                 self.turn += self.workers;
                 Nanos::from_nanos(at as u64)
             }
-            Process::Poisson => {
+            ArrivalProcess::Poisson => {
                 let even: f64 = self.random.random();
                 self.last += Nanos::from_nanos((-(1.0 - even).ln() * self.gap).round() as u64);
                 self.last
@@ -104,7 +104,7 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    fn arrivals(rate: u32, process: Process, workers: u32, worker: u32) -> Vec<u64> {
+    fn arrivals(rate: u32, process: ArrivalProcess, workers: u32, worker: u32) -> Vec<u64> {
         let arrival = Arrival { rate, process, ..Arrival::default() };
         let workload = Workload { arrival, workers, ..Workload::default() };
         let mut arrivals = Arrivals::new(&workload, worker, Seed::new(7)).unwrap();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn even_arrivals_are_exact_and_workers_alternate() {
-        let (first, second) = (arrivals(3, Process::Linear, 2, 0), arrivals(3, Process::Linear, 2, 1));
+        let (first, second) = (arrivals(3, ArrivalProcess::Linear, 2, 0), arrivals(3, ArrivalProcess::Linear, 2, 1));
         assert_eq!(first[..4], [0, 333_333_333, 666_666_666, 1_000_000_000]);
         assert_eq!(second[..3], [166_666_666, 500_000_000, 833_333_333]);
         assert_eq!(first[99_999], 33_333_000_000_000, "no rounding adds up");
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn random_arrivals_have_the_mean_and_spread_of_a_poisson_process() {
-        let arrivals = arrivals(1000, Process::Poisson, 1, 0);
+        let arrivals = arrivals(1000, ArrivalProcess::Poisson, 1, 0);
         let gaps: Vec<f64> = arrivals.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn workers_have_random_arrivals_of_their_own_and_seeds_repeat_them() {
-        let of = |worker| arrivals(1000, Process::Poisson, 2, worker);
+        let of = |worker| arrivals(1000, ArrivalProcess::Poisson, 2, worker);
         assert_ne!(of(0), of(1));
         assert_eq!(of(1), of(1));
     }

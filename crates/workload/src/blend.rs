@@ -4,7 +4,7 @@ use block::{Bytes, Lba, Op, Request, Seed};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::distribution::Places;
+use crate::distribution::AddressSampler;
 use crate::permutation::Permutation;
 use crate::shares::Deck;
 use crate::steady_order::SteadyOrder;
@@ -31,7 +31,7 @@ pub(crate) struct Blend {
     /// The order that leaves a drive in its steady state.
     steady: Option<SteadyOrder>,
     /// What is drawn for reads, writes and trims; none for those that are not made.
-    kinds: [Option<Kind>; 3],
+    kinds: [Option<OpSizes>; 3],
     entropy: u8,
     durable: bool,
     /// A flush follows so many writes; zero for never.
@@ -71,21 +71,21 @@ impl Once {
 
 /// The sizes of one kind of requests and where they fall.
 #[derive(Clone, Debug)]
-struct Kind {
+struct OpSizes {
     sectors: Vec<u32>,
     deck: Deck,
     /// Random requests begin at multiples of so many sectors.
     align: u64,
-    places: Places,
+    places: AddressSampler,
 }
 
-impl Kind {
+impl OpSizes {
     fn new(workload: &Workload, op: Op, length: u64) -> Self {
         let sizes = workload.sizes_of(op);
         let sectors: Vec<u32> = sizes.iter().map(|entry| entry.size.sectors() as u32).collect();
         let align = workload.alignment(op).sectors();
         let least = sectors.iter().min().expect("no list of sizes is empty");
-        let places = Places::new(&workload.distribution, room(length, *least, align));
+        let places = AddressSampler::new(&workload.distribution, room(length, *least, align));
         Self { deck: Deck::of(sizes.iter().map(|entry| entry.percent)), sectors, align, places }
     }
 }
@@ -98,7 +98,7 @@ const fn room(length: u64, sectors: u32, align: u64) -> u64 {
 impl Blend {
     /// The requests of worker number `worker` in a span of this start and length.
     pub fn new(workload: &Workload, worker: u32, (start, length): (Bytes, Bytes), seed: Seed) -> Self {
-        let kind = |op| workload.ops().contains(&op).then(|| Kind::new(workload, op, length.sectors()));
+        let kind = |op| workload.ops().contains(&op).then(|| OpSizes::new(workload, op, length.sectors()));
         let step = workload.ops().iter().map(|&op| workload.alignment(op).sectors()).max();
         // A worker with a part of its own begins where that does.
         let place = if workload.verify.stamps { 0 } else { u64::from(worker) };

@@ -45,7 +45,7 @@ impl fmt::Display for Decimal {
 
 /// A part of the span with a share of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zone {
+pub struct AddressZone {
     /// The share of requests, in percent.
     pub requests: u8,
     /// The share of the span, in percent.
@@ -69,7 +69,7 @@ pub enum Distribution {
     /// Around the middle of the span, with this deviation in percent of the span: `normal:10`.
     Normal(Decimal),
     /// A share of the requests to each part of the span, in order: `zoned:90/10:10/90`.
-    Zoned(Vec<Zone>),
+    Zoned(Vec<AddressZone>),
 }
 
 impl FromStr for Distribution {
@@ -94,7 +94,7 @@ impl FromStr for Distribution {
     }
 }
 
-fn zones(text: &str) -> Result<Vec<Zone>, ListError> {
+fn zones(text: &str) -> Result<Vec<AddressZone>, ListError> {
     let (mut requests, mut spaces) = (Vec::new(), Vec::new());
     for entry in text.split(':') {
         let (share_of_requests, space) = entry.split_once('/').unwrap_or((entry, ""));
@@ -105,7 +105,7 @@ fn zones(text: &str) -> Result<Vec<Zone>, ListError> {
         return Err(ListError::Nothing { found: text.to_owned() });
     }
     let (requests, spaces) = (whole(&requests, text)?, whole(&spaces, text)?);
-    Ok(requests.into_iter().zip(spaces).map(|(requests, space)| Zone { requests, space }).collect())
+    Ok(requests.into_iter().zip(spaces).map(|(requests, space)| AddressZone { requests, space }).collect())
 }
 
 impl TryFrom<String> for Distribution {
@@ -139,7 +139,7 @@ impl fmt::Display for Distribution {
 
 /// A distribution made ready to draw from, over a fixed number of cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct AddressSampler {
     cells: u64,
     /// How far apart neighbours in rank lie.
     stride: u64,
@@ -160,7 +160,7 @@ enum Law {
     },
 }
 
-impl Places {
+impl AddressSampler {
     /// The distribution over `cells` places.
     pub fn new(distribution: &Distribution, cells: u64) -> Self {
         assert!(cells > 0, "a span has room for a request");
@@ -291,7 +291,7 @@ mod tests {
     const DRAWS: u64 = 100_000;
 
     fn counts(text: &str, cells: u64) -> Vec<u64> {
-        let places = Places::new(&text.parse().unwrap(), cells);
+        let places = AddressSampler::new(&text.parse().unwrap(), cells);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut counts = vec![0; cells as usize];
         (0..DRAWS).for_each(|_| counts[places.draw(cells, &mut random) as usize] += 1);
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn scattered_ranks_reach_every_cell_once() {
         for cells in [1, 2, 3, 10, 97, 1000, 4096] {
-            let places = Places::new(&Distribution::Uniform, cells);
+            let places = AddressSampler::new(&Distribution::Uniform, cells);
             let mut reached: Vec<u64> = (0..cells).map(|rank| places.scatter(rank)).collect();
             reached.sort_unstable();
             assert!(reached.iter().copied().eq(0..cells), "{cells} cells");

@@ -30,8 +30,8 @@ mod stream;
 mod trace;
 mod verify;
 
-pub use arrival::{Arrival, Arrivals, Process};
-pub use distribution::{Decimal, Distribution, Zone};
+pub use arrival::{Arrival, ArrivalProcess, Arrivals};
+pub use distribution::{AddressZone, Decimal, Distribution};
 pub use field::{BYTES_MAX, COUNT_MAX, Field, FieldError, Fio, FioValue, Mark, TIME_MAX, Unit};
 pub use invalid::Invalid;
 pub use options::{amount, duration};

@@ -83,7 +83,7 @@ pub fn duration(time: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrival, Pattern, Process};
+    use crate::{Arrival, ArrivalProcess, Pattern};
 
     #[test]
     fn what_is_by_default_goes_without_saying() {
@@ -119,14 +119,14 @@ mod tests {
             "bssplit=512/10:4k/90 percentage_random=80 blockalign=512 random_distribution=zipf:1.2 \
              buffer_compress_percentage=46 sync=dsync fdatasync=32 thinktime=1500us thinktime_blocks=8"
         );
-        let open = Arrival { rate: 500, process: Process::Poisson, ..Arrival::default() };
+        let open = Arrival { rate: 500, process: ArrivalProcess::Poisson, ..Arrival::default() };
         let words = Workload { compressible: 100, fsync: 1, arrival: open, ..Workload::default() }.options();
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["zero_buffers", "fsync", "rate_iops", "rate_process"]);
     }
     #[test]
     fn what_is_asked_is_told_in_words() {
-        let arrival = Arrival { rate: 1500, process: Process::Poisson, ..Arrival::default() };
+        let arrival = Arrival { rate: 1500, process: ArrivalProcess::Poisson, ..Arrival::default() };
         let workload = Workload {
             pattern: Pattern::RandRw,
             sizes: Some("4k/100,512/10:64k/90".parse().unwrap()),

@@ -90,7 +90,7 @@ impl fmt::Display for Damage {
 
 /// What one sector turns out to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum SectorState {
     Right,
     Foreign,
     OfWrite(u64),
@@ -98,7 +98,7 @@ enum Found {
     Corrupt,
 }
 
-impl Found {
+impl SectorState {
     /// How much it says about the cause.
     const fn weight(self) -> u32 {
         match self {
@@ -144,9 +144,9 @@ impl Stamp {
         let sectors = block.chunks_exact(SECTOR.get() as usize).enumerate();
         let place = |index: usize| at + SECTOR.times(index as u64);
         let found = sectors.map(|(index, sector)| self.known(sector, place(index), generation));
-        let (mut right, mut wrong, mut first, mut worst) = (0, 0, None, Found::Right);
+        let (mut right, mut wrong, mut first, mut worst) = (0, 0, None, SectorState::Right);
         for (index, found) in found.enumerate() {
-            if found == Found::Right {
+            if found == SectorState::Right {
                 right += 1;
             } else {
                 wrong += 1;
@@ -156,11 +156,11 @@ impl Stamp {
         }
         let Some(first) = first else { return Ok(()) };
         let kind = match worst {
-            Found::Foreign | Found::OfWrite(_) if right > 0 => DamageKind::Torn { arrived: right },
-            Found::Foreign | Found::Right => DamageKind::Lost,
-            Found::OfWrite(found) => DamageKind::Stale { found },
-            Found::Elsewhere(belongs) => DamageKind::Misdirected { belongs },
-            Found::Corrupt => DamageKind::Corrupt,
+            SectorState::Foreign | SectorState::OfWrite(_) if right > 0 => DamageKind::Torn { arrived: right },
+            SectorState::Foreign | SectorState::Right => DamageKind::Lost,
+            SectorState::OfWrite(found) => DamageKind::Stale { found },
+            SectorState::Elsewhere(belongs) => DamageKind::Misdirected { belongs },
+            SectorState::Corrupt => DamageKind::Corrupt,
         };
         Err(Damage { block: at, at: place(first), sectors: wrong, expected: generation, kind })
     }
@@ -173,26 +173,26 @@ impl Stamp {
         let sectors = block.chunks_exact(SECTOR.get() as usize).enumerate();
         let latest =
             sectors.filter_map(|(index, sector)| match self.known(sector, at + SECTOR.times(index as u64), 0) {
-                Found::OfWrite(generation) => Some(generation),
+                SectorState::OfWrite(generation) => Some(generation),
                 _ => None,
             });
         self.check(block, at, latest.max().unwrap_or(0))
     }
 
-    fn known(&self, sector: &[u8], at: Bytes, generation: u64) -> Found {
+    fn known(&self, sector: &[u8], at: Bytes, generation: u64) -> SectorState {
         let word = |from: usize| u64::from_le_bytes(sector[from..from + 8].try_into().expect("eight bytes"));
         let half = |from: usize| u32::from_le_bytes(sector[from..from + 4].try_into().expect("four bytes"));
         let (is_stamped, is_whole) = (half(0) == MAGIC, half(4) == crc32c::crc32c(&sector[8..]));
         let (belongs, write, run) = (Bytes::new(word(8)), word(16), word(24));
         match (is_stamped, is_whole) {
-            (false, true) => Found::Corrupt,
-            (false, false) => Found::Foreign,
-            (true, false) if run == self.run || belongs == at => Found::Corrupt,
-            (true, false) => Found::Foreign,
-            (true, true) if run != self.run => Found::Foreign,
-            (true, true) if belongs != at => Found::Elsewhere(belongs),
-            (true, true) if write != generation => Found::OfWrite(write),
-            (true, true) => Found::Right,
+            (false, true) => SectorState::Corrupt,
+            (false, false) => SectorState::Foreign,
+            (true, false) if run == self.run || belongs == at => SectorState::Corrupt,
+            (true, false) => SectorState::Foreign,
+            (true, true) if run != self.run => SectorState::Foreign,
+            (true, true) if belongs != at => SectorState::Elsewhere(belongs),
+            (true, true) if write != generation => SectorState::OfWrite(write),
+            (true, true) => SectorState::Right,
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct SteadyOrder {
     places: Seed,
     overwritten: Seed,
     /// The group that was asked for last.
-    latest: Option<Group>,
+    latest: Option<OrderGroup>,
     /// The place of the next write, and how far apart those of one worker are.
     next: u64,
     stride: u64,
@@ -45,7 +45,7 @@ pub(crate) struct SteadyOrder {
 
 /// Neighbours in the row, counted from its end.
 #[derive(Clone, Debug)]
-struct Group {
+struct OrderGroup {
     number: u64,
     /// The first of them.
     start: u64,
@@ -99,11 +99,11 @@ impl SteadyOrder {
     }
 
     /// Settles the places of a group.
-    fn settle(&self, number: u64) -> Group {
+    fn settle(&self, number: u64) -> OrderGroup {
         let start = number * self.group;
         let end = (start + self.group).min(self.length);
         let order = Permutation::new(end - start, self.places.number(number));
-        Group { number, start, before: self.distinct(start), through: self.distinct(end), order }
+        OrderGroup { number, start, before: self.distinct(start), through: self.distinct(end), order }
     }
 
     /// How many blocks come at all in the last `depth` writes of the row: the valid data of that much log.

@@ -13,10 +13,10 @@ use crate::{Invalid, Pattern, Workload};
 /// Random addresses may repeat; they are uniform over the blocks of the span unless the workload says otherwise.
 /// Sequential workers start evenly spaced over the span, or as far beyond as the workload says, and wrap at its end.
 #[derive(Clone, Debug)]
-pub struct Stream(Kind);
+pub struct Stream(StreamKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum StreamKind {
     /// What most workloads are, so that each of their requests costs no more than it must.
     Plain(Plain),
     Blend(Box<Blend>),
@@ -33,9 +33,9 @@ impl Stream {
         let span = workload.part(worker, capacity)?;
         let trace = workload.replay.as_ref().and_then(|replay| replay.trace.clone());
         let kind = match (trace, workload.is_plain()) {
-            (Some(trace), _) => Kind::Recorded(Recorded::new(workload, trace, span.0)),
-            (None, true) => Kind::Plain(Plain::new(workload, worker, span, seed)),
-            (None, false) => Kind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
+            (Some(trace), _) => StreamKind::Recorded(Recorded::new(workload, trace, span.0)),
+            (None, true) => StreamKind::Plain(Plain::new(workload, worker, span, seed)),
+            (None, false) => StreamKind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
         };
         Ok(Self(kind))
     }
@@ -44,9 +44,9 @@ impl Stream {
     #[inline]
     pub fn next_request(&mut self) -> Request {
         match &mut self.0 {
-            Kind::Plain(plain) => plain.next_request(),
-            Kind::Blend(blend) => blend.next_request(),
-            Kind::Recorded(recorded) => recorded.next_request(),
+            StreamKind::Plain(plain) => plain.next_request(),
+            StreamKind::Blend(blend) => blend.next_request(),
+            StreamKind::Recorded(recorded) => recorded.next_request(),
         }
     }
 }

@@ -13,17 +13,17 @@ use crate::port::Port;
 use crate::serve::Server;
 
 /// A drive that is not served any more, and how that ended.
-pub type Served = (Device, Result<(), AttachError>);
+pub type ServeResult = (Device, Result<(), AttachError>);
 
 /// A thread that serves whenever it is told to. It is one thread for all of that, because a queue of the kernel's may belong
 /// to the one that used it first.
 pub struct Answering<P: Port> {
-    tasks: Sender<Task<P>>,
-    thread: JoinHandle<Option<Served>>,
+    tasks: Sender<ServeTask<P>>,
+    thread: JoinHandle<Option<ServeResult>>,
 }
 
 /// What the thread is to do, until it is told to stop.
-enum Task<P: Port> {
+enum ServeTask<P: Port> {
     /// To answer everything after the same time, and give the server back with how that ended.
     Echo(Server<P>, Arc<AtomicBool>, Sender<(Server<P>, Result<(), AttachError>)>),
     /// To answer as the drive does, and end.
@@ -41,32 +41,32 @@ impl<P: Port<Name: Send> + Send + 'static> Answering<P> {
     /// Has it answer everything after the same time until `stop` is set; what the server is received by then.
     pub fn echo(&self, server: Server<P>, stop: Arc<AtomicBool>) -> Receiver<(Server<P>, Result<(), AttachError>)> {
         let (back, returned) = channel();
-        self.tell(Task::Echo(server, stop, back));
+        self.tell(ServeTask::Echo(server, stop, back));
         returned
     }
 
     /// Has it answer as the drive does until `stop` is set, and then end.
-    pub fn serve(self, server: Server<P>, stop: Arc<AtomicBool>) -> JoinHandle<Option<Served>> {
-        self.tell(Task::Serve(server, stop));
+    pub fn serve(self, server: Server<P>, stop: Arc<AtomicBool>) -> JoinHandle<Option<ServeResult>> {
+        self.tell(ServeTask::Serve(server, stop));
         self.thread
     }
 
-    fn tell(&self, task: Task<P>) {
+    fn tell(&self, task: ServeTask<P>) {
         assert!(self.tasks.send(task).is_ok(), "the thread waits for tasks until it has served");
     }
 }
 
 /// Does what it is told; what it served at last, if it was told to.
-fn answer<P: Port>(told: &Receiver<Task<P>>) -> Option<Served> {
+fn answer<P: Port>(told: &Receiver<ServeTask<P>>) -> Option<ServeResult> {
     wake_in_time();
     loop {
         match told.recv().ok()? {
-            Task::Echo(mut server, stop, back) => {
+            ServeTask::Echo(mut server, stop, back) => {
                 let echoed = server.echo(&stop);
                 // Nobody may be interested any more.
                 back.send((server, echoed)).ok();
             }
-            Task::Serve(mut server, stop) => {
+            ServeTask::Serve(mut server, stop) => {
                 let served = server.serve(&stop);
                 return Some((server.into_drive(), served));
             }

@@ -7,35 +7,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drive::{Device, Drive, Shape};
 
 use super::answering::Answering;
-use super::{Attachment, BlockDevice, Terms};
+use super::{AttachOptions, AttachedAs, Attachment};
 use crate::AttachError;
 use crate::Process;
 use crate::content::Content;
-use crate::faults::Orders;
+use crate::faults::FaultQueue;
 use crate::listing::Listing;
-use crate::live::{Live, Shared};
-use crate::pace::{Floor, Paced, now};
+use crate::live::{LiveStats, SharedStats};
+use crate::pace::{Paced, PathOverhead, now};
 use crate::port::Port;
-use crate::power::{Power, Switch};
-use crate::registry::{Entry, Registry};
+use crate::power::{PowerCutTrigger, Switch};
+use crate::registry::{AttachedEntry, Registry};
 use crate::serve::Server;
 use crate::temporary::Temporary;
 
 /// A drive whose data is open, and of which all is known that will be told but where programs find it.
-pub struct Opened<'t> {
+pub struct OpenedDrive<'t> {
     registry: &'t Registry,
-    terms: &'t Terms,
+    terms: &'t AttachOptions,
     drive: Device,
     content: Content,
-    entry: Entry,
+    entry: AttachedEntry,
 }
 
-impl<'t> Opened<'t> {
+impl<'t> OpenedDrive<'t> {
     /// Opens the data of `drive`, which will be in `registry` by this name.
     ///
     /// # Errors
     /// If a file of data cannot be used.
-    pub fn new(registry: &'t Registry, name: &str, drive: Device, terms: &'t Terms) -> Result<Self, AttachError> {
+    pub fn new(
+        registry: &'t Registry,
+        name: &str,
+        drive: Device,
+        terms: &'t AttachOptions,
+    ) -> Result<Self, AttachError> {
         let (place, capacity) = (registry.place(), drive.shape().capacity);
         let content = match &terms.content {
             Some(data) => Content::kept(data, capacity)?,
@@ -45,7 +50,7 @@ impl<'t> Opened<'t> {
             Some(image) => content.over(image)?,
             None => content,
         };
-        let entry = Entry {
+        let entry = AttachedEntry {
             device: PathBuf::new(),
             drive: name.to_owned(),
             capacity,
@@ -54,7 +59,7 @@ impl<'t> Opened<'t> {
             place,
             content: terms.content.as_ref().map(|data| data.path().to_owned()),
             speed: terms.speed,
-            live: Live::default(),
+            live: LiveStats::default(),
         };
         Ok(Self { registry, terms, drive, content, entry })
     }
@@ -73,17 +78,17 @@ impl<'t> Opened<'t> {
     ///
     /// # Errors
     /// If the kernel has no pipe for it.
-    pub fn behind<P>(self, port: P, door: Option<Temporary>) -> Result<Waiting<'t, P>, AttachError>
+    pub fn behind<P>(self, port: P, door: Option<Temporary>) -> Result<PendingServer<'t, P>, AttachError>
     where
         P: Port<Name: Send> + Send + 'static,
     {
         let Self { registry, terms, drive, content, entry } = self;
-        let shared = Arc::new(Shared::default());
-        let paced = Paced::new(drive, terms.speed, Floor::default(), now()).heard_by(shared.heard());
+        let shared = Arc::new(SharedStats::default());
+        let paced = Paced::new(drive, terms.speed, PathOverhead::default(), now()).recorded_by(shared.heard());
         let server = Server::new(port, content, paced, terms.busy, Arc::clone(&shared));
-        let power = Power::new(terms.power_cut_after)?;
+        let power = PowerCutTrigger::new(terms.power_cut_after)?;
         let (server, answering) = (Some(server), Answering::new());
-        Ok(Waiting { registry, terms, server, answering, shared, power, entry, door })
+        Ok(PendingServer { registry, terms, server, answering, shared, power, entry, door })
     }
 }
 
@@ -91,19 +96,19 @@ impl<'t> Opened<'t> {
 const HERE: &str = "it is given back before anything else is done";
 
 /// A server whose drive has not begun.
-pub struct Waiting<'t, P: Port> {
+pub struct PendingServer<'t, P: Port> {
     registry: &'t Registry,
-    terms: &'t Terms,
+    terms: &'t AttachOptions,
     /// Ends before its door goes; none only while it is told something.
     server: Option<Server<P>>,
     answering: Answering<P>,
-    shared: Arc<Shared>,
-    power: (Power, Switch),
-    entry: Entry,
+    shared: Arc<SharedStats>,
+    power: (PowerCutTrigger, Switch),
+    entry: AttachedEntry,
     door: Option<Temporary>,
 }
 
-impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
+impl<P: Port<Name: Send> + Send + 'static> PendingServer<'_, P> {
     /// Where the requests come from.
     pub fn port(&mut self) -> &mut P {
         self.server.as_mut().expect(HERE).port()
@@ -127,17 +132,18 @@ impl<P: Port<Name: Send> + Send + 'static> Waiting<'_, P> {
     ///
     /// # Errors
     /// If it cannot be entered.
-    pub fn begin(self, device: Option<BlockDevice>, floor: Option<Floor>) -> Result<Attachment, AttachError> {
+    pub fn begin(self, device: Option<AttachedAs>, floor: Option<PathOverhead>) -> Result<Attachment, AttachError> {
         let Self { registry, terms, server, answering, shared, power: (power, switch), entry, door } = self;
         let mut server = server.expect(HERE);
-        let orders = Arc::new(Orders::default());
+        let orders = Arc::new(FaultQueue::default());
         terms.faults.iter().for_each(|fault| orders.give(Some(*fault)));
         server.begin(floor.unwrap_or_default(), terms.speed, power, Arc::clone(&orders));
         let stop = Arc::new(AtomicBool::new(false));
         let server = Some(answering.serve(server, Arc::clone(&stop)));
         let way = door.as_ref().map(Temporary::path);
-        let path = device.as_ref().map(BlockDevice::path).or(way).expect("there is a device or a socket").to_owned();
-        let entry = Entry { device: path.clone(), live: Live { told: now(), ..Live::default() }, ..entry };
+        let path = device.as_ref().map(AttachedAs::path).or(way).expect("there is a device or a socket").to_owned();
+        let entry =
+            AttachedEntry { device: path.clone(), live: LiveStats { told: now(), ..LiveStats::default() }, ..entry };
         let switch = Some(switch);
         let mut this = Attachment { listing: None, device, path, stop, switch, server, shared, floor, _door: door };
         this.listing = Some(Listing::new(registry, entry, Arc::clone(&this.shared), orders)?);

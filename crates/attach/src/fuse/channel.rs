@@ -14,13 +14,13 @@ use crate::AttachError;
 
 /// A file that is mounted over another, whose reads and writes come through here.
 #[derive(Debug)]
-pub struct Channel {
+pub struct FuseChannel {
     device: File,
     path: PathBuf,
     buffer: Vec<u8>,
 }
 
-impl Channel {
+impl FuseChannel {
     /// Mounts a file over the one at `path`, which must exist.
     ///
     /// # Errors
@@ -66,13 +66,13 @@ impl Channel {
     }
 }
 
-impl AsFd for Channel {
+impl AsFd for FuseChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
     }
 }
 
-impl Drop for Channel {
+impl Drop for FuseChannel {
     fn drop(&mut self) {
         // Whoever still has it open gets an error from now on, and no hang.
         mounting::unmount(&self.path, true).ok();

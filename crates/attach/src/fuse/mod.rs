@@ -5,5 +5,5 @@ mod channel;
 mod port;
 
 use abi::{Call, Unique, attributes, init, opened, read, space, written};
-pub use channel::Channel;
-pub use port::Mounted;
+pub use channel::FuseChannel;
+pub use port::FuseMount;

@@ -6,14 +6,14 @@ use block::Bytes;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use super::{Call, Channel, Unique, attributes, init, opened, read, space, written};
+use super::{Call, FuseChannel, Unique, attributes, init, opened, read, space, written};
 use crate::AttachError;
-use crate::port::{Port, Received, Wanted, Work, wait_for};
+use crate::port::{IoRequest, IoWork, Port, Received, wait_for};
 
 /// A mounted file of a size, through which a drive is read and written.
 #[derive(Debug)]
-pub struct Mounted {
-    channel: Channel,
+pub struct FuseMount {
+    channel: FuseChannel,
     size: Bytes,
 }
 
@@ -25,14 +25,14 @@ pub struct Name {
     written: Option<u32>,
 }
 
-impl Mounted {
+impl FuseMount {
     /// The file that is mounted by `channel`, which shows so many bytes.
-    pub fn new(channel: Channel, size: Bytes) -> Self {
+    pub fn new(channel: FuseChannel, size: Bytes) -> Self {
         Self { channel, size }
     }
 }
 
-impl Port for Mounted {
+impl Port for FuseMount {
     type Name = Name;
 
     fn receive(&mut self) -> Result<Received<Name>, AttachError> {
@@ -45,16 +45,16 @@ impl Port for Mounted {
             return Err(io::Error::from(io::ErrorKind::InvalidData).into());
         };
         let wanted = |offset, length, work| {
-            let long = matches!(work, Work::Write { .. }).then_some(length as u32);
-            Ok(Received::Request(Wanted { name: Name { unique, written: long }, offset, length, work }))
+            let long = matches!(work, IoWork::Write { .. }).then_some(length as u32);
+            Ok(Received::Request(IoRequest { name: Name { unique, written: long }, offset, length, work }))
         };
         match call {
-            Call::Read { offset, length } => wanted(offset, u64::from(length), Work::Read),
+            Call::Read { offset, length } => wanted(offset, u64::from(length), IoWork::Read),
             Call::Write { offset, data } => {
-                wanted(offset, data.len() as u64, Work::Write { data: data.to_vec(), durable: false })
+                wanted(offset, data.len() as u64, IoWork::Write { data: data.to_vec(), durable: false })
             }
-            Call::Discard { offset, length } => wanted(offset, length, Work::Trim),
-            Call::Sync => wanted(0, 0, Work::Flush),
+            Call::Discard { offset, length } => wanted(offset, length, IoWork::Trim),
+            Call::Sync => wanted(0, 0, IoWork::Flush),
             Call::Destroy => Ok(Received::End),
             other => {
                 if let Some(answer) = plain(other, *size) {

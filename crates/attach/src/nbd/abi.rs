@@ -89,7 +89,7 @@ pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum NbdCommand {
     /// Bring data.
     Read,
     /// Take data, which follows.
@@ -117,7 +117,7 @@ pub const ONLY_FAST: u16 = 1 << 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// What is asked for.
-    pub command: Command,
+    pub command: NbdCommand,
     /// How.
     pub flags: u16,
     /// The client's own name for it.
@@ -138,13 +138,13 @@ impl Header {
             return None;
         }
         let command = match u16_at(bytes, 6)? {
-            0 => Command::Read,
-            1 => Command::Write,
-            2 => Command::Disconnect,
-            3 => Command::Flush,
-            4 => Command::Trim,
-            6 => Command::WriteZeroes,
-            other => Command::Unknown(other),
+            0 => NbdCommand::Read,
+            1 => NbdCommand::Write,
+            2 => NbdCommand::Disconnect,
+            3 => NbdCommand::Flush,
+            4 => NbdCommand::Trim,
+            6 => NbdCommand::WriteZeroes,
+            other => NbdCommand::Unknown(other),
         };
         let (flags, length) = (u16_at(bytes, 4)?, u32_at(bytes, 24)?);
         Some(Self { command, flags, cookie: u64_at(bytes, 8)?, offset: u64_at(bytes, 16)?, length })
@@ -153,13 +153,13 @@ impl Header {
     /// Its bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let command = match self.command {
-            Command::Read => 0,
-            Command::Write => 1,
-            Command::Disconnect => 2,
-            Command::Flush => 3,
-            Command::Trim => 4,
-            Command::WriteZeroes => 6,
-            Command::Unknown(other) => other,
+            NbdCommand::Read => 0,
+            NbdCommand::Write => 1,
+            NbdCommand::Disconnect => 2,
+            NbdCommand::Flush => 3,
+            NbdCommand::Trim => 4,
+            NbdCommand::WriteZeroes => 6,
+            NbdCommand::Unknown(other) => other,
         };
         let mut bytes = REQUEST.to_be_bytes().to_vec();
         bytes.extend([self.flags, command].map(u16::to_be_bytes).concat());

@@ -7,7 +7,9 @@ use std::os::unix::net::UnixStream;
 use block::Op;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::abi::{ACK, Command, FIXED_NEWSTYLE, GO, Header, NO_ZEROES, OPTION, answer, option_answer, u32_at, u64_at};
+use super::abi::{
+    ACK, FIXED_NEWSTYLE, GO, Header, NO_ZEROES, NbdCommand, OPTION, answer, option_answer, u32_at, u64_at,
+};
 
 /// A client of an NBD server, past the handshake.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl Client {
     /// # Errors
     /// If the connection breaks, or the server answers with an error.
     pub fn request(&mut self, op: Op, data: &mut [u8]) -> io::Result<()> {
-        let command = if op == Op::Read { Command::Read } else { Command::Write };
+        let command = if op == Op::Read { NbdCommand::Read } else { NbdCommand::Write };
         self.requests += 1;
         let cookie = self.requests;
         let mut message = Header { command, flags: 0, cookie, offset: 0, length: data.len() as u32 }.bytes();

@@ -7,9 +7,9 @@ use std::os::unix::net::UnixStream;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 
-use super::abi::{self, Command, Header, LONGEST};
-use super::handshake::{Export, Handshake, Step};
-use super::requests::{Piece, Requests, fault};
+use super::abi::{self, Header, LONGEST, NbdCommand};
+use super::handshake::{Export, Handshake, HandshakeStep};
+use super::requests::{ReplyPart, Requests, fault};
 use crate::port::Received;
 use block::Nanos;
 
@@ -24,7 +24,7 @@ pub struct Connection {
     stream: UnixStream,
     /// When it came, on the machine's clock.
     came: Nanos,
-    phase: Phase,
+    phase: ReceivePhase,
     requests: Requests,
     /// What was read and not yet dealt with is between these two in it.
     input: Vec<u8>,
@@ -41,7 +41,7 @@ pub struct Connection {
 
 /// What is expected next.
 #[derive(Debug)]
-enum Phase {
+enum ReceivePhase {
     Options(Handshake),
     Requests,
     /// The data of a write, of which so much is there.
@@ -67,7 +67,7 @@ impl Connection {
     /// If it cannot be read without waiting.
     pub fn new(stream: UnixStream, came: Nanos) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let phase = Phase::Options(Handshake::default());
+        let phase = ReceivePhase::Options(Handshake::default());
         let (requests, input, out) = (Requests::default(), vec![0; INPUT], Vec::new());
         let readable = true;
         let (taken, filled, said, gone) = (0, 0, 0, false);
@@ -77,7 +77,7 @@ impl Connection {
     }
 
     /// What came, a step at a time so that nobody waits for a client that has much to say.
-    pub fn receive(&mut self, export: &Export) -> Received<Piece> {
+    pub fn receive(&mut self, export: &Export) -> Received<ReplyPart> {
         if self.gone || self.requests.held() + self.out.len() as u64 > MEMORY_MAX {
             return Received::Nothing;
         }
@@ -94,7 +94,7 @@ impl Connection {
     }
 
     /// Answers a request or a piece of one.
-    pub fn answer(&mut self, piece: &Piece, answer: Result<&[u8], Errno>) {
+    pub fn answer(&mut self, piece: &ReplyPart, answer: Result<&[u8], Errno>) {
         if let Some((cookie, error)) = self.requests.answered(piece, answer.err()) {
             self.say(&abi::answer(cookie, error), answer.unwrap_or_default());
         }
@@ -102,7 +102,7 @@ impl Connection {
 
     /// What it is waited for.
     pub fn awaits(&self) -> PollFlags {
-        let reads = !matches!(self.phase, Phase::Ends)
+        let reads = !matches!(self.phase, ReceivePhase::Ends)
             && self.requests.has_room()
             && self.requests.held() + self.out.len() as u64 <= MEMORY_MAX;
         let mut flags = if reads { PollFlags::IN } else { PollFlags::empty() };
@@ -126,7 +126,7 @@ impl Connection {
 
     /// Since when it has been settling what there is to settle before the first request; none once it is past that.
     pub fn negotiates_since(&self) -> Option<Nanos> {
-        matches!(self.phase, Phase::Options(_)).then_some(self.came)
+        matches!(self.phase, ReceivePhase::Options(_)).then_some(self.came)
     }
 
     /// Has nothing more to do with it.
@@ -136,77 +136,81 @@ impl Connection {
 
     /// Whether nothing is to be expected of it or for it any more.
     pub fn is_over(&self) -> bool {
-        let left = matches!(self.phase, Phase::Ends) && self.requests.in_flight() == 0 && self.out.is_empty();
+        let left = matches!(self.phase, ReceivePhase::Ends) && self.requests.in_flight() == 0 && self.out.is_empty();
         self.gone || left
     }
 
     /// Deals with what stands first in what was read; nothing if more has to be read for that.
-    fn step(&mut self, export: &Export) -> Received<Piece> {
+    fn step(&mut self, export: &Export) -> Received<ReplyPart> {
         let input = &self.input[self.taken..self.filled];
         match &mut self.phase {
-            Phase::Options(handshake) => {
+            ReceivePhase::Options(handshake) => {
                 let mut words = Vec::new();
                 let step = handshake.take(input, export, &mut words);
                 match step {
-                    Step::More => return Received::Nothing,
-                    Step::Took(length) => self.taken += length,
-                    Step::Begins(length) => (self.phase, self.taken) = (Phase::Requests, self.taken + length),
-                    Step::Ends => self.phase = Phase::Ends,
+                    HandshakeStep::More => return Received::Nothing,
+                    HandshakeStep::Took(length) => self.taken += length,
+                    HandshakeStep::Begins(length) => {
+                        (self.phase, self.taken) = (ReceivePhase::Requests, self.taken + length)
+                    }
+                    HandshakeStep::Ends => self.phase = ReceivePhase::Ends,
                 }
                 self.say(&words, &[]);
             }
-            Phase::Requests => {
+            ReceivePhase::Requests => {
                 let Some(start) = input.get(..Header::LENGTH) else { return Received::Nothing };
                 self.taken += Header::LENGTH;
                 match Header::read(start) {
                     Some(header) => return self.begin(header, export),
-                    None => self.phase = Phase::Ends,
+                    None => self.phase = ReceivePhase::Ends,
                 }
             }
-            Phase::Data { data, filled, .. } => {
+            ReceivePhase::Data { data, filled, .. } => {
                 let more = input.len().min(data.len() - *filled);
                 data[*filled..][..more].copy_from_slice(&input[..more]);
                 (self.taken, *filled) = (self.taken + more, *filled + more);
                 if *filled < data.len() {
                     return Received::Nothing;
                 }
-                let Phase::Data { header, data, .. } = std::mem::replace(&mut self.phase, Phase::Requests) else {
+                let ReceivePhase::Data { header, data, .. } =
+                    std::mem::replace(&mut self.phase, ReceivePhase::Requests)
+                else {
                     unreachable!("that is what it is")
                 };
                 return self.requests.take(&header, data).map_or(Received::Other, Received::Request);
             }
-            Phase::Refused { cookie, fault, left } => {
+            ReceivePhase::Refused { cookie, fault, left } => {
                 let more = input.len().min(*left);
                 (self.taken, *left) = (self.taken + more, *left - more);
                 if *left > 0 {
                     return Received::Nothing;
                 }
                 let answer = abi::answer(*cookie, Some(*fault));
-                self.phase = Phase::Requests;
+                self.phase = ReceivePhase::Requests;
                 self.say(&answer, &[]);
             }
-            Phase::Ends => return Received::Nothing,
+            ReceivePhase::Ends => return Received::Nothing,
         }
         Received::Other
     }
 
     /// Begins with a request whose data, if it has any, is not there yet.
-    fn begin(&mut self, header: Header, export: &Export) -> Received<Piece> {
+    fn begin(&mut self, header: Header, export: &Export) -> Received<ReplyPart> {
         let Header { command, cookie, length, .. } = header;
-        let carried = if command == Command::Write { length as usize } else { 0 };
+        let carried = if command == NbdCommand::Write { length as usize } else { 0 };
         match (command, fault(&header, export)) {
-            (Command::Disconnect, _) => self.phase = Phase::Ends,
-            (_, Some(fault)) => self.phase = Phase::Refused { cookie, fault, left: carried },
-            (Command::Write, None) => self.phase = Phase::Data { header, data: vec![0; carried], filled: 0 },
+            (NbdCommand::Disconnect, _) => self.phase = ReceivePhase::Ends,
+            (_, Some(fault)) => self.phase = ReceivePhase::Refused { cookie, fault, left: carried },
+            (NbdCommand::Write, None) => self.phase = ReceivePhase::Data { header, data: vec![0; carried], filled: 0 },
             (_, None) => return self.requests.take(&header, Vec::new()).map_or(Received::Other, Received::Request),
         }
         Received::Other
     }
 
     /// Reads what is there, data to where it is wanted.
-    fn read(&mut self) -> Received<Piece> {
+    fn read(&mut self) -> Received<ReplyPart> {
         let space = match &mut self.phase {
-            Phase::Data { data, filled, .. } => &mut data[*filled..],
+            ReceivePhase::Data { data, filled, .. } => &mut data[*filled..],
             _ => {
                 self.input.copy_within(self.taken..self.filled, 0);
                 (self.taken, self.filled) = (0, self.filled - self.taken);
@@ -222,7 +226,7 @@ impl Connection {
                 // A socket that had more would have filled it.
                 self.readable = length == space.len();
                 match &mut self.phase {
-                    Phase::Data { filled, .. } => *filled += length,
+                    ReceivePhase::Data { filled, .. } => *filled += length,
                     _ => self.filled += length,
                 }
             }

@@ -41,7 +41,7 @@ pub struct Handshake {
 
 /// What comes of what was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HandshakeStep {
     /// More has to be read first.
     More,
     /// So many bytes were dealt with.
@@ -60,34 +60,38 @@ impl Handshake {
     }
 
     /// Deals with what stands first in `input`, and says what there is to say to that in `out`.
-    pub fn take(&mut self, input: &[u8], export: &Export, out: &mut Vec<u8>) -> Step {
+    pub fn take(&mut self, input: &[u8], export: &Export, out: &mut Vec<u8>) -> HandshakeStep {
         let Some(flags) = self.flags else {
-            let Some(flags) = u32_at(input, 0) else { return Step::More };
+            let Some(flags) = u32_at(input, 0) else { return HandshakeStep::More };
             self.flags = Some(flags);
-            return if flags & !(FIXED_NEWSTYLE | NO_ZEROES) == 0 { Step::Took(4) } else { Step::Ends };
+            return if flags & !(FIXED_NEWSTYLE | NO_ZEROES) == 0 {
+                HandshakeStep::Took(4)
+            } else {
+                HandshakeStep::Ends
+            };
         };
         let (Some(magic), Some(option), Some(length)) = (u64_at(input, 0), u32_at(input, 8), u32_at(input, 12)) else {
-            return Step::More;
+            return HandshakeStep::More;
         };
         if magic != OPTION || length as usize > OPTION_LONGEST || self.options == OPTIONS_MAX {
-            return Step::Ends;
+            return HandshakeStep::Ends;
         }
         let end = 16 + length as usize;
-        let Some(data) = input.get(16..end) else { return Step::More };
+        let Some(data) = input.get(16..end) else { return HandshakeStep::More };
         self.options += 1;
         let mut say = |kind, data: &[u8]| out.extend(option_answer(option, kind, data));
         match option {
             EXPORT_NAME => {
                 if !export.is_called(data) {
-                    return Step::Ends;
+                    return HandshakeStep::Ends;
                 }
                 out.extend(size_and_flags(export.size, export.flags));
                 out.resize(out.len() + if flags & NO_ZEROES == 0 { 124 } else { 0 }, 0);
-                return Step::Begins(end);
+                return HandshakeStep::Begins(end);
             }
             ABORT => {
                 say(ACK, &[]);
-                return Step::Ends;
+                return HandshakeStep::Ends;
             }
             LIST if data.is_empty() => {
                 say(SERVER, &[&(export.name.len() as u32).to_be_bytes(), export.name.as_bytes()].concat());
@@ -98,7 +102,7 @@ impl Handshake {
                     export.tell(&about).iter().for_each(|told| say(ABOUT, told));
                     say(ACK, &[]);
                     if option == GO {
-                        return Step::Begins(end);
+                        return HandshakeStep::Begins(end);
                     }
                 }
                 Some(_) => say(UNKNOWN, format!("the drive here is {:?}", export.name).as_bytes()),
@@ -107,7 +111,7 @@ impl Handshake {
             LIST => say(INVALID, b"nothing more belongs to it"),
             _ => say(UNSUPPORTED, b"this server has simple replies and no TLS"),
         }
-        Step::Took(end)
+        HandshakeStep::Took(end)
     }
 }
 
@@ -168,9 +172,9 @@ mod tests {
     }
 
     /// What comes of an option after a greeting with these flags, and what is said.
-    fn after(flags: u32, option: &[u8]) -> (Step, Vec<u8>) {
+    fn after(flags: u32, option: &[u8]) -> (HandshakeStep, Vec<u8>) {
         let (mut handshake, mut out) = (Handshake::default(), Vec::new());
-        assert_eq!(handshake.take(&flags.to_be_bytes(), &export(), &mut out), Step::Took(4));
+        assert_eq!(handshake.take(&flags.to_be_bytes(), &export(), &mut out), HandshakeStep::Took(4));
         (handshake.take(option, &export(), &mut out), out)
     }
 
@@ -184,15 +188,15 @@ mod tests {
     fn the_oldest_option_is_answered_with_the_size_and_as_many_zeroes_as_were_asked_for() {
         for (flags, length) in [(1, 134), (3, 10)] {
             let (step, out) = after(flags, &option(EXPORT_NAME, b"x25-m"));
-            assert_eq!((step, out.len(), u64_at(&out, 0)), (Step::Begins(21), length, Some(1 << 30)));
+            assert_eq!((step, out.len(), u64_at(&out, 0)), (HandshakeStep::Begins(21), length, Some(1 << 30)));
         }
-        assert_eq!(after(3, &option(EXPORT_NAME, b"other")), (Step::Ends, Vec::new()));
+        assert_eq!(after(3, &option(EXPORT_NAME, b"other")), (HandshakeStep::Ends, Vec::new()));
     }
 
     #[test]
     fn an_export_is_told_of_with_its_block_sizes() {
         let (step, out) = after(3, &option(GO, &go("", &[ABOUT_DESCRIPTION])));
-        assert!(matches!(step, Step::Begins(_)));
+        assert!(matches!(step, HandshakeStep::Begins(_)));
         let expected = [
             option_answer(GO, ABOUT, &[&[0, 0][..], &size_and_flags(Bytes::from_gib(1), 0x16d)].concat()),
             option_answer(GO, ABOUT, &[&[0, 3][..], &[512, 4096, 32 << 20].map(u32::to_be_bytes).concat()].concat()),
@@ -200,7 +204,7 @@ mod tests {
             option_answer(GO, ACK, b""),
         ];
         assert_eq!(out, expected.concat());
-        assert!(matches!(after(3, &option(INFO, &go("x25-m", &[]))).0, Step::Took(_)));
+        assert!(matches!(after(3, &option(INFO, &go("x25-m", &[]))).0, HandshakeStep::Took(_)));
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
         ];
         for (asked, kind) in table {
             let (step, out) = after(3, &asked);
-            assert_eq!((step, u32_at(&out, 12)), (Step::Took(asked.len()), Some(kind)), "{asked:?}");
+            assert_eq!((step, u32_at(&out, 12)), (HandshakeStep::Took(asked.len()), Some(kind)), "{asked:?}");
         }
     }
 
@@ -224,13 +228,13 @@ mod tests {
     fn nothing_is_made_of_a_part_and_nonsense_ends_it() {
         let whole = option(GO, &go("x25-m", &[ABOUT_NAME]));
         for length in 0..whole.len() {
-            assert_eq!(after(3, &whole[..length]), (Step::More, Vec::new()));
+            assert_eq!(after(3, &whole[..length]), (HandshakeStep::More, Vec::new()));
         }
-        assert_eq!(Handshake::default().take(&4_u32.to_be_bytes(), &export(), &mut Vec::new()), Step::Ends);
-        assert_eq!(after(3, b"GET / HTTP/1.1\r\n\r\n").0, Step::Ends);
+        assert_eq!(Handshake::default().take(&4_u32.to_be_bytes(), &export(), &mut Vec::new()), HandshakeStep::Ends);
+        assert_eq!(after(3, b"GET / HTTP/1.1\r\n\r\n").0, HandshakeStep::Ends);
         let mut long = option(GO, b"");
         long[12..].copy_from_slice(&u32::MAX.to_be_bytes());
-        assert_eq!(after(3, &long).0, Step::Ends, "four gigabytes of it are not waited for");
-        assert_eq!(after(3, &option(ABORT, b"")), (Step::Ends, option_answer(ABORT, ACK, b"")));
+        assert_eq!(after(3, &long).0, HandshakeStep::Ends, "four gigabytes of it are not waited for");
+        assert_eq!(after(3, &option(ABORT, b"")), (HandshakeStep::Ends, option_answer(ABORT, ACK, b"")));
     }
 }

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 
 use super::connection::Connection;
 use super::handshake::Export;
-use super::requests::Piece;
+use super::requests::ReplyPart;
 use crate::AttachError;
 use crate::pace::now;
-use crate::port::{Port, Received, Wanted, shielded, wait_for};
+use crate::port::{IoRequest, Port, Received, shielded, wait_for};
 use block::Nanos;
 
 /// How many clients there may be. More wait to be let in, unless one of these has not begun yet: the first of such goes.
@@ -37,7 +37,7 @@ pub struct Listening {
 #[derive(Debug)]
 pub struct Name {
     client: u64,
-    piece: Piece,
+    piece: ReplyPart,
 }
 
 impl Listening {
@@ -136,9 +136,9 @@ impl Port for Listening {
             match with(client, |client| client.receive(&self.export)) {
                 Some(Received::Nothing | Received::End) | None => {}
                 Some(Received::Other) => return Ok(Received::Other),
-                Some(Received::Request(Wanted { name: piece, offset, length, work })) => {
+                Some(Received::Request(IoRequest { name: piece, offset, length, work })) => {
                     let name = Name { client: *number, piece };
-                    return Ok(Received::Request(Wanted { name, offset, length, work }));
+                    return Ok(Received::Request(IoRequest { name, offset, length, work }));
                 }
             }
         }
@@ -214,7 +214,7 @@ mod tests {
         let (mut port, path) = listening(&folder);
         let first = got_through(&mut port, &path);
         let client = port.clients[0].0;
-        port.answer(Name { client, piece: Piece::unknown() }, Ok(&[])).unwrap();
+        port.answer(Name { client, piece: ReplyPart::unknown() }, Ok(&[])).unwrap();
         port.receive().unwrap();
         assert!(port.clients.is_empty());
         drop((first, got_through(&mut port, &path)));

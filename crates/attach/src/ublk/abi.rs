@@ -30,9 +30,9 @@ const TAG_SHIFT: u32 = 25;
 
 /// A command to the driver, numbered as an ioctl is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op(pub u32);
+pub struct UblkCommand(pub u32);
 
-impl Op {
+impl UblkCommand {
     /// `UBLK_U_CMD_GET_DEV_INFO`.
     pub const INFO: Self = Self::encoded(2, 0x02, CONTROL);
     /// `UBLK_U_CMD_ADD_DEV`.
@@ -160,7 +160,7 @@ pub fn parameters(shape: Shape, turns: bool) -> [u8; PARAMETERS] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// What is asked for; none if it is not known.
-    pub op: Option<Asked>,
+    pub op: Option<UblkRequest>,
     /// Where it begins, in bytes.
     pub offset: u64,
     /// How many bytes it is about.
@@ -169,7 +169,7 @@ pub struct Descriptor {
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum UblkRequest {
     /// Data from the drive.
     Read,
     /// Data to the drive; whether it is to survive a loss of power before it is answered.
@@ -196,19 +196,19 @@ impl Descriptor {
         let flags = u32::from_ne_bytes(at(bytes, 0));
         let durable = flags & FUA != 0;
         let op = match flags & 0xff {
-            0 => Some(Asked::Read),
-            1 => Some(Asked::Write { durable }),
-            2 => Some(Asked::Flush),
-            3 => Some(Asked::Trim),
+            0 => Some(UblkRequest::Read),
+            1 => Some(UblkRequest::Write { durable }),
+            2 => Some(UblkRequest::Flush),
+            3 => Some(UblkRequest::Trim),
             // What was forgotten reads as zeroes.
-            5 if flags & NOUNMAP == 0 => Some(Asked::Trim),
-            5 => Some(Asked::Zeroes { durable }),
+            5 if flags & NOUNMAP == 0 => Some(UblkRequest::Trim),
+            5 => Some(UblkRequest::Zeroes { durable }),
             _ => None,
         };
         let sectors = u32::from_ne_bytes(at(bytes, 4));
         let first = match op {
             // The kernel has the last sector that can be named stand there.
-            Some(Asked::Flush) => 0,
+            Some(UblkRequest::Flush) => 0,
             _ => u64::from_ne_bytes(at(bytes, 8)),
         };
         Self { op, offset: first.saturating_mul(SECTOR.get()), length: u64::from(sectors) * SECTOR.get() }
@@ -237,8 +237,17 @@ mod tests {
     #[test]
     fn commands_have_the_numbers_that_the_kernel_knows() {
         // Source: what `gcc` makes of the macros in `linux/ublk_cmd.h`.
-        let ops =
-            [Op::INFO, Op::ADD, Op::DELETE, Op::START, Op::STOP, Op::SET, Op::DELETE_LATER, Op::FETCH, Op::COMMIT];
+        let ops = [
+            UblkCommand::INFO,
+            UblkCommand::ADD,
+            UblkCommand::DELETE,
+            UblkCommand::START,
+            UblkCommand::STOP,
+            UblkCommand::SET,
+            UblkCommand::DELETE_LATER,
+            UblkCommand::FETCH,
+            UblkCommand::COMMIT,
+        ];
         let expected = [
             0x8020_7502_u32,
             0xc020_7504,
@@ -290,16 +299,16 @@ mod tests {
             Descriptor::read(&bytes)
         };
         let read = |flags: u32| described(flags, 1, 8);
-        assert_eq!(read(0), Descriptor { op: Some(Asked::Read), offset: 512, length: 4096 });
-        assert_eq!(described(2, u64::MAX, 0), Descriptor { op: Some(Asked::Flush), offset: 0, length: 0 });
+        assert_eq!(read(0), Descriptor { op: Some(UblkRequest::Read), offset: 512, length: 4096 });
+        assert_eq!(described(2, u64::MAX, 0), Descriptor { op: Some(UblkRequest::Flush), offset: 0, length: 0 });
         let table = [
-            (1, Some(Asked::Write { durable: false })),
-            (1 | 1 << 13, Some(Asked::Write { durable: true })),
-            (2, Some(Asked::Flush)),
-            (3, Some(Asked::Trim)),
-            (5, Some(Asked::Trim)),
-            (5 | 1 << 15, Some(Asked::Zeroes { durable: false })),
-            (5 | 1 << 15 | 1 << 13, Some(Asked::Zeroes { durable: true })),
+            (1, Some(UblkRequest::Write { durable: false })),
+            (1 | 1 << 13, Some(UblkRequest::Write { durable: true })),
+            (2, Some(UblkRequest::Flush)),
+            (3, Some(UblkRequest::Trim)),
+            (5, Some(UblkRequest::Trim)),
+            (5 | 1 << 15, Some(UblkRequest::Zeroes { durable: false })),
+            (5 | 1 << 15 | 1 << 13, Some(UblkRequest::Zeroes { durable: true })),
             (4, None),
             (15, None),
         ];

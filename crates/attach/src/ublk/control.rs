@@ -8,16 +8,16 @@ use drive::Shape;
 use host::open;
 use rustix::fs::OFlags;
 
-use super::abi::{INFO, Info, Op, parameters};
-use super::kernel::Ring;
+use super::abi::{INFO, Info, UblkCommand, parameters};
+use super::kernel::UblkRing;
 
 /// Where the driver takes them.
 const CONTROL: &str = "/dev/ublk-control";
 
 /// The driver.
-pub struct Driver(File);
+pub struct UblkDriver(File);
 
-impl Driver {
+impl UblkDriver {
     /// The driver of this machine.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Driver {
     /// # Errors
     /// If the driver refuses.
     pub fn add(&self, shape: Shape) -> io::Result<Info> {
-        self.told(Op::ADD, u32::MAX, Info::wanted(shape).to_vec())
+        self.told(UblkCommand::ADD, u32::MAX, Info::wanted(shape).to_vec())
     }
 
     /// What is to be known of a device.
@@ -39,7 +39,7 @@ impl Driver {
     /// # Errors
     /// If there is none of this number.
     pub fn info(&self, number: u32) -> io::Result<Info> {
-        self.told(Op::INFO, number, vec![0; INFO])
+        self.told(UblkCommand::INFO, number, vec![0; INFO])
     }
 
     /// Says how the disk of a device is to look.
@@ -47,7 +47,7 @@ impl Driver {
     /// # Errors
     /// If there is no such disk.
     pub fn set(&self, number: u32, shape: Shape, turns: bool) -> io::Result<()> {
-        Ring::control(&self.0, Op::SET, number, 0, parameters(shape, turns).to_vec()).map(drop)
+        UblkRing::control(&self.0, UblkCommand::SET, number, 0, parameters(shape, turns).to_vec()).map(drop)
     }
 
     /// Makes the disk, and waits until its server has answered what the kernel asks of a new one.
@@ -55,7 +55,7 @@ impl Driver {
     /// # Errors
     /// If the driver refuses.
     pub fn start(&self, number: u32) -> io::Result<()> {
-        Ring::control(&self.0, Op::START, number, std::process::id().into(), Vec::new()).map(drop)
+        UblkRing::control(&self.0, UblkCommand::START, number, std::process::id().into(), Vec::new()).map(drop)
     }
 
     /// Takes the disk away: what is not answered yet is waited for, if there is a server.
@@ -63,7 +63,7 @@ impl Driver {
     /// # Errors
     /// If there is no such device.
     pub fn stop(&self, number: u32) -> io::Result<()> {
-        Ring::control(&self.0, Op::STOP, number, 0, Vec::new()).map(drop)
+        UblkRing::control(&self.0, UblkCommand::STOP, number, 0, Vec::new()).map(drop)
     }
 
     /// Takes the device away, and its disk. Its number becomes free with the last who has it open, who is not waited for
@@ -72,16 +72,16 @@ impl Driver {
     /// # Errors
     /// If there is no such device.
     pub fn delete(&self, number: u32) -> io::Result<()> {
-        let delete = |op| Ring::control(&self.0, op, number, 0, Vec::new()).map(drop);
-        match delete(Op::DELETE_LATER) {
+        let delete = |op| UblkRing::control(&self.0, op, number, 0, Vec::new()).map(drop);
+        match delete(UblkCommand::DELETE_LATER) {
             // Before Linux 6.7 it is not known.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => delete(Op::DELETE),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => delete(UblkCommand::DELETE),
             done => done,
         }
     }
 
-    fn told(&self, op: Op, number: u32, memory: Vec<u8>) -> io::Result<Info> {
-        let memory = Ring::control(&self.0, op, number, 0, memory)?;
+    fn told(&self, op: UblkCommand, number: u32, memory: Vec<u8>) -> io::Result<Info> {
+        let memory = UblkRing::control(&self.0, op, number, 0, memory)?;
         Ok(Info::read(memory.first_chunk().expect("it is as long as it was")))
     }
 }

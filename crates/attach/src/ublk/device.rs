@@ -11,16 +11,16 @@ use drive::Shape;
 use host::BlockDevice;
 
 use super::abi::{BLOCK_MAX, Info, USER_COPY};
-use super::control::Driver;
+use super::control::UblkDriver;
 use crate::AttachError;
-use crate::registry::Entry;
+use crate::registry::AttachedEntry;
 
 /// How long devices have to get their names.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A device, without a disk at first, until this is dropped.
 pub struct Added {
-    driver: Driver,
+    driver: UblkDriver,
     number: u32,
     depth: u16,
 }
@@ -35,7 +35,7 @@ impl Added {
         if shape.block > BLOCK_MAX {
             return Err(AttachError::UblkBlock { block: shape.block });
         }
-        let driver = Driver::open().map_err(AttachError::NoUblk)?;
+        let driver = UblkDriver::open().map_err(AttachError::NoUblk)?;
         let refused = |to| move |cause| AttachError::Ublk { to, cause };
         let Info { number, depth, flags, .. } = driver.add(shape).map_err(refused("make a device"))?;
         let this = Self { driver, number, depth };
@@ -70,18 +70,18 @@ impl Drop for Added {
 
 /// The disk of a device, until it is dropped: then what is asked of it is answered, and it goes.
 #[derive(Debug)]
-pub struct Disk {
+pub struct UblkDisk {
     number: u32,
     path: PathBuf,
 }
 
-impl Disk {
+impl UblkDisk {
     /// That of the device of this number, whose server must be at work: the kernel looks for partitions on it.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn start(number: u32) -> Result<Self, AttachError> {
-        let driver = Driver::open().map_err(AttachError::NoUblk)?;
+        let driver = UblkDriver::open().map_err(AttachError::NoUblk)?;
         driver.start(number).map_err(|cause| AttachError::Ublk { to: "make a disk", cause })?;
         Ok(Self { number, path: named(&format!("/dev/ublkb{number}")) })
     }
@@ -98,9 +98,9 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
+impl Drop for UblkDisk {
     fn drop(&mut self) {
-        Driver::open().and_then(|driver| driver.stop(self.number)).ok();
+        UblkDriver::open().and_then(|driver| driver.stop(self.number)).ok();
     }
 }
 
@@ -108,10 +108,10 @@ impl Drop for Disk {
 ///
 /// # Errors
 /// [`AttachError::InUse`] if it is still mounted, or if the driver refuses.
-pub fn clear(entry: &Entry) -> Result<(), AttachError> {
+pub fn clear(entry: &AttachedEntry) -> Result<(), AttachError> {
     let Some(number) = number(&entry.device) else { return Ok(()) };
     // Without the driver there are no devices either.
-    let Ok(driver) = Driver::open() else { return Ok(()) };
+    let Ok(driver) = UblkDriver::open() else { return Ok(()) };
     let Ok(info) = driver.info(number) else { return Ok(()) };
     if !info.is_dead && u32::try_from(info.pid) != Ok(entry.process.pid) {
         return Ok(());

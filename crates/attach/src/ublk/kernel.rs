@@ -11,12 +11,12 @@ use io_uring::{IoUring, cqueue, opcode, types};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-use super::abi::{COMMAND, CONTROL, DESCRIPTOR, Op, control};
+use super::abi::{COMMAND, CONTROL, DESCRIPTOR, UblkCommand, control};
 
 /// A ring of commands to the driver.
-pub struct Ring(IoUring<Entry128, cqueue::Entry>);
+pub struct UblkRing(IoUring<Entry128, cqueue::Entry>);
 
-impl Ring {
+impl UblkRing {
     /// One for so many commands in flight.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Ring {
     ///
     /// # Errors
     /// What the driver says.
-    pub fn control(driver: &File, op: Op, device: u32, word: u64, mut memory: Vec<u8>) -> io::Result<Vec<u8>> {
+    pub fn control(driver: &File, op: UblkCommand, device: u32, word: u64, mut memory: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut ring = Self::new(1)?;
         let address = if memory.is_empty() { 0 } else { memory.as_mut_ptr() as u64 };
         let mut bytes = [0; 80];
@@ -57,7 +57,7 @@ impl Ring {
     ///
     /// # Errors
     /// If there is no room, and none can be made.
-    pub fn push(&mut self, device: &File, op: Op, tag: u16, command: [u8; COMMAND]) -> io::Result<()> {
+    pub fn push(&mut self, device: &File, op: UblkCommand, tag: u16, command: [u8; COMMAND]) -> io::Result<()> {
         if self.0.submission().is_full() {
             self.submit()?;
         }
@@ -86,7 +86,7 @@ impl Ring {
     }
 }
 
-impl AsFd for Ring {
+impl AsFd for UblkRing {
     /// What can be read from when a command is completed.
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the ring holds it open for as long as it is borrowed.

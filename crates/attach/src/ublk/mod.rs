@@ -6,5 +6,5 @@ mod device;
 mod kernel;
 mod port;
 
-pub use device::{Added, Disk, clear};
-pub use port::Queue;
+pub use device::{Added, UblkDisk, clear};
+pub use port::UblkQueue;

@@ -8,15 +8,15 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, pread, pwrite};
 
-use super::abi::{Asked, Descriptor, Op, command, data};
+use super::abi::{Descriptor, UblkCommand, UblkRequest, command, data};
 use super::device::Added;
-use super::kernel::{Descriptors, Ring};
+use super::kernel::{Descriptors, UblkRing};
 use crate::AttachError;
-use crate::port::{Port, Received, Wanted, Work, wait_for};
+use crate::port::{IoRequest, IoWork, Port, Received, wait_for};
 
 /// The only queue of a device. It belongs to the thread that receives from it first.
-pub struct Queue {
-    ring: Ring,
+pub struct UblkQueue {
+    ring: UblkRing,
     descriptors: Descriptors,
     /// Where the data of requests is.
     characters: File,
@@ -34,7 +34,7 @@ pub struct Name {
     moved: i32,
 }
 
-impl Queue {
+impl UblkQueue {
     /// That of a device whose disk is not there yet.
     ///
     /// # Errors
@@ -43,14 +43,15 @@ impl Queue {
         let path = device.characters();
         let opened = open::character_device(&path, OFlags::empty());
         let characters = opened.map_err(|cause| AttachError::Content { path, cause })?;
-        let (ring, descriptors) = (Ring::new(device.depth().into())?, Descriptors::of(&characters, device.depth())?);
+        let (ring, descriptors) =
+            (UblkRing::new(device.depth().into())?, Descriptors::of(&characters, device.depth())?);
         Ok(Self { ring, descriptors, characters, is_open: false, device })
     }
 
     /// Waits for a request of each tag.
     fn open(&mut self) -> io::Result<()> {
         for tag in 0..self.device.depth() {
-            self.ring.push(&self.characters, Op::FETCH, tag, command(tag, 0))?;
+            self.ring.push(&self.characters, UblkCommand::FETCH, tag, command(tag, 0))?;
         }
         self.is_open = true;
         Ok(())
@@ -59,30 +60,30 @@ impl Queue {
     /// Ends a request with so much data moved or an error, and waits for the next one of its tag.
     fn commit(&mut self, tag: u16, result: Result<i32, Errno>) -> io::Result<()> {
         let result = result.unwrap_or_else(|errno| -errno.raw_os_error());
-        self.ring.push(&self.characters, Op::COMMIT, tag, command(tag, result))
+        self.ring.push(&self.characters, UblkCommand::COMMIT, tag, command(tag, result))
     }
 
     /// What a request wants of the drive.
-    fn wanted(&self, tag: u16) -> Result<Wanted<Name>, Errno> {
+    fn wanted(&self, tag: u16) -> Result<IoRequest<Name>, Errno> {
         let Descriptor { op, offset, length } = Descriptor::read(&self.descriptors.get(tag));
         let (moved, work) = match op.ok_or(Errno::OPNOTSUPP)? {
-            Asked::Read => (length as i32, Work::Read),
-            Asked::Write { durable } => {
+            UblkRequest::Read => (length as i32, IoWork::Read),
+            UblkRequest::Write { durable } => {
                 let mut new = vec![0; length as usize];
                 if pread(&self.characters, &mut new[..], data(tag))? < new.len() {
                     return Err(Errno::IO);
                 }
-                (length as i32, Work::Write { data: new, durable })
+                (length as i32, IoWork::Write { data: new, durable })
             }
-            Asked::Zeroes { durable } => (0, Work::Write { data: vec![0; length as usize], durable }),
-            Asked::Trim => (0, Work::Trim),
-            Asked::Flush => (0, Work::Flush),
+            UblkRequest::Zeroes { durable } => (0, IoWork::Write { data: vec![0; length as usize], durable }),
+            UblkRequest::Trim => (0, IoWork::Trim),
+            UblkRequest::Flush => (0, IoWork::Flush),
         };
-        Ok(Wanted { name: Name { tag, moved }, offset, length, work })
+        Ok(IoRequest { name: Name { tag, moved }, offset, length, work })
     }
 }
 
-impl Port for Queue {
+impl Port for UblkQueue {
     type Name = Name;
 
     fn receive(&mut self) -> Result<Received<Name>, AttachError> {

@@ -10,7 +10,7 @@ use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::event::{EventConsumer, EventFlag, EventNotifier, new_event_consumer_and_notifier};
 
 use super::request::{FEATURES, QUEUES, config};
-use super::rings::{Memory, Rings};
+use super::rings::{GuestMemory, Rings};
 
 /// Requests that may be in a ring; a monitor asks for fewer.
 const RING: usize = 1024;
@@ -58,7 +58,7 @@ impl VhostUserBackend for Backend {
         fields.skip(offset as usize).take(size as usize).collect()
     }
 
-    fn update_memory(&self, memory: Memory) -> io::Result<()> {
+    fn update_memory(&self, memory: GuestMemory) -> io::Result<()> {
         self.rings.remember(memory);
         Ok(())
     }

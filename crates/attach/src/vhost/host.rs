@@ -22,14 +22,14 @@ const LOOK: i64 = 100_000_000;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A thread that receives monitors, until it is dropped.
-pub struct Host {
+pub struct MonitorThread {
     stop: Arc<AtomicBool>,
     /// Ends the connection to the monitor that is there.
     current: Arc<Mutex<Option<ShutdownHandle>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Host {
+impl MonitorThread {
     /// Receives monitors at `listener`, each of which gets `rings` for as long as it is there.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Host {
     }
 }
 
-impl Drop for Host {
+impl Drop for MonitorThread {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(handle) = self.current.lock().expect("nothing panics while it holds this").as_ref() {

@@ -6,4 +6,4 @@ mod port;
 mod request;
 mod rings;
 
-pub use port::Machine;
+pub use port::VhostMachine;

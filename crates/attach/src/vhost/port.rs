@@ -8,56 +8,56 @@ use drive::Shape;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use super::host::Host;
-use super::request::{Asked, Status, answer, name, read};
-use super::rings::{Place, Rings};
+use super::host::MonitorThread;
+use super::request::{VhostRequest, VhostStatus, answer, name, read};
+use super::rings::{RingSlot, Rings};
 use crate::AttachError;
-use crate::port::{Port, Received, Wanted, Work, wait_for};
+use crate::port::{IoRequest, IoWork, Port, Received, wait_for};
 
 /// The virtual machine that is connected, if one is.
-pub struct Machine {
+pub struct VhostMachine {
     rings: Arc<Rings>,
     /// Ends when nobody looks at the rings any more.
-    _host: Host,
+    _host: MonitorThread,
 }
 
-impl Machine {
+impl VhostMachine {
     /// Whichever machine's monitor comes to `listener`, one after the other, to use a drive of this shape.
     ///
     /// # Errors
     /// If the kernel has no event or thread for it.
     pub fn new(listener: UnixListener, shape: Shape) -> io::Result<Self> {
         let rings = Arc::new(Rings::new()?);
-        let host = Host::new(listener, Arc::clone(&rings), shape)?;
+        let host = MonitorThread::new(listener, Arc::clone(&rings), shape)?;
         Ok(Self { rings, _host: host })
     }
 }
 
 /// What stands first in the rings.
-fn receive(rings: &Rings) -> Received<Place> {
+fn receive(rings: &Rings) -> Received<RingSlot> {
     let Some(mut place) = rings.next() else { return Received::Nothing };
     match read(&place.chain) {
-        Asked::Drive(offset, length, work) => {
-            if let Work::Write { data, .. } = &work {
+        VhostRequest::Drive(offset, length, work) => {
+            if let IoWork::Write { data, .. } = &work {
                 place.holds(data.len() as u64);
             }
-            return Received::Request(Wanted { name: place, offset, length, work });
+            return Received::Request(IoRequest { name: place, offset, length, work });
         }
-        Asked::Name => rings.give_back(&place, |chain| answer(chain, &name(), Status::Done)),
-        Asked::Ends(status) => rings.give_back(&place, |chain| answer(chain, &[], status)),
+        VhostRequest::Name => rings.give_back(&place, |chain| answer(chain, &name(), VhostStatus::Done)),
+        VhostRequest::Ends(status) => rings.give_back(&place, |chain| answer(chain, &[], status)),
     }
     Received::Other
 }
 
-impl Port for Machine {
-    type Name = Place;
+impl Port for VhostMachine {
+    type Name = RingSlot;
 
-    fn receive(&mut self) -> Result<Received<Place>, AttachError> {
+    fn receive(&mut self) -> Result<Received<RingSlot>, AttachError> {
         Ok(receive(&self.rings))
     }
 
-    fn answer(&mut self, place: Place, result: Result<&[u8], Errno>) -> io::Result<()> {
-        let (data, status) = result.map_or((&[][..], Status::Failed), |data| (data, Status::Done));
+    fn answer(&mut self, place: RingSlot, result: Result<&[u8], Errno>) -> io::Result<()> {
+        let (data, status) = result.map_or((&[][..], VhostStatus::Failed), |data| (data, VhostStatus::Done));
         self.rings.give_back(&place, |chain| answer(chain, data, status));
         Ok(())
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// What is taken of a request that is offered so often.
-    fn taken(rings: &Rings, driver: &mut Driver, times: u32) -> Vec<Wanted<Place>> {
+    fn taken(rings: &Rings, driver: &mut Driver, times: u32) -> Vec<IoRequest<RingSlot>> {
         let mut taken = Vec::new();
         for _ in 0..times {
             driver.offer();
@@ -159,7 +159,7 @@ mod tests {
         let mut driver = Driver::new(&rings);
         driver.describe(1, &[(DATA, 16 << 20, false)]);
         let first = taken(&rings, &mut driver, 100);
-        let held = |taken: &[Wanted<Place>]| taken.iter().map(|wanted| wanted.length).sum::<u64>();
+        let held = |taken: &[IoRequest<RingSlot>]| taken.iter().map(|wanted| wanted.length).sum::<u64>();
         assert_eq!((first.len(), held(&first)), (4, 64 << 20));
         // A machine that leaves and comes again has no more.
         rings.renew();

@@ -11,7 +11,7 @@ use drive::Shape;
 use virtio_queue::DescriptorChain;
 use vm_memory::GuestMemoryMmap;
 
-use crate::port::Work;
+use crate::port::IoWork;
 
 /// Features: the driver is told how long and how many the pieces of a request may be and how large a block is; flush, several
 /// queues, trim, zeroes.
@@ -32,7 +32,7 @@ const NAME: usize = 20;
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Status {
+pub enum VhostStatus {
     /// It is done.
     Done = 0,
     /// It failed.
@@ -43,24 +43,24 @@ pub enum Status {
 
 /// What is to be done with a request.
 #[derive(Debug)]
-pub enum Asked {
+pub enum VhostRequest {
     /// The drive is to do this, at a place and over so many bytes.
-    Drive(u64, u64, Work),
+    Drive(u64, u64, IoWork),
     /// It wants to know the device's name.
     Name,
     /// It ends at once, so.
-    Ends(Status),
+    Ends(VhostStatus),
 }
 
 /// Reads what a chain of descriptors asks for.
-pub fn read<M>(chain: &DescriptorChain<M>) -> Asked
+pub fn read<M>(chain: &DescriptorChain<M>) -> VhostRequest
 where
     M: Deref<Target = GuestMemoryMmap> + Clone,
 {
-    parse(chain).unwrap_or(Asked::Ends(Status::Failed))
+    parse(chain).unwrap_or(VhostRequest::Ends(VhostStatus::Failed))
 }
 
-fn parse<M>(chain: &DescriptorChain<M>) -> io::Result<Asked>
+fn parse<M>(chain: &DescriptorChain<M>) -> io::Result<VhostRequest>
 where
     M: Deref<Target = GuestMemoryMmap> + Clone,
 {
@@ -77,14 +77,14 @@ where
     // The last byte is for the status.
     let (given, room) = (reader.available_bytes(), room.checked_sub(1).ok_or(ErrorKind::InvalidData)?);
     Ok(match kind {
-        0 if room <= LONGEST => Asked::Drive(offset, room as u64, Work::Read),
+        0 if room <= LONGEST => VhostRequest::Drive(offset, room as u64, IoWork::Read),
         1 if given <= LONGEST => {
             let mut data = vec![0; given];
             reader.read_exact(&mut data)?;
-            Asked::Drive(offset, given as u64, Work::Write { data, durable: false })
+            VhostRequest::Drive(offset, given as u64, IoWork::Write { data, durable: false })
         }
-        4 => Asked::Drive(0, 0, Work::Flush),
-        8 if room >= NAME => Asked::Name,
+        4 => VhostRequest::Drive(0, 0, IoWork::Flush),
+        8 if room >= NAME => VhostRequest::Name,
         11 | 13 => {
             let [low, high, sectors, flags] = words(&mut reader)?;
             let sector = u64::from(high) << 32 | u64::from(low);
@@ -92,15 +92,17 @@ where
             let length = u64::from(sectors) * SECTOR.get();
             // What was forgotten reads as zeroes; of a trim no flag is known.
             match (kind, flags) {
-                (11, 0) | (13, 1) => Asked::Drive(offset, length, Work::Trim),
-                (13, 0) if sectors <= ZEROES_MAX => {
-                    Asked::Drive(offset, length, Work::Write { data: vec![0; length as usize], durable: false })
-                }
-                _ => Asked::Ends(Status::Unsupported),
+                (11, 0) | (13, 1) => VhostRequest::Drive(offset, length, IoWork::Trim),
+                (13, 0) if sectors <= ZEROES_MAX => VhostRequest::Drive(
+                    offset,
+                    length,
+                    IoWork::Write { data: vec![0; length as usize], durable: false },
+                ),
+                _ => VhostRequest::Ends(VhostStatus::Unsupported),
             }
         }
-        0 | 1 | 8 => Asked::Ends(Status::Failed),
-        _ => Asked::Ends(Status::Unsupported),
+        0 | 1 | 8 => VhostRequest::Ends(VhostStatus::Failed),
+        _ => VhostRequest::Ends(VhostStatus::Unsupported),
     })
 }
 
@@ -111,7 +113,7 @@ fn words(reader: &mut impl Read) -> io::Result<[u32; 4]> {
 }
 
 /// Writes an answer into the machine's memory; how much was written there.
-pub fn answer<M>(chain: &DescriptorChain<M>, data: &[u8], status: Status) -> u32
+pub fn answer<M>(chain: &DescriptorChain<M>, data: &[u8], status: VhostStatus) -> u32
 where
     M: Deref<Target = GuestMemoryMmap> + Clone,
 {

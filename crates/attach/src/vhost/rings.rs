@@ -12,7 +12,7 @@ use virtio_queue::{DescriptorChain, QueueT};
 use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryLoadGuard, GuestMemoryMmap};
 
 /// The memory of a machine.
-pub type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
+pub type GuestMemory = GuestMemoryAtomic<GuestMemoryMmap>;
 /// A request in the memory of a machine.
 pub type Chain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
 
@@ -24,7 +24,7 @@ const MEMORY_MAX: u64 = 64 << 20;
 
 /// The rings of the machine that is connected, and what of them is in flight.
 pub struct Rings {
-    state: Mutex<State>,
+    state: Mutex<RingState>,
     /// What the writes in flight hold, those of machines that have left included.
     held: Arc<AtomicU64>,
     /// Told each time that a ring has nothing in flight any more.
@@ -34,17 +34,17 @@ pub struct Rings {
 }
 
 #[derive(Default)]
-struct State {
+struct RingState {
     /// Which machine it is, by number.
     machine: u64,
-    memory: Option<Memory>,
+    memory: Option<GuestMemory>,
     rings: Vec<VringRwLock>,
     in_flight: Vec<usize>,
     turn: usize,
 }
 
 /// What a request is answered by.
-pub struct Place {
+pub struct RingSlot {
     machine: u64,
     ring: usize,
     /// The request.
@@ -54,7 +54,7 @@ pub struct Place {
     held: Arc<AtomicU64>,
 }
 
-impl Place {
+impl RingSlot {
     /// Notes that it holds so much in memory, until it is dropped.
     pub fn holds(&mut self, bytes: u64) {
         self.bytes += bytes;
@@ -62,7 +62,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RingSlot {
     fn drop(&mut self) {
         self.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -86,12 +86,12 @@ impl Rings {
     /// Begins with another machine, or with none. What is in flight of the last one is not answered any more.
     pub fn renew(&self) {
         let mut state = self.state();
-        *state = State { machine: state.machine + 1, ..State::default() };
+        *state = RingState { machine: state.machine + 1, ..RingState::default() };
         self.empty.notify_all();
     }
 
     /// Notes where the machine's memory is.
-    pub fn remember(&self, memory: Memory) {
+    pub fn remember(&self, memory: GuestMemory) {
         self.state().memory = Some(memory);
     }
 
@@ -113,12 +113,12 @@ impl Rings {
 
     /// Waits until nothing of a ring that was stopped is in flight.
     pub fn drain(&self, ring: usize) {
-        let busy = |state: &mut State| state.in_flight.get(ring).is_some_and(|count| *count > 0);
+        let busy = |state: &mut RingState| state.in_flight.get(ring).is_some_and(|count| *count > 0);
         drop(self.empty.wait_timeout_while(self.state(), PATIENCE, busy));
     }
 
     /// The next request in any ring; none if there is none, or so much is in flight that it has to wait for an answer.
-    pub fn next(&self) -> Option<Place> {
+    pub fn next(&self) -> Option<RingSlot> {
         if self.held.load(Ordering::Relaxed) >= MEMORY_MAX {
             return None;
         }
@@ -135,14 +135,14 @@ impl Rings {
             drop(held);
             if let Some(chain) = chain {
                 state.in_flight[ring] += 1;
-                return Some(Place { machine: state.machine, ring, chain, bytes: 0, held: Arc::clone(&self.held) });
+                return Some(RingSlot { machine: state.machine, ring, chain, bytes: 0, held: Arc::clone(&self.held) });
             }
         }
         None
     }
 
     /// Gives a request back, of which `write` writes the answer into the machine's memory and says how much that was.
-    pub fn give_back(&self, place: &Place, write: impl FnOnce(&Chain) -> u32) {
+    pub fn give_back(&self, place: &RingSlot, write: impl FnOnce(&Chain) -> u32) {
         let mut state = self.state();
         if state.machine != place.machine {
             return;
@@ -159,7 +159,7 @@ impl Rings {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use assay_attach::registry::Registry;
-use assay_attach::{Attachment, Terms};
+use assay_attach::{AttachOptions, Attachment};
 use drive::preset::Preset;
 use proptest::prelude::*;
 
@@ -34,7 +34,8 @@ static SERVED: LazyLock<(tempfile::TempDir, Attachment)> = LazyLock::new(|| {
     let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
     let registry = Registry::within(&folder.path().join("registry")).unwrap();
     let attachment =
-        Attachment::by_nbd(&registry, "drive", drive, &Terms::default(), &folder.path().join("socket")).unwrap();
+        Attachment::by_nbd(&registry, "drive", drive, &AttachOptions::default(), &folder.path().join("socket"))
+            .unwrap();
     (folder, attachment)
 });
 

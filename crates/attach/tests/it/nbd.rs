@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_attach::registry::{Entry, Registry};
-use assay_attach::{AttachError, Attachment, DataFile, Process, Terms, abort, detach, order};
+use assay_attach::registry::{AttachedEntry, Registry};
+use assay_attach::{AttachError, AttachOptions, Attachment, DataFile, Process, abort, detach, order};
 use drive::preset::Preset;
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
@@ -47,10 +47,10 @@ struct Served {
 
 impl Served {
     fn new(folder: &tempfile::TempDir, drive: &str) -> Self {
-        Self::on(folder, drive, &Terms { content: data(folder), ..Terms::default() })
+        Self::on(folder, drive, &AttachOptions { content: data(folder), ..AttachOptions::default() })
     }
 
-    fn on(folder: &tempfile::TempDir, drive: &str, terms: &Terms) -> Self {
+    fn on(folder: &tempfile::TempDir, drive: &str, terms: &AttachOptions) -> Self {
         let socket = folder.path().join("socket");
         let drive = Preset::find(drive).unwrap().build();
         let attachment = Attachment::by_nbd(&registry(folder), "drive", drive, terms, &socket).unwrap();
@@ -167,7 +167,7 @@ fn what_comes_a_byte_at_a_time_is_answered_as_what_comes_at_once() {
 fn a_short_request_is_answered_before_a_long_one_that_came_earlier() {
     let folder = tempfile::tempdir().unwrap();
     // The long one takes half a second, which no wait for a processor makes up for.
-    let slow = Terms { content: data(&folder), speed: 1.0 / 16.0, ..Terms::default() };
+    let slow = AttachOptions { content: data(&folder), speed: 1.0 / 16.0, ..AttachOptions::default() };
     let served = Served::on(&folder, DRIVE, &slow);
     let mut client = served.client();
     client.write(0, 1, 0, &vec![7; 8 << 20]);
@@ -395,10 +395,10 @@ fn a_socket_is_taken_over_from_a_server_that_is_gone_and_from_no_other() {
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     let served = Served::new(&folder, DRIVE);
     let registry = Registry::within(&folder.path().join("others")).unwrap();
-    let attach = |socket: &Path, terms: &Terms| {
+    let attach = |socket: &Path, terms: &AttachOptions| {
         Attachment::by_nbd(&registry, "other", Preset::find(DRIVE).unwrap().build(), terms, socket)
     };
-    assert!(attach(&socket, &Terms::default()).is_err());
+    assert!(attach(&socket, &AttachOptions::default()).is_err());
     assert_eq!(served.reads(0, 512).len(), 512);
     assert!(!assay_attach::in_use(&folder.path().join("other")));
     let client = served.client();
@@ -408,9 +408,9 @@ fn a_socket_is_taken_over_from_a_server_that_is_gone_and_from_no_other() {
     assert!(!socket.exists());
     let file = folder.path().join("file");
     std::fs::write(&file, "kept").unwrap();
-    assert!(attach(&file, &Terms::default()).is_err());
+    assert!(attach(&file, &AttachOptions::default()).is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
-    let asked = Terms { partitions: true, ..Terms::default() };
+    let asked = AttachOptions { partitions: true, ..AttachOptions::default() };
     assert!(matches!(attach(&socket, &asked), Err(AttachError::NoPartitions { .. })));
     assert!(std::fs::read_dir(folder.path().join("others")).unwrap().next().is_none(), "nothing is left");
 }
@@ -419,7 +419,7 @@ fn a_socket_is_taken_over_from_a_server_that_is_gone_and_from_no_other() {
 fn it_is_listed_and_fails_as_it_is_told_to_until_it_is_detached() {
     let folder = tempfile::tempdir().unwrap();
     let faults = vec!["read-error@2048-2055".parse().unwrap()];
-    let served = Served::on(&folder, DRIVE, &Terms { faults, held: true, ..Terms::default() });
+    let served = Served::on(&folder, DRIVE, &AttachOptions { faults, held: true, ..AttachOptions::default() });
     let read = |offset| {
         let mut client = served.client();
         client.ask(READ, 0, 1, offset, 4096);
@@ -441,14 +441,14 @@ fn it_is_listed_and_fails_as_it_is_told_to_until_it_is_detached() {
 #[test]
 fn what_a_killed_server_left_goes_when_its_socket_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::on(&folder, DRIVE, &Terms::default());
+    let served = Served::on(&folder, DRIVE, &AttachOptions::default());
     let entry = registry(&folder).entries().unwrap().remove(0);
     served.attachment.detach().unwrap();
     // As it is after `kill -9`.
     let process = Process { pid: u32::MAX, started: 1 };
-    registry(&folder).enter(&Entry { process, ..entry.clone() }).unwrap();
+    registry(&folder).enter(&AttachedEntry { process, ..entry.clone() }).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&entry.device).unwrap());
-    let served = Served::on(&folder, DRIVE, &Terms::default());
+    let served = Served::on(&folder, DRIVE, &AttachOptions::default());
     assert_eq!(served.reads(0, 512).len(), 512);
 }
 
@@ -462,7 +462,7 @@ fn an_image_is_read_where_nothing_was_written_and_stays_as_it_is() {
     let served = Served::on(
         &folder,
         DRIVE,
-        &Terms { image: Some(DataFile::image_to_read(&image).unwrap()), ..Terms::default() },
+        &AttachOptions { image: Some(DataFile::image_to_read(&image).unwrap()), ..AttachOptions::default() },
     );
     let mut client = served.client();
     client.write(0, 1, (1 << 20) + 512, &[9; 512]);

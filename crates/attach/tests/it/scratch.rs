@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use assay_attach::registry::{Entry, Registry};
+use assay_attach::registry::{AttachedEntry, Registry};
 use assay_attach::{AttachError, Attachment, detach};
 use drive::preset::Preset;
 use testkit::process::again;
@@ -30,7 +30,7 @@ fn attached() -> Attachment {
 }
 
 /// What is entered of a device; none if nothing is.
-fn entry(device: &Path) -> Option<Entry> {
+fn entry(device: &Path) -> Option<AttachedEntry> {
     Registry::open().unwrap().entries().unwrap().into_iter().find(|entry| entry.device == device)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use lab::RunRecord;
 use store::{RunId, Store};
-use trial::Aftermath;
+use trial::Cleanup;
 
 use crate::failure::Failure;
 
@@ -22,7 +22,7 @@ pub struct Arguments {
 /// Waits for the end of standard input. If the process there was killed, what it left is undone, and the cause is entered in
 /// the run and told at the terminal that the run was started from: nobody else is left to do so.
 pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>) -> Result<(), Failure> {
-    let (cause, settled) = Aftermath::guard(&arguments.promises).map_err(Failure::failed)?;
+    let (cause, settled) = Cleanup::guard(&arguments.promises).map_err(Failure::failed)?;
     let Some(cause) = cause else { return settled.map_err(Failure::failed) };
     let run = RunId(arguments.run);
     let entered = open().and_then(|store| Ok(RunRecord::of(&Mutex::new(store), run).killed(&cause)?));

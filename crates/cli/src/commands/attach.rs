@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attach::registry::Registry;
-use attach::{AttachError, Attachment, DataFile, Fault, FaultError, Resumed, StateFile, Terms};
+use attach::{AttachError, AttachOptions, Attachment, DataFile, Fault, FaultError, Resumed, StateFile};
 use block::{Bytes, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
@@ -23,7 +23,7 @@ use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use workload::{Pattern, Stop, Workload};
 
-pub use self::attached::{Detach, Order, attached, detach, fault};
+pub use self::attached::{Detach, FaultCommand, attached, detach, fault};
 use self::headroom::Quickest;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -118,7 +118,7 @@ impl Arguments {
     }
 
     /// Attaches a drive of this name in the way that was asked for.
-    fn attach(&self, name: &str, drive: Device, terms: &Terms) -> Result<Attachment, AttachError> {
+    fn attach(&self, name: &str, drive: Device, terms: &AttachOptions) -> Result<Attachment, AttachError> {
         let registry = Registry::open()?;
         #[cfg(feature = "vhost-user")]
         if let Some(socket) = &self.vhost_user {
@@ -164,7 +164,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::failed)?;
     }
     let quickest = Quickest::of(&drive)?;
-    let terms = Terms {
+    let terms = AttachOptions {
         content: kept,
         image,
         speed: arguments.speed,

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use block::Seed;
-use lab::calibrate::{CalibrateError, Calibration, Fitted, Parameter, ParameterError, Request, calibrate, parse_list};
+use lab::calibrate::{
+    CalibrateError, Calibration, CalibrationRequest, Fitted, Parameter, ParameterError, calibrate, parse_list,
+};
 use lab::replicate::{Tally, catalog};
 
 use crate::failure::Failure;
@@ -58,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
     let mut output = outputs::at(&path)?;
     let review = catalog::find(&arguments.figures)?;
-    let request = Request {
+    let request = CalibrationRequest {
         drive: arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).to_owned(),
         parameters: arguments.parameters.clone().map(|list| list.0).unwrap_or_default(),
         only: arguments.only.clone(),

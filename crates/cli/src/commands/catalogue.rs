@@ -4,7 +4,7 @@ use clap::Subcommand;
 use drive::Drive;
 use drive::preset::Preset;
 use drive::smart::Smart;
-use lab::plan::{self, Length, Plan, catalog, profile};
+use lab::plan::{self, Plan, PlanLength, catalog, profile};
 
 use report::wrapped;
 use trial::EXPERIMENTS;
@@ -161,7 +161,7 @@ fn cut(line: &str, room: usize) -> Vec<String> {
 }
 
 fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {
-    plan::parse(text, Length::Full).map_err(|mistakes| Failure::plan(file_name, text, mistakes))
+    plan::parse(text, PlanLength::Full).map_err(|mistakes| Failure::plan(file_name, text, mistakes))
 }
 
 /// A plan's steps, a line each.

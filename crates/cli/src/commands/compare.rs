@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::compare::{CompareError, Comparison, Question, Verdict};
+use lab::compare::{CompareError, Comparison, Question, Significance};
 use lab::{Aspect, recall};
 use store::Store;
 
@@ -90,7 +90,7 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
 
 /// Fails if something is really worse by more than `share`, and also if nothing ever could.
 fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
-    let mute = comparison.count(Verdict::CannotBeShown);
+    let mute = comparison.count(Significance::CannotBeShown);
     if mute == comparison.contrasts.len() {
         return Err(Failure::usage(format!(
             "--fail-if-worse could never fail: with so few repeats no difference can be significant, however large, \

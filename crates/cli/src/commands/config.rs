@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::settings::{Origin, Setting, Settings};
+use crate::settings::{OptionSetting, OptionSettings, SettingOrigin};
 use crate::terminal::say;
 
 /// What was asked on the command line.
@@ -23,16 +23,16 @@ pub struct Arguments {
 }
 
 /// Prints the settings.
-pub fn run(arguments: &Arguments, settings: &Settings, whole: &Command) -> Result<(), Failure> {
+pub fn run(arguments: &Arguments, settings: &OptionSettings, whole: &Command) -> Result<(), Failure> {
     let asked = arguments.command.as_deref();
     if let Some(name) = asked.filter(|name| whole.find_subcommand(name).is_none()) {
         return Err(Failure::usage(format!("there is no command `{name}`; `assay help` lists them")));
     }
-    let mut groups: Vec<(Option<&str>, Vec<Setting>)> = vec![(None, settings.all(whole, None))];
+    let mut groups: Vec<(Option<&str>, Vec<OptionSetting>)> = vec![(None, settings.all(whole, None))];
     let wanted = whole.get_subcommands().filter(|command| asked.is_none_or(|asked| command.get_name() == asked));
     groups.extend(wanted.map(|command| (Some(command.get_name()), settings.all(command, Some(command.get_name())))));
     if asked.is_none() {
-        groups.iter_mut().for_each(|(_, all)| all.retain(|setting| setting.origin != Origin::Default));
+        groups.iter_mut().for_each(|(_, all)| all.retain(|setting| setting.origin != SettingOrigin::Default));
     }
     groups.retain(|(_, all)| !all.is_empty());
     match arguments.format {
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, settings: &Settings, whole: &Command) -> Resul
     }
 }
 
-fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Command) -> String {
+fn text(settings: &OptionSettings, groups: &[(Option<&str>, Vec<OptionSetting>)], whole: &Command) -> String {
     let mut page = match &settings.file.path {
         Some(path) if settings.file.is_there => format!("Settings: {}\n", path.display()),
         Some(path) => format!("Settings: {} (not there)\n", path.display()),
@@ -64,14 +64,14 @@ fn text(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)], whole: &Co
 }
 
 /// A line for each setting: what it is, and what sets it; in brackets the variable that would where nothing does.
-fn rows(all: &[Setting]) -> Table {
+fn rows(all: &[OptionSetting]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["option", "value", "set by (or would be)"]);
     for setting in all {
         let value = if setting.values.is_empty() { "–".to_owned() } else { setting.values.join(" ") };
         let by = match setting.origin {
-            Origin::Default => format!("({})", setting.variable),
+            SettingOrigin::Default => format!("({})", setting.variable),
             _ => origin(setting),
         };
         table.add_row([format!("--{}", setting.option), value, by]);
@@ -79,12 +79,12 @@ fn rows(all: &[Setting]) -> Table {
     table
 }
 
-fn origin(setting: &Setting) -> String {
+fn origin(setting: &OptionSetting) -> String {
     setting.origin.to_string()
 }
 
-fn document(settings: &Settings, groups: &[(Option<&str>, Vec<Setting>)]) -> String {
-    let row = |command: &Option<&str>, setting: &Setting| {
+fn document(settings: &OptionSettings, groups: &[(Option<&str>, Vec<OptionSetting>)]) -> String {
+    let row = |command: &Option<&str>, setting: &OptionSetting| {
         json!({
             "command": command,
             "option": setting.option,

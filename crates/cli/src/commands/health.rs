@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use drive::Drive;
-use lab::health::{HealthRecord, Reading, of_device, of_simulated};
+use lab::health::{HealthReading, HealthRecord, of_device, of_simulated};
 use lab::{Environment, recall};
 use store::Store;
 
@@ -42,11 +42,11 @@ pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>)
 }
 
 /// Looks at a drive.
-fn now(name: &str) -> Result<Reading, Failure> {
+fn now(name: &str) -> Result<HealthReading, Failure> {
     if let Some(name) = name.strip_prefix("sim:") {
         let preset = target::preset(name)?;
         let drive = preset.build();
-        return Ok(Reading::Health(Box::new(of_simulated(&preset.title, &drive.counters(), &drive.health()))));
+        return Ok(HealthReading::Health(Box::new(of_simulated(&preset.title, &drive.counters(), &drive.health()))));
     }
     let path = Path::new(name);
     if !path.exists() {

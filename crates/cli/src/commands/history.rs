@@ -8,11 +8,11 @@ use clap::ValueEnum;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use lab::{Outcome, recall};
-use store::{Run, RunId, State, Store};
+use store::{Run, RunId, RunState, Store};
 
 use super::page;
 use crate::failure::Failure;
-use crate::outputs::{self, Pages};
+use crate::outputs::{self, ReportFolder};
 use crate::terminal::{color, line, print, say, spelled, width};
 
 /// Which run is meant.
@@ -57,8 +57,8 @@ pub struct Show {
     run: Which,
 
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
+    format: ShowFormat,
 
     /// Write it to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -67,7 +67,7 @@ pub struct Show {
 
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ShowFormat {
     /// Key figures as text
     Text,
     /// Every measurement, as one JSON object
@@ -108,9 +108,9 @@ pub fn runs(store: &Store) -> Result<(), Failure> {
     for run in &runs {
         let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
         let state = match run.state {
-            State::Running => "unfinished",
-            State::Complete => "complete",
-            State::Failed => "failed",
+            RunState::Running => "unfinished",
+            RunState::Complete => "complete",
+            RunState::Failed => "failed",
         };
         let [plan, target] = [&plan, &run.target].map(|name| line(name));
         table.add_row([run.id.to_string(), report::date(run.started_ms), plan, target, state.to_owned()]);
@@ -123,15 +123,15 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     let outcome = || Ok::<_, Failure>(recall(store, arguments.run.find(store)?.id)?);
     let output = arguments.output.as_deref();
     let document = match arguments.format {
-        Format::Text if output.is_none() => {
+        ShowFormat::Text if output.is_none() => {
             return print_summary(&report::Report::of(&outcome()?), io::stdout().is_terminal());
         }
-        Format::Text => summary(&report::Report::of(&outcome()?), false).into_bytes(),
-        Format::Json => report::export::review_json(&outcome()?).into_bytes(),
-        Format::Csv => report::export::review_csv(&outcome()?).into_bytes(),
-        Format::Jsonl => report::export::review_jsonl(&outcome()?).into_bytes(),
-        Format::Markdown => report::export::review_markdown(&outcome()?).into_bytes(),
-        Format::Parquet => columns(outcome, output.is_some())?,
+        ShowFormat::Text => summary(&report::Report::of(&outcome()?), false).into_bytes(),
+        ShowFormat::Json => report::export::review_json(&outcome()?).into_bytes(),
+        ShowFormat::Csv => report::export::review_csv(&outcome()?).into_bytes(),
+        ShowFormat::Jsonl => report::export::review_jsonl(&outcome()?).into_bytes(),
+        ShowFormat::Markdown => report::export::review_markdown(&outcome()?).into_bytes(),
+        ShowFormat::Parquet => columns(outcome, output.is_some())?,
     };
     match output {
         None => print(&document),
@@ -183,7 +183,7 @@ pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure
 }
 
 /// The same into a folder that is open.
-pub fn write_report_to(report: &report::Report, run: &Run, pages: &Pages) -> Result<PathBuf, Failure> {
+pub fn write_report_to(report: &report::Report, run: &Run, pages: &ReportFolder) -> Result<PathBuf, Failure> {
     page::write_to(pages, &file_name(run), &report.html(), &otherwise(run))
 }
 

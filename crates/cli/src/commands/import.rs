@@ -7,7 +7,7 @@ use lab::import::fio::plan_text;
 use lab::import::icf;
 
 use crate::failure::Failure;
-use crate::job_file::{self, Reading};
+use crate::job_file::{self, JobFileOptions};
 use crate::outputs;
 use crate::terminal::say;
 
@@ -24,7 +24,7 @@ pub struct Arguments {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: JobFileOptions,
 
     /// Size of the target, for jobs that use a share of it
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -35,7 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = Path::new(&arguments.job);
     let text = if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("icf")) {
-        let asked = Reading { strict: false, ..arguments.reading.clone() };
+        let asked = JobFileOptions { strict: false, ..arguments.reading.clone() };
         if asked.is_asked() || arguments.size.is_some() {
             return Err(Failure::usage(
                 "--section, --size, --variable and --allow-path are for fio's job files; leave them out",

@@ -10,28 +10,28 @@ use host::{Output, WithinError};
 use lab::Outcome;
 use lab::import::Import;
 use lab::import::fio::plan_text;
-use lab::plan::{self, Length};
+use lab::plan::{self, PlanLength};
 use report::Report;
 use store::Store;
 use workload::Workload;
 
 use super::history::print_summary;
 use crate::failure::Failure;
-use crate::job_file::{self, Reading};
+use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
+use crate::run_request::{RunRequest, failure};
 use crate::target::{self, RealOptions};
 use crate::terminal::notice;
-use crate::undertaking::{Undertaking, failure};
 
 /// A job file, what to run it on, and how.
-pub struct Asked<'a> {
+pub struct JobFileRun<'a> {
     /// The job file.
     pub file: &'a str,
     /// The target, if it is not to be the job's own file.
     pub target: Option<&'a str>,
     /// How the job file is read.
-    pub reading: &'a Reading,
+    pub reading: &'a JobFileOptions,
     /// Where what the job file wants kept is written, if it is.
     pub log_dir: Option<&'a Path>,
     /// How a real target may be used.
@@ -45,7 +45,7 @@ pub struct Asked<'a> {
 }
 
 /// What was run.
-pub struct Done {
+pub struct JobsResult {
     /// The job file as it was read.
     pub import: Import,
     /// What came of it.
@@ -56,10 +56,10 @@ pub struct Done {
 
 /// Runs the job file; `suits` refuses what cannot be shown as is wanted, before anything is touched.
 pub fn measure(
-    asked: &Asked,
+    asked: &JobFileRun,
     store: Store,
     suits: impl FnOnce(&Import) -> Result<(), Failure>,
-) -> Result<Done, Failure> {
+) -> Result<JobsResult, Failure> {
     let capacity = asked.real.size.map_or_else(|| capacity(asked.target), |size| Ok(Some(size)))?;
     let import = job_file::read(asked.file, asked.reading, capacity)?;
     suits(&import)?;
@@ -69,7 +69,7 @@ pub fn measure(
     let mut traces = lab::Traces::within(asked.reading.within(asked.file));
     let text = |layout| plan_text(&import, Path::new(asked.file), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
-    let parsed = |text: &str| plan::parse(text, Length::Full).map_err(Failure::own_plan);
+    let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);
     parsed(&text(import.uses_data))?;
     let direct = asked.real.direct.map_or(import.direct, |direct| direct == 1);
     let size = asked.real.size.or(import.size.filter(|_| !name.starts_with("sim:")));
@@ -83,8 +83,7 @@ pub fn measure(
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
     let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
-    let undertaking =
-        Undertaking { checked, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
+    let undertaking = RunRequest { checked, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();
@@ -92,13 +91,13 @@ pub fn measure(
     let done = undertaking.carry_out(record, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     done.map_err(|broken| failure(&broken, broken.words(run)))?;
-    Ok(Done { import, outcome: record.recall()?, direct })
+    Ok(JobsResult { import, outcome: record.recall()?, direct })
 }
 
 /// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a
 /// job
 /// file may name one. All else is named by the command line alone.
-fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
+fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
     let file = asked.file;
     let own = import.target.as_deref().ok_or_else(|| {
         Failure::usage(format!(
@@ -133,7 +132,7 @@ fn own_target(asked: &Asked, import: &Import) -> Result<String, Failure> {
 /// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for
 /// it,
 /// as the job says. Only what runs at one time is one trace.
-fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
+fn record(asked: &JobFileRun, import: &Import) -> Result<Option<PathBuf>, Failure> {
     let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
     by_jobs.dedup();
     if let ([first, second, ..], None) = (&by_jobs[..], asked.record) {
@@ -162,7 +161,7 @@ fn record(asked: &Asked, import: &Import) -> Result<Option<PathBuf>, Failure> {
 /// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it
 /// is
 /// not, which is told.
-fn logged(asked: &Asked, name: &str) -> Result<Option<PathBuf>, Failure> {
+fn logged(asked: &JobFileRun, name: &str) -> Result<Option<PathBuf>, Failure> {
     let file = asked.file;
     let Some(folder) = asked.log_dir else {
         notice(format_args!(
@@ -193,7 +192,7 @@ fn capacity(target: Option<&str>) -> Result<Option<Bytes>, Failure> {
 }
 
 /// Shows what came of it.
-pub fn show(done: &Done) -> Result<(), Failure> {
+pub fn show(done: &JobsResult) -> Result<(), Failure> {
     print_summary(&Report::of(&done.outcome), std::io::stdout().is_terminal())?;
     notice(format_args!("`assay report {}` writes the report.", done.outcome.run.id));
     Ok(())

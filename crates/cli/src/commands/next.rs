@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use store::{Run, State, Store};
+use store::{Run, RunState, Store};
 
 use crate::failure::Failure;
 use crate::terminal::say;
@@ -49,7 +49,7 @@ fn hints(store: &Store) -> Result<(String, Vec<Hint>), Failure> {
     let Some(latest) = runs.last() else { return Ok(first()) };
     let mut hints = Vec::new();
     let situation = match latest.state {
-        State::Complete => format!("Run {} is the latest: {} on {}.", latest.id, latest.plan, short(&latest.target)),
+        RunState::Complete => format!("Run {} is the latest: {} on {}.", latest.id, latest.plan, short(&latest.target)),
         _ if store.told(latest.id).is_some() => format!("Run {} is in progress in another process.", latest.id),
         _ if latest.plan == super::review::SINGLE => format!("Run {} was interrupted.", latest.id),
         _ => {
@@ -59,7 +59,7 @@ fn hints(store: &Store) -> Result<(String, Vec<Hint>), Failure> {
     };
     hints.push((format!("assay show {}", latest.id), "its figures"));
     hints.push((format!("assay report {}", latest.id), "its report, a page to share"));
-    let alike = |run: &&Run| run.id != latest.id && run.plan == latest.plan && run.state == State::Complete;
+    let alike = |run: &&Run| run.id != latest.id && run.plan == latest.plan && run.state == RunState::Complete;
     if let Some(other) = runs.iter().rev().find(alike) {
         hints.push((format!("assay compare {} {}", other.id, latest.id), "compare with a run of the same plan"));
     }

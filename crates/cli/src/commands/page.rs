@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use host::OutputError;
 
 use crate::failure::Failure;
-use crate::outputs::Pages;
+use crate::outputs::ReportFolder;
 use crate::terminal::{notice, say};
 
 /// Where pages go that are asked for by nothing but a table for people.
@@ -33,7 +33,7 @@ pub fn deliver(for_people: bool, out: Option<&Path>, name: &str, html: impl FnOn
 /// # Errors
 /// If it cannot be written, with what to do then.
 pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
-    let pages = Pages::within(folder).map_err(|error| {
+    let pages = ReportFolder::within(folder).map_err(|error| {
         let path = folder.join(name);
         failed(&OutputError::Io { path, error }, otherwise)
     })?;
@@ -44,7 +44,7 @@ pub fn write(folder: &Path, name: &str, html: &str, otherwise: &str) -> Result<P
 ///
 /// # Errors
 /// As those of [`write()`].
-pub fn write_to(pages: &Pages, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
+pub fn write_to(pages: &ReportFolder, name: &str, html: &str, otherwise: &str) -> Result<PathBuf, Failure> {
     let path = pages.write(name, html.as_bytes()).map_err(|error| failed(&error, otherwise))?;
     Ok(std::path::absolute(&path).unwrap_or(path))
 }

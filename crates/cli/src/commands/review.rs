@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use block::{Endurance, Seed, parse_endurance};
-use host::{Mark, Within};
+use host::{FileMark, Within};
 use lab::forecast::forecast;
-use lab::plan::{self, Length, Plan, catalog};
+use lab::plan::{self, Plan, PlanLength, catalog};
 use lab::{DriveRecord, LabError, PurgeMethod, RunRecord, plan_of};
 use report::Report;
-use store::{Moment, Run, RunId, State, Store};
+use store::{HealthMoment, Run, RunId, RunState, Store};
 
 use super::history::{Which, print_summary, write_report_to};
 use crate::format::Format;
 use crate::metrics;
 use crate::number;
-use crate::outputs::Pages;
+use crate::outputs::ReportFolder;
 use crate::power::PowerOptions;
-use crate::target::{self, Opened, RealOptions};
+use crate::run_request::{RunRequest, absolute, failure, judge};
+use crate::target::{self, OpenedTarget, RealOptions};
 use crate::terminal::{notice, say};
-use crate::undertaking::{Undertaking, absolute, failure, judge};
 use crate::{failure::Failure, fingerprint};
 
 /// The name of the plan of a single workload, which `assay run` makes.
@@ -90,7 +90,7 @@ pub struct Arguments {
     /// Export metrics for Prometheus: to a file for the textfile collector, rewritten about once a second (assay.prom),
     /// or on an HTTP address (127.0.0.1:9187)
     #[arg(long, value_name = "FILE|ADDRESS:PORT")]
-    metrics: Option<metrics::Place>,
+    metrics: Option<metrics::MetricsSink>,
 
     /// Allow --metrics on an address that other machines reach, under any host name
     #[arg(long)]
@@ -118,7 +118,7 @@ impl Arguments {
     /// The plan to follow, with all that it names.
     pub fn plan(&self) -> Result<Plan, Failure> {
         let source = catalog::find(&self.plan)?;
-        let length = Length::of(self.quick, self.target().starts_with("sim:") && !self.full_length);
+        let length = PlanLength::of(self.quick, self.target().starts_with("sim:") && !self.full_length);
         let mut plan = plan::parse(&source.text, length)
             .map_err(|mistakes| Failure::plan(&source.file_name, &source.text, mistakes))?;
         if let Some(repeats) = self.repeats {
@@ -137,7 +137,7 @@ impl Arguments {
 /// Runs the review and writes its report; the last line says where it is.
 pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
-    let pages = Pages::checked(&arguments.out)?;
+    let pages = ReportFolder::checked(&arguments.out)?;
     let (begun, mut opened, undertaking) = match arguments.resume {
         Some(which) => {
             let (run, opened, undertaking) = resume(arguments, which, &mut store)?;
@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         }
         None => begin(arguments).map(|(opened, undertaking)| (None, opened, undertaking))?,
     };
-    let undertaking = Undertaking { metrics, live: arguments.live, ..undertaking };
+    let undertaking = RunRequest { metrics, live: arguments.live, ..undertaking };
     let store = Mutex::new(store);
     let record = match &begun {
         Some(run) => RunRecord::go_on(&store, run, opened.real, &opened.findings)?,
@@ -154,10 +154,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let run = record.id();
     notice(format_args!("Run {run}: {} on {}", undertaking.plan().title, opened.identity));
     undertaking.guard(&record)?;
-    record.keep_health(Moment::Before, opened.subject.health())?;
+    record.keep_health(HealthMoment::Before, opened.subject.health())?;
     let done = undertaking.carry_out(record, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.
-    let looked = record.keep_health(Moment::After, opened.subject.health());
+    let looked = record.keep_health(HealthMoment::After, opened.subject.health());
     done.map_err(|broken| {
         let (words, kept) = (broken.words(run), record.kept().map_or(0, |kept| kept.len()));
         let resume = match broken.reason.would_recur() {
@@ -182,7 +182,7 @@ fn again(run: RunId, target: &str) -> String {
 }
 
 /// What is to be run, on what.
-fn begin(arguments: &Arguments) -> Result<(Opened, Undertaking), Failure> {
+fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
@@ -196,12 +196,12 @@ fn begin(arguments: &Arguments) -> Result<(Opened, Undertaking), Failure> {
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let seed = Seed::new(arguments.seed);
     let undertaking =
-        Undertaking { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false };
+        RunRequest { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false };
     Ok((opened, undertaking))
 }
 
 /// Says what a review of something real that is written to will cost, before it is begun.
-fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
+fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &OpenedTarget) {
     if opened.real && plan.changes_data() {
         let place = opened.place(arguments.rated_endurance);
         for sentence in report::forecast::sentences(&forecast(plan, &place)) {
@@ -211,11 +211,11 @@ fn tell_cost(arguments: &Arguments, plan: &Plan, opened: &Opened) {
 }
 
 /// What goes on, from which run.
-fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run, Opened, Undertaking), Failure> {
+fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run, OpenedTarget, RunRequest), Failure> {
     let id = cut_off(which, store)?;
     store.own(id)?;
     let run = store.run(id)?;
-    if run.state == State::Complete {
+    if run.state == RunState::Complete {
         return Err(Failure::usage(format!(
             "run {} is complete, so there is nothing to resume; `assay report {}` writes its report again",
             run.id, run.id
@@ -244,7 +244,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
     let (seed, repeats, size, direct) = (run.seed, run.repeats, run.size, run.direct);
-    let undertaking = Undertaking { checked, seed, repeats, size, direct, metrics: None, live: false };
+    let undertaking = RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false };
     Ok((run, opened, undertaking))
 }
 
@@ -256,7 +256,7 @@ fn cut_off(which: Which, store: &Store) -> Result<RunId, Failure> {
     let is_review = |run: &&Run| run.plan != SINGLE;
     let runs = store.runs()?;
     let reviews = || runs.iter().rev().filter(is_review);
-    match (reviews().find(|run| run.state != State::Complete), reviews().next()) {
+    match (reviews().find(|run| run.state != RunState::Complete), reviews().next()) {
         (Some(run), _) => Ok(run.id),
         (None, Some(latest)) => Err(Failure::usage(format!(
             "every review in the store is complete, so there is nothing to resume; `assay report {}` writes the \
@@ -289,10 +289,10 @@ fn check_named(run: &Run, named: Option<&str>) -> Result<bool, Failure> {
     if is_named || !is_real {
         return Ok(is_named);
     }
-    let mark = host::open::handle(Path::new(target)).map(|handle| Mark::of(&handle));
+    let mark = host::open::handle(Path::new(target)).map(|handle| FileMark::of(&handle));
     match (&run.target_fingerprint, mark) {
         (None, _) => Err(unnamed(run, "a file that the store cannot identify")),
-        (Some(_), Ok(Mark::Fits | Mark::Writing)) => Ok(false),
+        (Some(_), Ok(FileMark::Fits | FileMark::Writing)) => Ok(false),
         (Some(_), _) => Err(unnamed(run, "a file without assay's mark")),
     }
 }
@@ -307,7 +307,7 @@ fn unnamed(run: &Run, what: &str) -> Failure {
 }
 
 /// Makes sure that a target which the store names is, now that it is open, what was checked by its name.
-fn check_opened(run: &Run, opened: &Opened) -> Result<(), Failure> {
+fn check_opened(run: &Run, opened: &OpenedTarget) -> Result<(), Failure> {
     let (Some(handle), Some(was)) = (opened.subject.handle(), &run.target_fingerprint) else { return Ok(()) };
     let found = fingerprint::of_open(handle).map_err(Failure::failed)?;
     if found == *was { Ok(()) } else { Err(changed(run, was, &found)) }
@@ -315,7 +315,7 @@ fn check_opened(run: &Run, opened: &Opened) -> Result<(), Failure> {
 
 /// Makes sure that a simulated drive is still what the run began on: the steps that change its state are done again, and the
 /// figures that are kept were measured on that drive.
-fn check_drive(store: &Store, run: &Run, opened: &Opened) -> Result<(), Failure> {
+fn check_drive(store: &Store, run: &Run, opened: &OpenedTarget) -> Result<(), Failure> {
     let Some(text) = store.drive(run.id)? else { return Ok(()) };
     let was =
         DriveRecord::from_json(&text).map_err(|error| LabError::Drive { run: run.id, reason: format!("{error}") })?;
@@ -348,7 +348,7 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(record: RunRecord, pages: &Pages) -> Result<(), Failure> {
+fn finish(record: RunRecord, pages: &ReportFolder) -> Result<(), Failure> {
     let outcome = record.recall()?;
     // First the report: nobody may be there to read the summary.
     let report = Report::of(&outcome);

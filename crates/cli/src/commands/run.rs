@@ -8,23 +8,23 @@ use std::sync::Mutex;
 use block::{Bytes, Seed};
 use clap::ValueEnum;
 use lab::Outcome;
-use lab::plan::{self, Field, Length, PlanText};
+use lab::plan::{self, Field, PlanLength, PlanText};
 use report::export::{self, Single};
 use store::Store;
 use workload::{Workload, amount};
 
-use super::jobs::{self, Asked};
+use super::jobs::{self, JobFileRun};
 use super::specification::{Fields, Record};
 use crate::color;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::job_file::{self, Reading};
+use crate::job_file::{self, JobFileOptions};
 use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
+use crate::run_request::{RunRequest, failure, judge};
 use crate::target::{self, RealOptions};
 use crate::terminal::say;
-use crate::undertaking::{Undertaking, failure, judge};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub struct Arguments {
     filename: Option<String>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: JobFileOptions,
 
     /// Write the logs that a job file asks for (write_iolog) to this folder, by their file names
     #[arg(long, value_name = "DIR")]
@@ -73,13 +73,13 @@ pub struct Arguments {
     seed: u64,
 
     /// Output format: text, JSON, CSV, or fio's JSON
-    #[arg(long, visible_alias = "output-format", value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, visible_alias = "output-format", value_enum, default_value_t = RunFormat::Text)]
+    format: RunFormat,
 }
 
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum RunFormat {
     /// For people
     Text,
     /// One JSON object
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Fai
         Ok(Err(failure)) => return failure.tell(color(std::io::stderr().is_terminal())),
         Err(failure) => failure,
     };
-    if matches!(arguments.format, Format::Json | Format::Fio) && !failure.is_interruption() {
+    if matches!(arguments.format, RunFormat::Json | RunFormat::Fio) && !failure.is_interruption() {
         let document = serde_json::json!({ "error": failure.words(false) });
         // The exit code and standard error tell the same, should this fail too.
         say(&format!("{document}\n")).ok();
@@ -125,7 +125,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     let access = arguments.access();
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
-    let parsed = |text: &str| plan::parse(text, Length::Full).map_err(Failure::own_plan);
+    let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);
     parsed(&plan_text(arguments, &asked, false, holding(&asked, least)?))?;
     let metering = arguments.power.open(name)?;
     let opened = target::open(name, &access, asked.changes_data(), access.size.is_some() && !asked.verify.only)?;
@@ -136,7 +136,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     let checked = opened.check(&plan)?;
     let record = arguments.record.record.as_deref();
     let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
-    let undertaking = Undertaking {
+    let undertaking = RunRequest {
         checked,
         seed: Seed::new(arguments.seed),
         repeats: None,
@@ -168,7 +168,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
 /// Runs the job file of this name; for several jobs the document is the summary of a plan.
 fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Printed, Failure> {
     arguments.leave_to(file)?;
-    let asked = Asked {
+    let asked = JobFileRun {
         file,
         target: arguments.on.as_deref().or(arguments.filename.as_deref()),
         reading: &arguments.reading,
@@ -179,7 +179,7 @@ fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Print
         record: arguments.record.record.as_deref(),
     };
     let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
-        (1, _) | (_, Format::Text) => Ok(()),
+        (1, _) | (_, RunFormat::Text) => Ok(()),
         (count, _) => Err(Failure::usage(format!(
             "{file} has {count} jobs, and --format prints one; pick it with --section NAME, or leave --format out"
         ))),
@@ -318,7 +318,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
 
 /// What was measured, as a document; `target` is how it was asked for, if that is not how the run has it.
 fn document(
-    format: Format,
+    format: RunFormat,
     name: &str,
     target: Option<&str>,
     direct: bool,
@@ -343,10 +343,10 @@ fn document(
         findings: &findings,
     };
     Ok(match format {
-        Format::Text => export::text(&single),
-        Format::Json => export::json(&single),
-        Format::Csv => export::csv(&single),
-        Format::Series => export::series(&single),
-        Format::Fio => export::fio(&single),
+        RunFormat::Text => export::text(&single),
+        RunFormat::Json => export::json(&single),
+        RunFormat::Csv => export::csv(&single),
+        RunFormat::Series => export::series(&single),
+        RunFormat::Fio => export::fio(&single),
     })
 }

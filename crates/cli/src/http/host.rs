@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use hyper::header;
 
-use super::Request;
+use super::HttpRequest;
 
-impl Request {
+impl HttpRequest {
     /// Whether it calls this machine by its own name, as nobody else can: a foreign page can have its own name point here, and
     /// so have a browser read what is here as if it were that page's own.
     pub fn names_this_machine(&self) -> bool {

@@ -19,7 +19,7 @@ use tokio::time::sleep;
 
 use super::connection::Connection;
 use super::limits::{Connections, Limits, Phase, Place};
-use super::{Request, Response, Trouble};
+use super::{HttpRequest, HttpResponse, Trouble};
 
 /// The longest head of a request, in bytes, and the most lines of one.
 const HEAD_MOST: usize = 16 << 10;
@@ -36,7 +36,7 @@ pub fn serve(
     listener: &TcpListener,
     limits: Limits,
     end: Option<UnixStream>,
-    answer: impl Fn(Result<&Request, Trouble>) -> Response + Send + Sync + 'static,
+    answer: impl Fn(Result<&HttpRequest, Trouble>) -> HttpResponse + Send + Sync + 'static,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -70,7 +70,7 @@ pub fn serve(
 
 async fn take<A>(listener: tokio::net::TcpListener, connections: Arc<Connections>, answer: Arc<A>)
 where
-    A: Fn(Result<&Request, Trouble>) -> Response + Send + Sync + 'static,
+    A: Fn(Result<&HttpRequest, Trouble>) -> HttpResponse + Send + Sync + 'static,
 {
     loop {
         match listener.accept().await {
@@ -89,7 +89,7 @@ where
 /// again anyway.
 async fn converse<A>(stream: TcpStream, place: Arc<Place>, answer: Arc<A>)
 where
-    A: Fn(Result<&Request, Trouble>) -> Response + Send + Sync + 'static,
+    A: Fn(Result<&HttpRequest, Trouble>) -> HttpResponse + Send + Sync + 'static,
 {
     let asked = Arc::clone(&place);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
@@ -100,7 +100,7 @@ where
             }
             place.is(Phase::Working);
             let (held, made) = (Arc::clone(&place), Arc::clone(&answer));
-            let request = Request::of(request.into_parts().0);
+            let request = HttpRequest::of(request.into_parts().0);
             let make = move || {
                 // Whoever hangs up meanwhile leaves room only when the work is done.
                 let _held = held;
@@ -157,14 +157,14 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let ((begin, begun), (allow, allowed)) = (channel(), channel());
         let allowed = Mutex::new(allowed);
-        let answer = move |asked: Result<&Request, Trouble>| match asked {
+        let answer = move |asked: Result<&HttpRequest, Trouble>| match asked {
             Ok(request) if request.path() == "/mistake" => panic!("a mistake"),
             Ok(_) => {
                 begin.send(()).ok();
                 allowed.lock().unwrap().recv().ok();
-                Response::text(PLAIN, "made")
+                HttpResponse::text(PLAIN, "made")
             }
-            Err(trouble) => Response::of(trouble.status, PLAIN, trouble.words),
+            Err(trouble) => HttpResponse::of(trouble.status, PLAIN, trouble.words),
         };
         thread::spawn(move || serve(&listener, limits, None, answer));
         (address, begun, allow)

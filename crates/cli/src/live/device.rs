@@ -7,13 +7,13 @@ use std::path::Path;
 use host::{BlockDevice, DiskCounters, Thermometer};
 
 /// The counters of a block device.
-pub struct Device {
+pub struct DeviceCounters {
     known: Option<BlockDevice>,
     before: Option<DiskCounters>,
     thermometer: Option<Thermometer>,
 }
 
-impl Device {
+impl DeviceCounters {
     /// The device that `target` is or lies on, to be counted from now on.
     pub fn of(target: &Path, thermometer: Option<Thermometer>) -> Self {
         let number = fs::metadata(target).ok().map(|found| match found.file_type().is_block_device() {
@@ -60,6 +60,6 @@ mod tests {
 
     #[test]
     fn where_the_kernel_counts_nothing_that_is_said() {
-        assert_eq!(Device::of(Path::new("/proc/self/stat"), None).lines(), ["no kernel counters"]);
+        assert_eq!(DeviceCounters::of(Path::new("/proc/self/stat"), None).lines(), ["no kernel counters"]);
     }
 }

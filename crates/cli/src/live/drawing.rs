@@ -17,7 +17,7 @@ const BOTH: u16 = 60;
 const NOW: u16 = 6;
 
 /// What is shown besides the progress.
-pub struct Moment<'a> {
+pub struct ViewFrame<'a> {
     /// Which run it is.
     pub title: &'a str,
     /// What a real drive did since it began, in lines; none for a simulated one.
@@ -27,7 +27,7 @@ pub struct Moment<'a> {
 }
 
 /// Draws all that has room.
-pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &Moment) {
+pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     let drawing = Drawing { snapshot, moment };
     let area = frame.area();
     let rest = area.height.saturating_sub(4);
@@ -62,7 +62,7 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &Moment) {
 
 struct Drawing<'a> {
     snapshot: &'a Snapshot,
-    moment: &'a Moment<'a>,
+    moment: &'a ViewFrame<'a>,
 }
 
 impl Drawing<'_> {
@@ -289,7 +289,7 @@ mod tests {
     /// What is shown half a minute after the beginning.
     fn shown(progress: &Progress, device: Option<Vec<String>>, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let moment = Moment { title: "Run 7: A drive review on Intel X25-M", device, color: true };
+        let moment = ViewFrame { title: "Run 7: A drive review on Intel X25-M", device, color: true };
         let snapshot = Snapshot { elapsed: Duration::from_secs(30), ..progress.look(Snapshot::clone) };
         terminal.draw(|frame| draw(frame, &snapshot, &moment)).unwrap();
         let cells = &terminal.backend().buffer().content;
@@ -329,7 +329,7 @@ mod tests {
     fn what_a_real_drive_does_now_takes_the_place_of_the_last_measurement() {
         let (progress, tracker) = run();
         let lately = Some(engine::Lately { median: Nanos::from_micros(80), p99: Nanos::from_millis(2) });
-        let heard = |requests| engine::Progress {
+        let heard = |requests| engine::RealProgress {
             requests,
             bytes: Bytes::from_kib(4).times(requests),
             elapsed: Nanos::from_millis(requests),

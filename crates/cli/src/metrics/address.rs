@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::{self, Limits, PLAIN, Request, Response, Trouble};
+use crate::http::{self, HttpRequest, HttpResponse, Limits, PLAIN, Trouble};
 use crate::terminal::notice;
 
 /// Whoever asks may take so long to do so, and to take the answer. Prometheus asks once in some seconds.
@@ -14,7 +14,7 @@ const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-
 
 /// By which names of this machine the figures may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum HostNames {
     /// Those that only this machine has: a foreign page can have its own name point here, and a browser read it.
     OfThisMachine,
     /// Any: they are public.
@@ -22,7 +22,7 @@ pub enum Names {
 }
 
 /// Answers all who ask for `/metrics` by one of these names, from threads of its own, until the program ends.
-pub fn answer(listener: Arc<TcpListener>, names: Names, text: impl Fn() -> String + Send + Sync + 'static) {
+pub fn answer(listener: Arc<TcpListener>, names: HostNames, text: impl Fn() -> String + Send + Sync + 'static) {
     std::thread::spawn(move || {
         if let Err(error) = http::serve(&listener, LIMITS, None, move |asked| response(asked, names, &text)) {
             notice(format_args!("metrics are not told: {error}; the run goes on"));
@@ -30,17 +30,17 @@ pub fn answer(listener: Arc<TcpListener>, names: Names, text: impl Fn() -> Strin
     });
 }
 
-fn response(asked: Result<&Request, Trouble>, names: Names, text: impl Fn() -> String) -> Response {
+fn response(asked: Result<&HttpRequest, Trouble>, names: HostNames, text: impl Fn() -> String) -> HttpResponse {
     match asked {
-        Ok(request) if names == Names::OfThisMachine && !request.names_this_machine() => {
+        Ok(request) if names == HostNames::OfThisMachine && !request.names_this_machine() => {
             let words = "metrics are served to http://127.0.0.1 and http://localhost; for another host name start the \
                 review with --metrics-public\n";
-            Response::of(403, PLAIN, words)
+            HttpResponse::of(403, PLAIN, words)
         }
-        Ok(request) if request.path() == "/metrics" => Response::text(METRICS, text()),
-        Ok(_) => Response::of(404, PLAIN, "metrics are at /metrics\n"),
+        Ok(request) if request.path() == "/metrics" => HttpResponse::text(METRICS, text()),
+        Ok(_) => HttpResponse::of(404, PLAIN, "metrics are at /metrics\n"),
         Err(trouble) => {
-            Response::of(trouble.status, PLAIN, format!("{} Ask with GET /metrics HTTP/1.1\n", trouble.words))
+            HttpResponse::of(trouble.status, PLAIN, format!("{} Ask with GET /metrics HTTP/1.1\n", trouble.words))
         }
     }
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     /// What is answered to this question, to those who may ask by these names.
-    fn told(names: Names, question: &str) -> String {
+    fn told(names: HostNames, question: &str) -> String {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
         let mut asks = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         answer(listener, names, || "x 1\n".to_owned());
@@ -79,12 +79,13 @@ mod tests {
             ("", "", ""),
         ];
         for (question, status, end) in table {
-            let told = told(Names::Any, question);
+            let told = told(HostNames::Any, question);
             assert!(told.starts_with(status) && told.ends_with(end), "{question:?}: {told}");
         }
-        assert!(told(Names::Any, "HEAD /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"));
+        assert!(told(HostNames::Any, "HEAD /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"));
         assert!(
-            told(Names::Any, "GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Type: application/openmetrics-text; ")
+            told(HostNames::Any, "GET /metrics HTTP/1.1\r\n\r\n")
+                .contains("Content-Type: application/openmetrics-text; ")
         );
     }
 
@@ -92,13 +93,13 @@ mod tests {
     fn a_page_whose_name_was_made_to_lead_here_is_told_nothing() {
         let asks = |names, host: &str| told(names, &format!("GET /metrics HTTP/1.1\r\n{host}\r\n"));
         for own in ["Host: 127.0.0.1:9187\r\n", "Host: localhost\r\n", "Host: [::1]:9187\r\n"] {
-            assert!(asks(Names::OfThisMachine, own).starts_with("HTTP/1.1 200 OK"), "{own}");
+            assert!(asks(HostNames::OfThisMachine, own).starts_with("HTTP/1.1 200 OK"), "{own}");
         }
         for foreign in ["Host: evil.example\r\n", "Host: 127.0.0.1.evil.example:9187\r\n", ""] {
-            let said = asks(Names::OfThisMachine, foreign);
+            let said = asks(HostNames::OfThisMachine, foreign);
             assert!(said.starts_with("HTTP/1.1 403") && !said.contains("x 1"), "{foreign}: {said}");
             assert!(said.contains("--metrics-public"), "{foreign}: {said}");
-            assert!(asks(Names::Any, foreign).starts_with("HTTP/1.1 200 OK"), "{foreign}");
+            assert!(asks(HostNames::Any, foreign).starts_with("HTTP/1.1 200 OK"), "{foreign}");
         }
     }
 
@@ -106,7 +107,7 @@ mod tests {
     fn those_who_ask_nothing_or_a_letter_at_a_time_keep_nobody_waiting() {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
         let address = listener.local_addr().unwrap();
-        answer(listener, Names::Any, || "x 1\n".to_owned());
+        answer(listener, HostNames::Any, || "x 1\n".to_owned());
         let mut slow: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(address).unwrap()).collect();
         slow.iter_mut().skip(1).step_by(2).for_each(|slow| slow.write_all(b"G").unwrap_or_default());
         let mut asks = TcpStream::connect(address).unwrap();

@@ -20,7 +20,7 @@ const RISKY: &str = "x25-m?capacity.user=1GiB&controller.write=0us&controller.pa
 const DISK: &str = "raptor-150?platters.capacity=1GiB&platters.zones=1&power.spin_up_time=100ms";
 
 /// How a file system is made, and found to be whole after its log was replayed.
-struct Kind {
+struct LoadKind {
     name: &'static str,
     make: &'static [&'static str],
     /// What replays the log, if mounting is not to.
@@ -28,19 +28,24 @@ struct Kind {
     check: &'static [&'static str],
 }
 
-const EXT4: Kind = Kind {
+const EXT4: LoadKind = LoadKind {
     name: "ext4",
     make: &["mkfs.ext4", "-q", "-J", "size=4"],
     replay: Some(&["e2fsck", "-p"]),
     check: &["fsck.ext4", "-f", "-n"],
 };
-const XFS: Kind = Kind { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], replay: None, check: &["xfs_repair", "-n"] };
-const BTRFS: Kind =
-    Kind { name: "btrfs", make: &["mkfs.btrfs", "-q", "-f"], replay: None, check: &["btrfs", "check", "--readonly"] };
+const XFS: LoadKind =
+    LoadKind { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], replay: None, check: &["xfs_repair", "-n"] };
+const BTRFS: LoadKind = LoadKind {
+    name: "btrfs",
+    make: &["mkfs.btrfs", "-q", "-f"],
+    replay: None,
+    check: &["btrfs", "check", "--readonly"],
+};
 
 /// A file system on a drive whose power is cut under load.
 struct Loaded {
-    kind: &'static Kind,
+    kind: &'static LoadKind,
     drive: &'static str,
     place: Place,
     backing: String,
@@ -52,7 +57,7 @@ struct Loaded {
 
 impl Loaded {
     /// A fresh one; none if this machine cannot.
-    fn new(kind: &'static Kind, drive: &'static str) -> Option<Self> {
+    fn new(kind: &'static LoadKind, drive: &'static str) -> Option<Self> {
         if !can_attach() {
             return None;
         }
@@ -178,7 +183,7 @@ fn run(words: &[&str], drive: &Attached) {
 }
 
 /// Cuts the power so many times, at moments that the seed gives.
-fn survives(kind: &'static Kind, drive: &'static str, cuts: usize) {
+fn survives(kind: &'static LoadKind, drive: &'static str, cuts: usize) {
     let Some(mut loaded) = Loaded::new(kind, drive) else { return };
     let mut random = soak::random();
     // On a machine that is busy some cuts find nothing to lose; those are no proof.

@@ -3,7 +3,7 @@
 use crate::support::Place;
 use block::Seed;
 use serde_json::Value;
-use store::{NewRun, State, Store};
+use store::{NewRun, RunState, Store};
 use trial::{Figure, Trial};
 
 const PLAN: &str = r#"
@@ -55,7 +55,7 @@ fn place(runs: &[[f64; 2]], repeats: u32) -> Place {
                 store.record_trial(run, "web", fs, repeat, &trial).unwrap();
             }
         }
-        store.finish(run, State::Complete, None, 1).unwrap();
+        store.finish(run, RunState::Complete, None, 1).unwrap();
     }
     place
 }

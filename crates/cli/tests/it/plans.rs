@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support::Place;
-use lab::plan::{Action, Axis, Length, Plan, catalog, parse};
+use lab::plan::{Action, Axis, Plan, PlanLength, catalog, parse};
 use lab::{Metric, Outcome, recall};
 use store::{RunId, Store};
 use testkit::soak;
@@ -25,14 +25,14 @@ const TELLS: [(&str, &str); 6] = [
 
 /// The plans that try what stands above a drive, or the others.
 fn plans(with_trials: bool) -> impl Iterator<Item = (&'static str, Plan)> + Send {
-    let read = |(name, text): &(&'static str, &str)| (*name, parse(text, Length::Full).expect("it is a plan"));
+    let read = |(name, text): &(&'static str, &str)| (*name, parse(text, PlanLength::Full).expect("it is a plan"));
     catalog::builtin().iter().map(read).filter(move |(_, plan)| plan.has_trials() == with_trials)
 }
 
 /// What this machine lacks for a plan's trials.
 fn lacks(plan: &Plan) -> Option<String> {
     let of = |action: &Action| match action {
-        Action::Trial(trials) => trials.points.iter().find_map(|point| trials.experiment.lacks(&point.choices)),
+        Action::Trial(trials) => trials.points.iter().find_map(|point| trials.experiment.unavailable(&point.choices)),
         _ => None,
     };
     let needed = ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| !std::path::Path::new(path).exists());

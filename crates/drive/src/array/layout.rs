@@ -65,7 +65,7 @@ impl fmt::Display for Level {
 
 /// What a member must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct MemberStep {
     /// The member; of a read, the first of those that have the data.
     pub member: u32,
     /// What it does.
@@ -83,7 +83,7 @@ pub struct Step {
 /// the parity around ("left-symmetric", as Linux md has it by default).
 /// Source: the md(4) manual page, "RAID4 / RAID5" and `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layout {
+pub struct ArrayLayout {
     members: u32,
     /// Members that have the same data.
     copies: u32,
@@ -105,7 +105,7 @@ struct Band {
     chunks: Range<u64>,
 }
 
-impl Layout {
+impl ArrayLayout {
     /// The layout of `members` members of `capacity` each; `stripe` is the size of a chunk, where there are chunks.
     pub fn new(level: Level, members: u32, stripe: Bytes, capacity: Bytes) -> Self {
         assert!(level.takes(members), "{level:?} of {members} members: it needs {}", level.wants());
@@ -126,7 +126,7 @@ impl Layout {
         Bytes::from_sectors(self.rows * self.columns * self.chunk)
     }
 
-    /// How many members have the same data, from [`Step::member`] on.
+    /// How many members have the same data, from [`MemberStep::member`] on.
     pub fn copies(&self) -> u32 {
         self.copies
     }
@@ -144,10 +144,10 @@ impl Layout {
     }
 
     /// Appends what members do first for `request`: all there is to do but for writes that need something read.
-    pub fn first(&self, request: &Request, steps: &mut Vec<Step>) {
+    pub fn first(&self, request: &Request, steps: &mut Vec<MemberStep>) {
         match request.op {
             Op::Flush => {
-                let flush = |member| Step { member, op: Op::Flush, lba: Lba::new(0), sectors: 0 };
+                let flush = |member| MemberStep { member, op: Op::Flush, lba: Lba::new(0), sectors: 0 };
                 steps.extend((0..self.members).map(flush));
             }
             Op::Read => steps.extend(self.pieces(request)),
@@ -162,14 +162,14 @@ impl Layout {
             Op::Trim if self.parity => self.trim_rows(request, steps),
             Op::Write | Op::Trim => {
                 for piece in self.pieces(request) {
-                    steps.extend((0..self.copies).map(|copy| Step { member: piece.member + copy, ..piece }));
+                    steps.extend((0..self.copies).map(|copy| MemberStep { member: piece.member + copy, ..piece }));
                 }
             }
         }
     }
 
     /// Appends what members do once all of [`first`](Self::first) is done: writes for which it read.
-    pub fn second(&self, request: &Request, steps: &mut Vec<Step>) {
+    pub fn second(&self, request: &Request, steps: &mut Vec<MemberStep>) {
         if self.parity && request.op == Op::Write {
             let rows = self.rows(request).filter(|(_, written)| self.reads_first(written));
             rows.for_each(|(row, written)| self.writes(row, &written, steps));
@@ -178,7 +178,7 @@ impl Layout {
 
     /// Cuts a request at the boundaries of chunks.
     #[inline]
-    pub fn pieces(&self, request: &Request) -> impl Iterator<Item = Step> + use<> {
+    pub fn pieces(&self, request: &Request) -> impl Iterator<Item = MemberStep> + use<> {
         let (layout, op) = (*self, request.op);
         let (mut at, end) = (request.lba.get(), request.end().get());
         std::iter::from_fn(move || {
@@ -188,7 +188,7 @@ impl Layout {
                 let sectors = (layout.chunk - offset).min(end - at);
                 at += sectors;
                 let lba = Lba::new(row * layout.chunk + offset);
-                Step { member: layout.member(row, column), op, lba, sectors: sectors as u32 }
+                MemberStep { member: layout.member(row, column), op, lba, sectors: sectors as u32 }
             })
         })
     }
@@ -254,7 +254,7 @@ impl Layout {
     }
 
     /// What must be read for the new parity: the old data and parity, or the data that stays if that is less.
-    fn reads(&self, row: u64, written: &Range<u64>, steps: &mut Vec<Step>) {
+    fn reads(&self, row: u64, written: &Range<u64>, steps: &mut Vec<MemberStep>) {
         let begun = steps.len();
         for band in self.bands(written) {
             let changed = band.chunks.end - band.chunks.start;
@@ -270,7 +270,7 @@ impl Layout {
     }
 
     /// The writes of data and of the parity over it.
-    fn writes(&self, row: u64, written: &Range<u64>, steps: &mut Vec<Step>) {
+    fn writes(&self, row: u64, written: &Range<u64>, steps: &mut Vec<MemberStep>) {
         let begun = steps.len();
         for band in self.bands(written) {
             let data = band.chunks.clone().map(|column| self.member(row, column));
@@ -281,22 +281,22 @@ impl Layout {
     }
 
     /// Adds a step for `member` over a band, joined to one since `begun` that ends where it begins.
-    fn add(&self, begun: usize, row: u64, band: &Band, member: u32, op: Op, steps: &mut Vec<Step>) {
+    fn add(&self, begun: usize, row: u64, band: &Band, member: u32, op: Op, steps: &mut Vec<MemberStep>) {
         let (lba, sectors) = (row * self.chunk + band.first, band.sectors as u32);
-        let before = |step: &&mut Step| step.member == member && step.lba.get() + u64::from(step.sectors) == lba;
+        let before = |step: &&mut MemberStep| step.member == member && step.lba.get() + u64::from(step.sectors) == lba;
         match steps[begun..].iter_mut().find(before) {
             Some(step) => step.sectors += sectors,
-            None => steps.push(Step { member, op, lba: Lba::new(lba), sectors }),
+            None => steps.push(MemberStep { member, op, lba: Lba::new(lba), sectors }),
         }
     }
 
     /// Rows that are trimmed whole are trimmed with their parity; of others the parity would no longer be right.
-    fn trim_rows(&self, request: &Request, steps: &mut Vec<Step>) {
+    fn trim_rows(&self, request: &Request, steps: &mut Vec<MemberStep>) {
         let width = self.columns * self.chunk;
         let (first, end) = (request.lba.get().div_ceil(width), request.end().get() / width);
         if first < end {
             let (lba, sectors) = (Lba::new(first * self.chunk), ((end - first) * self.chunk) as u32);
-            steps.extend((0..self.members).map(|member| Step { member, op: Op::Trim, lba, sectors }));
+            steps.extend((0..self.members).map(|member| MemberStep { member, op: Op::Trim, lba, sectors }));
         }
     }
 }

@@ -11,12 +11,12 @@ mod tests;
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
 use controller::Controller;
 pub use controller::ControllerSpec;
-pub use layout::{Layout, Level, Step};
+pub use layout::{ArrayLayout, Level, MemberStep};
 
-use crate::agenda::Agenda;
 use crate::cloned::clone_in_place;
+use crate::event_queue::EventQueue;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before, within};
+use crate::{Counters, Device, Drive, Health, PowerLoss, Shape, not_before, within};
 
 /// Several simulated drives as one.
 ///
@@ -25,7 +25,7 @@ use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before, within};
 /// write for which old data must be read is done in two rounds.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Array {
-    layout: Layout,
+    layout: ArrayLayout,
     members: Vec<Device>,
     /// Before this nothing completes in each member; later than any time if nothing is in flight there.
     due: Vec<Nanos>,
@@ -34,20 +34,20 @@ pub struct Array {
     /// Commands on their way to each member or in it.
     in_flight: Vec<u32>,
     controllers: Vec<Controller>,
-    agenda: Agenda<Event>,
-    flights: Slab<Flight>,
-    commands: Slab<Command>,
-    done: Agenda<Tag>,
+    agenda: EventQueue<ArrayEvent>,
+    flights: Slab<ArrayRequest>,
+    commands: Slab<MemberCommand>,
+    done: EventQueue<Tag>,
     now: Nanos,
     counters: Counters,
     /// Empty between requests.
     #[serde(skip)]
-    steps: Vec<Step>,
+    steps: Vec<MemberStep>,
 }
 
 /// What happens inside the array.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Event {
+enum ArrayEvent {
     /// A command reaches its member.
     Arrive(u32),
     /// All that a flight had to read is there.
@@ -56,7 +56,7 @@ enum Event {
 
 /// A request of the host under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Flight {
+struct ArrayRequest {
     tag: Tag,
     request: Request,
     /// Commands of this round that are not done.
@@ -69,7 +69,7 @@ struct Flight {
 
 /// A command to a member under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Command {
+struct MemberCommand {
     flight: u32,
     member: u32,
     request: Request,
@@ -77,7 +77,7 @@ struct Command {
 
 impl Array {
     /// An array of `members` laid out as `layout` has it, dealt in turn to controllers of this kind.
-    pub fn new(layout: Layout, members: Vec<Device>, controllers: ControllerSpec) -> Self {
+    pub fn new(layout: ArrayLayout, members: Vec<Device>, controllers: ControllerSpec) -> Self {
         let count = members.len();
         Self {
             layout,
@@ -88,10 +88,10 @@ impl Array {
             counters: Counters { page: members[0].counters().page, ..Counters::default() },
             members,
             controllers: vec![Controller::new(controllers); controllers.count as usize],
-            agenda: Agenda::default(),
+            agenda: EventQueue::default(),
             flights: Slab::default(),
             commands: Slab::default(),
-            done: Agenda::default(),
+            done: EventQueue::default(),
             steps: Vec::new(),
         }
     }
@@ -114,8 +114,8 @@ impl Array {
         }
         let Some((at, event)) = self.agenda.take(until) else { return false };
         match event {
-            Event::Arrive(command) => self.arrive(at, command),
-            Event::Second(flight) => self.begin_second(at, flight),
+            ArrayEvent::Arrive(command) => self.arrive(at, command),
+            ArrayEvent::Second(flight) => self.begin_second(at, flight),
         }
         true
     }
@@ -147,7 +147,7 @@ impl Array {
             return;
         };
         self.in_flight[member as usize] -= 1;
-        let Command { flight, request, .. } = *self.commands.at(tag.0);
+        let MemberCommand { flight, request, .. } = *self.commands.at(tag.0);
         self.commands.free(tag.0);
         let end = match (request.op, self.controller(member)) {
             (Op::Read, Some(controller)) => controller.transfer(at, at, request.bytes()),
@@ -173,7 +173,7 @@ impl Array {
             self.flights.free(number);
             self.done.note(end, tag);
         } else if end > now {
-            self.agenda.note(end, Event::Second(number));
+            self.agenda.note(end, ArrayEvent::Second(number));
         } else {
             self.begin_second(now, number);
         }
@@ -194,11 +194,11 @@ impl Array {
         flight.left = self.steps.len() as u32;
         let whole = flight.request;
         for index in 0..self.steps.len() {
-            let Step { member, op, lba, sectors } = self.steps[index];
+            let MemberStep { member, op, lba, sectors } = self.steps[index];
             let member = if op == Op::Read { self.least_busy(member) } else { member };
             let request = Request { op, lba, sectors, ..whole };
             self.in_flight[member as usize] += 1;
-            let command = self.commands.put(Command { flight: number, member, request });
+            let command = self.commands.put(MemberCommand { flight: number, member, request });
             let at = match self.controller(member) {
                 Some(controller) => {
                     let passed = controller.command(now);
@@ -208,7 +208,7 @@ impl Array {
                 None => now,
             };
             match at > now {
-                true => self.agenda.note(at, Event::Arrive(command)),
+                true => self.agenda.note(at, ArrayEvent::Arrive(command)),
                 false => self.arrive(now, command),
             }
         }
@@ -228,7 +228,7 @@ impl Array {
     /// Hands a command to its member.
     #[inline]
     fn arrive(&mut self, at: Nanos, number: u32) {
-        let Command { member, request, .. } = *self.commands.at(number);
+        let MemberCommand { member, request, .. } = *self.commands.at(number);
         self.members[member as usize].submit(at, Tag(number), request);
         self.note_due(member);
     }
@@ -263,7 +263,7 @@ impl Drive for Array {
             self.done.note(now, tag);
             return;
         }
-        let flight = self.flights.put(Flight { tag, request, left: 0, end: now, second: false });
+        let flight = self.flights.put(ArrayRequest { tag, request, left: 0, end: now, second: false });
         self.issue(now, flight);
     }
 
@@ -305,7 +305,7 @@ impl Drive for Array {
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         self.lose_power(now)
     }
 
@@ -323,7 +323,7 @@ impl Drive for Array {
             let mut places = [Request::FLUSH; BATCH];
             let mut order = [(u32::MAX, 0); BATCH];
             for (index, request) in batch.iter().enumerate() {
-                if let Some(Step { member, op, lba, sectors }) = self.layout.pieces(request).next() {
+                if let Some(MemberStep { member, op, lba, sectors }) = self.layout.pieces(request).next() {
                     places[index] = Request { op, lba, sectors, ..*request };
                     order[index] = (member, index);
                 }

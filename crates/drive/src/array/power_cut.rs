@@ -3,14 +3,14 @@
 use block::{Lba, Nanos};
 
 use super::{Array, Controller};
-use crate::{Drive, Lost, lost, not_before};
+use crate::{Drive, PowerLoss, not_before, power_loss};
 
 impl Array {
     /// What [`Drive::cut_power`] promises: what each member loses, and all that was under way.
     ///
     /// Of members that are alike, the first is copied to the others when they start again, and parity is worked out anew,
     /// as Linux md does it; that this takes time is not simulated.
-    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+    pub(super) fn lose_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
@@ -27,7 +27,7 @@ impl Array {
         self.in_flight.fill(0);
         self.controllers.iter_mut().for_each(Controller::restart);
         (self.agenda, self.flights, self.commands, self.done) = Default::default();
-        Lost { sectors: lost::joined(sectors), gone: lost::joined(gone), torn, unanswered }
+        PowerLoss { sectors: power_loss::joined(sectors), gone: power_loss::joined(gone), torn, unanswered }
     }
 
     /// What [`Drive::unsaved`] promises.
@@ -36,6 +36,6 @@ impl Array {
             let runs = member.unsaved(now.max(member.now()));
             runs.into_iter().flat_map(move |run| self.layout.backwards(number, run))
         });
-        lost::joined(runs.collect())
+        power_loss::joined(runs.collect())
     }
 }

@@ -5,36 +5,36 @@ use testkit::Random;
 
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
-use super::{Array, ControllerSpec, Layout, Level, Step};
+use super::{Array, ArrayLayout, ControllerSpec, Level, MemberStep};
 use crate::preset::Preset;
 use crate::{Device, Drive};
 
 const CHUNK: u64 = 4;
 
 /// `rows` rows of chunks of four sectors.
-fn layout(level: Level, members: u32, rows: u64) -> Layout {
-    Layout::new(level, members, Bytes::from_sectors(CHUNK), Bytes::from_sectors(rows * CHUNK))
+fn layout(level: Level, members: u32, rows: u64) -> ArrayLayout {
+    ArrayLayout::new(level, members, Bytes::from_sectors(CHUNK), Bytes::from_sectors(rows * CHUNK))
 }
 
 fn request(op: Op, lba: u64, sectors: u64) -> Request {
     Request::new(op, Lba::new(lba), sectors as u32)
 }
 
-fn first(layout: &Layout, request: Request) -> Vec<Step> {
+fn first(layout: &ArrayLayout, request: Request) -> Vec<MemberStep> {
     let mut steps = Vec::new();
     layout.first(&request, &mut steps);
     steps
 }
 
-fn second(layout: &Layout, request: Request) -> Vec<Step> {
+fn second(layout: &ArrayLayout, request: Request) -> Vec<MemberStep> {
     let mut steps = Vec::new();
     layout.second(&request, &mut steps);
     steps
 }
 
 /// The places of single sectors that steps touch.
-fn places(steps: &[Step], op: Op) -> BTreeSet<(u32, u64)> {
-    let of = |step: &Step| {
+fn places(steps: &[MemberStep], op: Op) -> BTreeSet<(u32, u64)> {
+    let of = |step: &MemberStep| {
         let (member, lba) = (step.member, step.lba.get());
         (0..u64::from(step.sectors)).map(move |sector| (member, lba + sector))
     };
@@ -182,7 +182,7 @@ fn drives(count: u32) -> Vec<Device> {
 fn array(level: Level, members: u32) -> Array {
     let drives = drives(members);
     let capacity = drives[0].shape().capacity;
-    let layout = Layout::new(level, members, Bytes::from_kib(64), capacity);
+    let layout = ArrayLayout::new(level, members, Bytes::from_kib(64), capacity);
     Array::new(layout, drives, ControllerSpec::default())
 }
 
@@ -249,7 +249,7 @@ fn sectors_of_members_lead_back_to_those_of_the_array() {
     for (level, members) in
         [(Level::None, 1), (Level::Raid0, 3), (Level::Raid1, 2), (Level::Raid5, 4), (Level::Raid10, 4)]
     {
-        let layout = Layout::new(level, members, Bytes::from_sectors(8), Bytes::from_sectors(100));
+        let layout = ArrayLayout::new(level, members, Bytes::from_sectors(8), Bytes::from_sectors(100));
         let sectors = layout.capacity().sectors();
         for sector in 0..sectors {
             let request = Request::new(Op::Read, Lba::new(sector), 1);

@@ -3,9 +3,9 @@
 use block::{Lba, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Layout, Place};
+use super::layout::{DiskLayout, TrackPosition};
 use super::seek::SeekCurve;
-use super::spindle::{Spindle, Work};
+use super::spindle::{Spindle, SpindleActivity};
 
 /// The arm: where it is, until when it is busy, and what it does meanwhile unasked.
 ///
@@ -13,7 +13,7 @@ use super::spindle::{Spindle, Work};
 /// come round is arithmetic, never chance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
-    layout: Layout,
+    layout: DiskLayout,
     read_curve: SeekCurve,
     write_curve: SeekCurve,
     head_switch: Nanos,
@@ -22,30 +22,30 @@ pub struct Arm {
     /// Where it would go on, for a sweep over what is to be written.
     next: Lba,
     free: Nanos,
-    ahead: Option<Ahead>,
+    ahead: Option<ArmReadAhead>,
     moves: u64,
 }
 
 /// Reading on without having been asked, until something else is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Ahead {
+struct ArmReadAhead {
     /// The segment of the cache that the data goes into.
     segment: usize,
-    passing: Passing,
+    passing: SectorTransfer,
     /// The sector at which it ends.
     limit: Lba,
 }
 
 /// How the arm gets to a sector: it moves, then waits for the sector to come round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Approach {
+pub struct Positioning {
     /// Time to move and settle.
     pub moving: Nanos,
     /// Time until the sector comes.
     pub waiting: Nanos,
 }
 
-impl Approach {
+impl Positioning {
     /// Both together.
     #[inline]
     pub fn total(self) -> Nanos {
@@ -55,29 +55,29 @@ impl Approach {
 
 /// Sectors passing under the heads one after the other.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Passing {
+pub struct SectorTransfer {
     /// When the first begins to pass.
     began: Nanos,
     /// The same in the spiral's time.
     stream: Nanos,
 }
 
-impl Passing {
+impl SectorTransfer {
     /// When the last sector before `end` has passed.
     #[inline]
-    pub fn passed(self, layout: &Layout, end: Lba) -> Nanos {
+    pub fn passed(self, layout: &DiskLayout, end: Lba) -> Nanos {
         self.began + (layout.passed(end) - self.stream)
     }
 
     /// The first sector that has not begun to pass at that time.
-    fn reached(self, layout: &Layout, at: Nanos) -> Lba {
+    fn reached(self, layout: &DiskLayout, at: Nanos) -> Lba {
         layout.reached(self.stream + at.since(self.began))
     }
 }
 
 impl Arm {
     /// An arm at the first cylinder.
-    pub fn new(layout: Layout, read_curve: SeekCurve, write_curve: SeekCurve, head_switch: Nanos) -> Self {
+    pub fn new(layout: DiskLayout, read_curve: SeekCurve, write_curve: SeekCurve, head_switch: Nanos) -> Self {
         Self {
             layout,
             read_curve,
@@ -100,7 +100,7 @@ impl Arm {
 
     /// Where sectors lie.
     #[inline]
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &DiskLayout {
         &self.layout
     }
 
@@ -116,31 +116,38 @@ impl Arm {
 
     /// How it would get from where it is to `place`, starting at `at`.
     #[inline]
-    pub fn approach(&self, at: Nanos, place: Place, work: Work) -> Approach {
+    pub fn approach(&self, at: Nanos, place: TrackPosition, work: SpindleActivity) -> Positioning {
         let distance = self.cylinder.abs_diff(place.cylinder);
         let moving = match distance {
             0 if self.head == place.head => Nanos::ZERO,
             0 => self.head_switch,
-            _ if work == Work::Write => self.write_curve.time(distance),
+            _ if work == SpindleActivity::Write => self.write_curve.time(distance),
             _ => self.read_curve.time(distance),
         };
         let revolution = self.layout.revolution().as_nanos();
         let angle = (at + moving).as_nanos() % revolution;
         let wanted = place.stream.as_nanos() % revolution;
         let waiting = if wanted < angle { wanted + revolution - angle } else { wanted - angle };
-        Approach { moving, waiting: Nanos::from_nanos(waiting) }
+        Positioning { moving, waiting: Nanos::from_nanos(waiting) }
     }
 
     /// Goes to `first` and transfers up to `end`; it is free and the platters turn at `at`.
-    pub fn transfer(&mut self, at: Nanos, first: Lba, end: Lba, work: Work, spindle: &mut Spindle) -> Passing {
+    pub fn transfer(
+        &mut self,
+        at: Nanos,
+        first: Lba,
+        end: Lba,
+        work: SpindleActivity,
+        spindle: &mut Spindle,
+    ) -> SectorTransfer {
         let place = self.layout.place(first);
         let approach = self.approach(at, place, work);
-        let passing = Passing { began: at + approach.total(), stream: place.stream };
+        let passing = SectorTransfer { began: at + approach.total(), stream: place.stream };
         self.moves += u64::from(self.cylinder != place.cylinder);
         self.free = passing.passed(&self.layout, end);
         self.rest_at(Lba::new(end.get() - 1));
         self.next = end;
-        spindle.work(Work::Seek, approach.moving, passing.began);
+        spindle.work(SpindleActivity::Seek, approach.moving, passing.began);
         spindle.work(work, self.free - passing.began, self.free);
         passing
     }
@@ -155,7 +162,8 @@ impl Arm {
         if self.next < limit {
             let stream = self.layout.place(self.next).stream;
             let gap = stream - self.layout.passed(self.next);
-            self.ahead = Some(Ahead { segment, passing: Passing { began: self.free + gap, stream }, limit });
+            self.ahead =
+                Some(ArmReadAhead { segment, passing: SectorTransfer { began: self.free + gap, stream }, limit });
         }
     }
 
@@ -176,10 +184,10 @@ impl Arm {
             let from = ahead.limit;
             self.stop(at, spindle);
             let place = self.layout.place(from);
-            let began = at + self.approach(at, place, Work::Read).total();
-            ahead.passing = Passing { began, stream: place.stream };
+            let began = at + self.approach(at, place, SpindleActivity::Read).total();
+            ahead.passing = SectorTransfer { began, stream: place.stream };
         }
-        self.ahead = Some(Ahead { limit: limit.max(ahead.limit), ..ahead });
+        self.ahead = Some(ArmReadAhead { limit: limit.max(ahead.limit), ..ahead });
     }
 
     /// Stops reading ahead, leaving the arm above the sector that would have come next.
@@ -188,7 +196,7 @@ impl Arm {
         let end = self.ahead_ends(&ahead).min(at);
         let reached = ahead.passing.reached(&self.layout, at);
         self.rest_at(if reached < ahead.limit { reached } else { Lba::new(ahead.limit.get() - 1) });
-        spindle.work(Work::Read, end.since(ahead.passing.began), end);
+        spindle.work(SpindleActivity::Read, end.since(ahead.passing.began), end);
         self.ahead = None;
     }
 
@@ -205,7 +213,7 @@ impl Arm {
         Some((end.min(at).since(ahead.passing.began), end))
     }
 
-    fn ahead_ends(&self, ahead: &Ahead) -> Nanos {
+    fn ahead_ends(&self, ahead: &ArmReadAhead) -> Nanos {
         ahead.passing.passed(&self.layout, ahead.limit)
     }
 }

@@ -36,17 +36,17 @@ pub struct Skew {
 /// this makes one spiral in time: `stream` says when a sector passes if the disk is read from its first
 /// sector on without a pause, and modulo a revolution it is the sector's angle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Layout {
+pub struct DiskLayout {
     platters: Platters,
     skew: Skew,
     /// From one cylinder's first sector to that of the next.
     cylinder_time: u64,
     cylinders_per_zone: u32,
-    zones: Vec<Zone>,
+    zones: Vec<DiskZone>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Zone {
+struct DiskZone {
     first: u64,
     track_sectors: u64,
     /// When its first sector passes.
@@ -55,7 +55,7 @@ struct Zone {
 
 /// Where the arm must be, and what passes there when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct TrackPosition {
     /// The position of the arm.
     pub cylinder: u32,
     /// The surface.
@@ -89,7 +89,7 @@ impl Platters {
     }
 }
 
-impl Layout {
+impl DiskLayout {
     /// The layout of such platters.
     pub fn new(platters: Platters, skew: Skew) -> Self {
         let heads = u64::from(platters.heads);
@@ -98,7 +98,7 @@ impl Layout {
         let (mut first, mut stream) = (0, 0);
         let zones = (0..platters.zones).map(|zone| {
             let track_sectors = platters.in_zone(zone);
-            let zone = Zone { first, track_sectors, stream };
+            let zone = DiskZone { first, track_sectors, stream };
             first += track_sectors * heads * cylinders;
             stream += cylinder_time * cylinders;
             zone
@@ -120,10 +120,10 @@ impl Layout {
 
     /// Where a sector begins.
     #[inline]
-    pub fn place(&self, sector: Lba) -> Place {
+    pub fn place(&self, sector: Lba) -> TrackPosition {
         let (cylinder, head, first, within, zone) = self.find(sector);
         let stream = first + within * self.platters.revolution.as_nanos() / zone.track_sectors;
-        Place { cylinder, head, stream: Nanos::from_nanos(stream) }
+        TrackPosition { cylinder, head, stream: Nanos::from_nanos(stream) }
     }
 
     /// When the last sector before `end` has passed, in the spiral's time. That is when `end` begins, unless
@@ -154,7 +154,7 @@ impl Layout {
 
     /// Cylinder, head, when the track begins, the sector on the track, and the zone.
     #[inline]
-    fn find(&self, sector: Lba) -> (u32, u32, u64, u64, &Zone) {
+    fn find(&self, sector: Lba) -> (u32, u32, u64, u64, &DiskZone) {
         let index = self.zones.partition_point(|zone| zone.first <= sector.get()) - 1;
         let zone = &self.zones[index];
         let within = sector.get() - zone.first;
@@ -180,10 +180,10 @@ mod tests {
     use super::*;
 
     /// Two heads; three zones of 100, 80 and 60 sectors a track; a revolution of 12 µs; skews of 1 and 2 µs.
-    fn small() -> Layout {
+    fn small() -> DiskLayout {
         let revolution = Nanos::from_micros(12);
         let platters = Platters { sectors: 2_400, heads: 2, zones: 3, revolution, outer: 100, inner: 60 };
-        Layout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) })
+        DiskLayout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) })
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         let layout = small();
         assert_eq!(layout.cylinders(), 15, "(100 + 80 + 60) × 2 heads × 5 cylinders = 2,400 sectors");
         let place = |sector| {
-            let Place { cylinder, head, stream } = layout.place(Lba::new(sector));
+            let TrackPosition { cylinder, head, stream } = layout.place(Lba::new(sector));
             (cylinder, head, stream.as_nanos())
         };
         assert_eq!(place(0), (0, 0, 0));

@@ -11,22 +11,22 @@ mod write_cache;
 
 use std::collections::VecDeque;
 
-use arm::{Arm, Passing};
+use arm::{Arm, SectorTransfer};
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 pub(crate) use file::DiskFile;
 pub use layout::Platters;
-use layout::{Layout, Place, Skew};
+use layout::{DiskLayout, Skew, TrackPosition};
 use seek::SeekCurve;
 pub use seek::SeekTimes;
 use segments::Segments;
 use serde::{Deserialize, Serialize};
 pub use spindle::SpindleSpec;
-use spindle::{Spindle, Work};
+use spindle::{Spindle, SpindleActivity};
 use write_cache::WriteCache;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
 
 /// All that a disk is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,10 +78,10 @@ const DESTAGE_PIECE: u64 = 1024;
 const SWEEP: usize = 32;
 
 impl DiskSpec {
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> DiskLayout {
         // Tracks begin just late enough for whichever takes longer to get there, a read or a write.
         let cylinder = self.read_seek.track.max(self.write_seek.track);
-        Layout::new(self.platters, Skew { track: self.head_switch, cylinder })
+        DiskLayout::new(self.platters, Skew { track: self.head_switch, cylinder })
     }
 
     /// What the host can store.
@@ -148,7 +148,7 @@ pub struct DiskDrive {
 struct Pending {
     tag: Tag,
     request: Request,
-    place: Place,
+    place: TrackPosition,
     /// From when on it can be served: the data of a write has to be here.
     ready: Nanos,
 }
@@ -294,7 +294,7 @@ impl DiskDrive {
     }
 
     /// Sends a read's data: what lies before `missing` is in memory, the rest comes as it passes under the heads.
-    fn send(&mut self, at: Nanos, request: Request, missing: Lba, passing: Option<Passing>) -> Nanos {
+    fn send(&mut self, at: Nanos, request: Request, missing: Lba, passing: Option<SectorTransfer>) -> Nanos {
         let mut done = at;
         let (mut from, mut is_first) = (request.lba, true);
         while from < request.end() {
@@ -396,7 +396,7 @@ impl DiskDrive {
         if request.op == Op::Write {
             self.segments.forget(request.lba, request.end());
             let turning = self.spindle.turning(at);
-            self.arm.transfer(turning, request.lba, request.end(), Work::Write, &mut self.spindle);
+            self.arm.transfer(turning, request.lba, request.end(), SpindleActivity::Write, &mut self.spindle);
             self.queue.take(Completion { at: self.arm.free(), tag });
             return;
         }
@@ -406,7 +406,7 @@ impl DiskDrive {
         }
         let segment = self.segments.claim(request.lba);
         let turning = self.spindle.turning(at);
-        let passing = self.arm.transfer(turning, missing, request.end(), Work::Read, &mut self.spindle);
+        let passing = self.arm.transfer(turning, missing, request.end(), SpindleActivity::Read, &mut self.spindle);
         let done = self.send(at, request, missing, Some(passing));
         self.queue.take(Completion { at: done, tag });
         self.segments.fill(segment, request.end());
@@ -425,16 +425,16 @@ impl DiskDrive {
         self.stop_reading_ahead(at);
         let turning = self.spindle.turning(at);
         let layout = self.arm.layout();
-        let cost = |first| self.arm.approach(turning, layout.place(first), Work::Write).total();
+        let cost = |first| self.arm.approach(turning, layout.place(first), SpindleActivity::Write).total();
         let sweep = self.cache.sweep(self.arm.next(), SWEEP);
         let (index, _) = sweep.min_by_key(|(_, extent)| cost(extent.first)).expect("the cache is not empty");
         let taken = self.cache.take(index, DESTAGE_PIECE);
-        self.arm.transfer(turning, taken.first, taken.end, Work::Write, &mut self.spindle);
+        self.arm.transfer(turning, taken.first, taken.end, SpindleActivity::Write, &mut self.spindle);
     }
 }
 
-fn work_of(request: &Request) -> Work {
-    if request.op == Op::Write { Work::Write } else { Work::Read }
+fn work_of(request: &Request) -> SpindleActivity {
+    if request.op == Op::Write { SpindleActivity::Write } else { SpindleActivity::Read }
 }
 
 impl Drive for DiskDrive {
@@ -492,7 +492,7 @@ impl Drive for DiskDrive {
         Health { power_on: self.now, power_cycles: 1 + self.counters.unsafe_shutdowns, ..Health::default() }
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         self.lose_power(now)
     }
 

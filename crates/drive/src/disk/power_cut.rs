@@ -4,11 +4,11 @@ use block::{Lba, Nanos};
 
 use super::{DiskDrive, LINK_PIECE};
 use crate::link::Link;
-use crate::{Lost, lost, not_before};
+use crate::{PowerLoss, not_before, power_loss};
 
 impl DiskDrive {
     /// What [`Drive::cut_power`](crate::Drive::cut_power) promises.
-    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+    pub(super) fn lose_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
         self.advance(now);
         let sectors = self.volatile(now);
@@ -26,7 +26,7 @@ impl DiskDrive {
         let turning = self.spindle.restart(now);
         self.arm.park(now, turning, &mut self.spindle);
         (self.firmware_free, self.busy_at) = (turning, turning);
-        Lost { sectors, unanswered, ..Lost::default() }
+        PowerLoss { sectors, unanswered, ..PowerLoss::default() }
     }
 
     /// What [`Drive::unsaved`](crate::Drive::unsaved) promises.
@@ -54,6 +54,6 @@ impl DiskDrive {
         if self.arm.free() <= now {
             self.cache.release();
         }
-        lost::joined(self.cache.unsaved().map(|extent| (extent.first, extent.end)).collect())
+        power_loss::joined(self.cache.unsaved().map(|extent| (extent.first, extent.end)).collect())
     }
 }

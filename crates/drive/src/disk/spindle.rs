@@ -26,7 +26,7 @@ pub struct SpindleSpec {
 
 /// What the disk does besides turning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Work {
+pub enum SpindleActivity {
     Seek,
     Read,
     Write,
@@ -89,7 +89,7 @@ impl Spindle {
 
     /// Notes work that takes `time` and ends at `end`.
     #[inline]
-    pub fn work(&mut self, work: Work, time: Nanos, end: Nanos) {
+    pub fn work(&mut self, work: SpindleActivity, time: Nanos, end: Nanos) {
         self.worked[work as usize] += time;
         self.used = self.used.max(end);
     }
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn each_state_costs_its_power() {
         let mut spindle = Spindle::new(SPEC);
-        spindle.work(Work::Seek, Nanos::from_secs(1), Nanos::from_secs(2));
-        spindle.work(Work::Read, Nanos::from_secs(2), Nanos::from_secs(4));
-        spindle.work(Work::Write, Nanos::from_secs(3), Nanos::from_secs(8));
+        spindle.work(SpindleActivity::Seek, Nanos::from_secs(1), Nanos::from_secs(2));
+        spindle.work(SpindleActivity::Read, Nanos::from_secs(2), Nanos::from_secs(4));
+        spindle.work(SpindleActivity::Write, Nanos::from_secs(3), Nanos::from_secs(8));
         assert_eq!(millijoules(&spindle, 10), 4_000 + 2_000 + 3_000 + 5_100, "four seconds of ten are idle");
         let ahead = spindle.energy(Nanos::from_secs(10), Nanos::from_secs(1), Nanos::from_secs(9));
         assert_eq!(ahead / 1_000_000, 14_600, "a second of the idle ones was spent on reading ahead");

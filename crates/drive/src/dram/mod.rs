@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
 
 /// All that a DRAM drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +143,7 @@ impl Drive for DramDrive {
         assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
         self.now = now;
         self.active = Nanos::from_nanos(self.active.as_nanos() - self.active_until.since(now).as_nanos());
@@ -152,6 +152,6 @@ impl Drive for DramDrive {
         self.counters.unsafe_shutdowns += 1;
         let all = (Lba::new(0), Lba::at(self.spec.capacity));
         let gone = if self.spec.battery { Vec::new() } else { vec![all] };
-        Lost { gone, unanswered: self.queue.clear(), ..Lost::default() }
+        PowerLoss { gone, unanswered: self.queue.clear(), ..PowerLoss::default() }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use block::Seed;
 use serde::{Deserialize, Serialize};
 
-use super::collection::Policy;
+use super::collection::CollectionPolicy;
 
 /// Set in a block's count while the block is open, free or being collected: it is no candidate then.
 pub const NOT_CLOSED: u16 = 0x8000;
 
-/// Finds the block of a unit to be emptied next, by the drive's [`Policy`].
+/// Finds the block of a unit to be emptied next, by the drive's [`CollectionPolicy`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Candidates {
     /// The fewest valid pages.
@@ -35,12 +35,12 @@ pub enum Candidates {
 
 impl Candidates {
     /// Nothing is known yet.
-    pub fn new(policy: Policy) -> Self {
+    pub fn new(policy: CollectionPolicy) -> Self {
         match policy {
-            Policy::Greedy => Self::Greedy(Fewest::new()),
-            Policy::Fifo => Self::Fifo(VecDeque::new()),
-            Policy::CostBenefit => Self::CostBenefit { closed_at: Vec::new(), closed: 0 },
-            Policy::Choices(of) => Self::Choices { of, drawn: 0 },
+            CollectionPolicy::Greedy => Self::Greedy(Fewest::new()),
+            CollectionPolicy::Fifo => Self::Fifo(VecDeque::new()),
+            CollectionPolicy::CostBenefit => Self::CostBenefit { closed_at: Vec::new(), closed: 0 },
+            CollectionPolicy::Choices(of) => Self::Choices { of, drawn: 0 },
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_first_closed_goes_first() {
-        let mut candidates = Candidates::new(Policy::Fifo);
+        let mut candidates = Candidates::new(CollectionPolicy::Fifo);
         [3, 1, 2].into_iter().for_each(|block| candidates.close(block));
         assert_eq!(candidates.take(&[9, 5, 1, 7], 10), Some(3));
         assert_eq!(candidates.take(&[9, 5, 1, 7], 10), Some(1));
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn age_makes_up_for_cost() {
-        let mut candidates = Candidates::new(Policy::CostBenefit);
+        let mut candidates = Candidates::new(CollectionPolicy::CostBenefit);
         (0..4).for_each(|block| candidates.close(block));
         // Ages 4, 3, 2, 1; gain over cost 0.5, 0.05, 0.5, 2.
         assert_eq!(candidates.take(&[50, 91, 50, 20], 100), Some(0));
@@ -260,8 +260,8 @@ mod tests {
     #[test]
     fn many_choices_are_greedy_and_one_is_any() {
         let counts: Vec<u16> = (0..100).map(|block| 100 - block).collect();
-        assert_eq!(Candidates::new(Policy::Choices(2_000)).take(&counts, 128), Some(99));
-        let mut any = Candidates::new(Policy::Choices(1));
+        assert_eq!(Candidates::new(CollectionPolicy::Choices(2_000)).take(&counts, 128), Some(99));
+        let mut any = Candidates::new(CollectionPolicy::Choices(1));
         let mut seen = [false; 100];
         (0..2_000).for_each(|_| seen[any.take(&counts, 128).unwrap() as usize] = true);
         assert!(seen.iter().all(|&block| block));

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::Unit;
-use super::mapping::{FlashOp, Mapping, Moved, Source};
+use super::mapping::{FlashOp, Mapping, Moved, PageSource};
 
 /// Which block is emptied next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Policy {
+pub enum CollectionPolicy {
     /// The one with the fewest valid pages.
     Greedy,
     /// The one that was closed first.
@@ -28,7 +28,7 @@ pub enum Policy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectionSpec {
     /// Which block.
-    pub policy: Policy,
+    pub policy: CollectionPolicy,
     /// Free blocks of a unit at which it begins; at least `START_MIN`.
     pub start: u32,
     /// Units that empty a block at the same time; zero for all. One that has no more than `START_MIN`
@@ -40,7 +40,7 @@ pub struct CollectionSpec {
 
 impl CollectionSpec {
     /// What a drive does whose file says nothing of it: greedy, as late as can be.
-    pub const DEFAULT: Self = Self { policy: Policy::Greedy, start: START_MIN, at_once: 0, idle: None };
+    pub const DEFAULT: Self = Self { policy: CollectionPolicy::Greedy, start: START_MIN, at_once: 0, idle: None };
 }
 
 /// Collection while the host asks nothing.
@@ -211,7 +211,7 @@ impl Mapping {
                 }
                 if to.next == to.end {
                     self.counts[to.block as usize] += (to.next - started) as u16;
-                    self.close(unit, Source::Collection);
+                    self.close(unit, PageSource::Collection);
                     to = self.units[unit.0 as usize].collection;
                     started = 0;
                 }

@@ -5,7 +5,9 @@ use serde::Deserialize;
 
 use super::collection::START_MIN;
 use super::retirement::{self, WORN_START_MIN};
-use super::{CellTimes, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, Policy, SlcSpec};
+use super::{
+    CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, SlcSpec,
+};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
@@ -202,11 +204,11 @@ impl CollectionTable {
             "garbage collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
         )?;
         let policy = match self.policy {
-            PolicyName::Greedy => Policy::Greedy,
-            PolicyName::Fifo => Policy::Fifo,
-            PolicyName::CostBenefit => Policy::CostBenefit,
-            PolicyName::Choices => Policy::Choices(choices),
-            PolicyName::Random => Policy::Choices(1),
+            PolicyName::Greedy => CollectionPolicy::Greedy,
+            PolicyName::Fifo => CollectionPolicy::Fifo,
+            PolicyName::CostBenefit => CollectionPolicy::CostBenefit,
+            PolicyName::Choices => CollectionPolicy::Choices(choices),
+            PolicyName::Random => CollectionPolicy::Choices(1),
         };
         let idle = self.idle_after.map(|after| IdleSpec { after, until_free: self.idle_free.unwrap_or(start + 1) });
         Ok(CollectionSpec { policy, start, at_once: self.at_once.unwrap_or(0), idle })

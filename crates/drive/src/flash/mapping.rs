@@ -11,7 +11,7 @@ use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 use super::retirement::{self, WORN_START_MIN};
-use crate::wear::{Verdict, Wear};
+use crate::wear::{EraseVerdict, Wear};
 use crate::{WearSpec, sparse};
 
 /// A logical page: what the host names. Never an index into flash.
@@ -29,7 +29,7 @@ pub enum Cells {
 
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PageLocation {
     /// The unit.
     pub unit: Unit,
     /// How the cells are used.
@@ -143,7 +143,7 @@ pub(super) struct Frontier {
 
 /// Which of the two streams of data of a unit.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum PageSource {
     Host,
     Collection,
 }
@@ -212,7 +212,8 @@ impl Mapping {
         };
         self.units = (0..geometry.units()).map(unit).collect();
         for unit in 0..geometry.units() {
-            let (host, moves) = (self.open(Unit(unit), Source::Host), self.open(Unit(unit), Source::Collection));
+            let (host, moves) =
+                (self.open(Unit(unit), PageSource::Host), self.open(Unit(unit), PageSource::Collection));
             self.units[unit as usize].host = host;
             self.units[unit as usize].collection = moves;
         }
@@ -234,14 +235,14 @@ impl Mapping {
 
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
-    pub fn place_of(&self, page: Lpn) -> Option<Place> {
+    pub fn place_of(&self, page: Lpn) -> Option<PageLocation> {
         let inverted = self.slots[page.0 as usize];
         (inverted != UNMAPPED).then(|| {
             let (block, page) = (!inverted >> self.page_bits, !inverted & ((1 << self.page_bits) - 1));
             // Dividing by one would take as long as dividing.
             let together = self.geometry.program_pages;
             let flash_page = (block << self.page_bits) | if together == 1 { page } else { page / together };
-            Place { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
+            PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
         })
     }
 
@@ -282,7 +283,7 @@ impl Mapping {
         let host = &mut self.units[unit.0 as usize].host;
         host.next = next.next_multiple_of(together);
         if host.next == host.end {
-            self.close(unit, Source::Host);
+            self.close(unit, PageSource::Host);
         }
         plan.push(FlashOp::Program(unit, cells));
         self.next_unit = (unit.0 + 1) % self.units.len() as u32;
@@ -404,18 +405,18 @@ impl Mapping {
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;
         if full {
-            self.close(unit, Source::Host);
+            self.close(unit, PageSource::Host);
         }
         slot
     }
 
     /// Closes a full block, making it a candidate, and opens the next.
-    pub(super) fn close(&mut self, unit: Unit, source: Source) {
+    pub(super) fn close(&mut self, unit: Unit, source: PageSource) {
         let next = self.open(unit, source);
         let state = &mut self.units[unit.0 as usize];
         let frontier = match source {
-            Source::Host => &mut state.host,
-            Source::Collection => &mut state.collection,
+            PageSource::Host => &mut state.host,
+            PageSource::Collection => &mut state.collection,
         };
         let block = std::mem::replace(frontier, next).block;
         let count = self.counts[block as usize] & !NOT_CLOSED;
@@ -425,11 +426,11 @@ impl Mapping {
     }
 
     /// Opens a free block: with one bit a cell for the host, as long as there are blocks for that.
-    fn open(&mut self, unit: Unit, source: Source) -> Frontier {
+    fn open(&mut self, unit: Unit, source: PageSource) -> Frontier {
         let pages = self.geometry.pages_per_block;
         let state = &mut self.units[unit.0 as usize];
         let single = match (self.slc, source) {
-            (Some(slc), Source::Host) => {
+            (Some(slc), PageSource::Host) => {
                 let spare = state.free.len() as u32 > self.collection.start + 2;
                 state.single < slc.fixed || state.single < slc.fixed + slc.dynamic && spare
             }
@@ -478,9 +479,9 @@ impl Mapping {
         if !self.single.is_empty() && std::mem::take(&mut self.single[block as usize]) {
             state.single -= 1;
         }
-        match self.wear.as_mut().map_or(Verdict::Good, |wear| wear.erased(block)) {
-            Verdict::Good => state.free.push_back(block),
-            Verdict::Retired => self.retire(unit),
+        match self.wear.as_mut().map_or(EraseVerdict::Good, |wear| wear.erased(block)) {
+            EraseVerdict::Good => state.free.push_back(block),
+            EraseVerdict::Retired => self.retire(unit),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the page map promises, by counting.
 
-use super::super::collection::{self, Policy};
+use super::super::collection::{self, CollectionPolicy};
 use super::*;
 use block::Bytes;
 
@@ -71,7 +71,7 @@ fn a_first_write_programs_one_page_and_nothing_else() {
     let mut plan = Vec::new();
     map.write(Lpn(7), &mut plan);
     assert_eq!(plan, [FlashOp::Program(Unit(0), Cells::Native)]);
-    assert_eq!(map.place_of(Lpn(7)), Some(Place { unit: Unit(0), cells: Cells::Native, flash_page: 0 }));
+    assert_eq!(map.place_of(Lpn(7)), Some(PageLocation { unit: Unit(0), cells: Cells::Native, flash_page: 0 }));
     assert_eq!(map.place_of(Lpn(8)), None);
 }
 
@@ -167,7 +167,13 @@ fn churn(map: &mut Mapping, steps: u32) -> u64 {
 
 #[test]
 fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
-    let policies = [Policy::Greedy, Policy::CostBenefit, Policy::Choices(8), Policy::Fifo, Policy::Choices(1)];
+    let policies = [
+        CollectionPolicy::Greedy,
+        CollectionPolicy::CostBenefit,
+        CollectionPolicy::Choices(8),
+        CollectionPolicy::Fifo,
+        CollectionPolicy::Choices(1),
+    ];
     let moved = policies.map(|policy| {
         let collection = CollectionSpec { policy, ..CollectionSpec::DEFAULT };
         churn(&mut Mapping::new(geometry(60), collection, None, None, 4 * 128 * 50), 200_000)
@@ -321,7 +327,7 @@ const WEAR: WearSpec = WearSpec {
 };
 
 /// Four dies of 60 blocks that wear out, 45 of them full.
-fn wearing(policy: Policy, wear: WearSpec) -> Mapping {
+fn wearing(policy: CollectionPolicy, wear: WearSpec) -> Mapping {
     let collection = CollectionSpec { policy, start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
     Mapping::new(geometry(60), collection, None, Some(wear), 4 * 128 * 45)
 }
@@ -346,7 +352,13 @@ fn wear_out(map: &mut Mapping, erases: usize) -> u64 {
 
 #[test]
 fn every_policy_conserves_pages_while_blocks_go_bad_before_their_time() {
-    let policies = [Policy::Greedy, Policy::CostBenefit, Policy::Choices(8), Policy::Fifo, Policy::Choices(1)];
+    let policies = [
+        CollectionPolicy::Greedy,
+        CollectionPolicy::CostBenefit,
+        CollectionPolicy::Choices(8),
+        CollectionPolicy::Fifo,
+        CollectionPolicy::Choices(1),
+    ];
     for policy in policies {
         let wear = WearSpec { factory_bad_ppm: 10_000, failures_ppb: 1_000_000, spread_max: Some(4), ..WEAR };
         let mut map = wearing(policy, wear);
@@ -371,7 +383,7 @@ fn blocks_of_one_bit_wear_out_like_the_others() {
 #[test]
 fn wear_is_even_if_the_drive_sees_to_it() {
     let spread = |wear: WearSpec| {
-        let mut map = wearing(Policy::Greedy, wear);
+        let mut map = wearing(CollectionPolicy::Greedy, wear);
         let written = wear_out(&mut map, 30_000);
         let summary = map.wear().unwrap();
         assert!((115..=125).contains(&summary.erases_mean), "30,000 erases of 240 blocks: {summary:?}");
@@ -388,7 +400,7 @@ fn wear_is_even_if_the_drive_sees_to_it() {
 #[test]
 fn the_least_worn_free_block_is_written_next() {
     let spread = |least_worn_first| {
-        let mut map = wearing(Policy::Greedy, WearSpec { least_worn_first, ..WEAR });
+        let mut map = wearing(CollectionPolicy::Greedy, WearSpec { least_worn_first, ..WEAR });
         let (mut page, mut plan) = (random(3), Vec::new());
         for _ in 0..60 * 4 * 128 * 45 {
             map.write(Lpn(page(4 * 128 * 45)), &mut plan);
@@ -405,7 +417,7 @@ fn the_least_worn_free_block_is_written_next() {
 fn a_drive_takes_no_more_writes_once_its_reserve_has_gone_bad() {
     // Every block stands 50 erases; with wear evened out nearly all are used up when the first go bad.
     let wear = WearSpec { rated: 50, spread_max: Some(4), least_worn_first: true, ..WEAR };
-    let mut map = wearing(Policy::Greedy, wear);
+    let mut map = wearing(CollectionPolicy::Greedy, wear);
     let written = wear_out(&mut map, usize::MAX);
     let summary = map.wear().unwrap();
     assert!(summary.read_only && summary.erases_mean >= 45, "{summary:?}");
@@ -423,7 +435,7 @@ fn a_drive_takes_no_more_writes_once_its_reserve_has_gone_bad() {
 #[test]
 fn equal_histories_wear_alike_and_a_clone_goes_the_same_way() {
     let wear = WearSpec { factory_bad_ppm: 10_000, failures_ppb: 1_000_000, spread_max: Some(8), ..WEAR };
-    let fresh = || wearing(Policy::Greedy, wear);
+    let fresh = || wearing(CollectionPolicy::Greedy, wear);
     let (mut one, mut two) = (fresh(), fresh());
     wear_out(&mut one, 3_000);
     wear_out(&mut two, 3_000);

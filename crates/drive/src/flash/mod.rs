@@ -22,7 +22,7 @@ mod write;
 
 use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::Buffer;
-pub use collection::{CollectionSpec, IdleSpec, Policy};
+pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
 pub(crate) use file::FlashFile;
 use firmware::Firmware;
@@ -34,17 +34,17 @@ pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::{CellTimes, NandTimes};
-use power_cut::{Unsettled, Waiting};
+use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
 
 use crate::cloned::clone_in_place;
-use crate::energy::Meter;
+use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::thermal::Thermal;
-use crate::{Counters, Drive, Health, Lost, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
 
 /// A simulated flash drive.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct FlashDrive {
     /// Where the last write ended.
     written_to: Lba,
     counters: Counters,
-    meter: Meter,
+    meter: EnergyMeter,
     thermal: Option<Thermal>,
     /// How long the controller and flash take, in percent of what they take when cool.
     pace: u32,
@@ -76,14 +76,14 @@ pub struct FlashDrive {
     #[serde(skip)]
     plan: Vec<FlashOp>,
     /// Pages in the buffer that wait for their flash page to be full.
-    waiting: Vec<Waiting>,
+    waiting: Vec<BufferedPage>,
     /// When all of those have arrived.
     waiting_ready: Nanos,
 }
 
 /// The part of a request that falls on one page.
 #[derive(Clone, Copy)]
-struct Piece {
+struct PagePart {
     page: Lpn,
     first: u32,
     sectors: u32,
@@ -117,7 +117,7 @@ impl FlashDrive {
             nand: Nand::new(&spec.geometry, spec.nand),
             written_to: Lba::new(u64::MAX),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
-            meter: Meter::new(spec.power),
+            meter: EnergyMeter::new(spec.power),
             thermal: spec.thermal.map(Thermal::new),
             pace: 100,
             unsettled: Unsettled::default(),
@@ -163,14 +163,14 @@ impl FlashDrive {
 
     /// Cuts a request at the boundaries of pages.
     #[inline]
-    fn pieces(&self, request: Request) -> impl Iterator<Item = Piece> + use<> {
+    fn pieces(&self, request: Request) -> impl Iterator<Item = PagePart> + use<> {
         let (sectors, shift) = (u64::from(self.page_sectors), self.page_sectors.trailing_zeros());
         let (mut at, end) = (request.lba.get(), request.end().get());
         std::iter::from_fn(move || {
             (at < end).then(|| {
                 let first = at & (sectors - 1);
                 let count = (sectors - first).min(end - at);
-                let piece = Piece { page: Lpn((at >> shift) as u32), first: first as u32, sectors: count as u32 };
+                let piece = PagePart { page: Lpn((at >> shift) as u32), first: first as u32, sectors: count as u32 };
                 at += count;
                 piece
             })
@@ -264,7 +264,7 @@ impl Drive for FlashDrive {
         self.waiting_ready = Nanos::ZERO;
     }
 
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         self.lose_power(now)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
 use super::geometry::{Die, Geometry, Unit};
-use super::mapping::{Cells, FlashOp, Moved, Place};
+use super::mapping::{Cells, FlashOp, Moved, PageLocation};
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl Nand {
 
     /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.
     #[inline]
-    pub fn read(&mut self, now: Nanos, ready: Nanos, place: Place, sectors: u32) -> Nanos {
+    pub fn read(&mut self, now: Nanos, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
         let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
         let in_register = die.free.max(ready) + die.fetch(&self.times, place);
         let done =
@@ -132,7 +132,7 @@ impl Nand {
     ///
     /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
     /// all, in steps of one page moved. The rest is put off by what the read takes.
-    pub fn read_first(&mut self, ready: Nanos, place: Place, sectors: u32) -> Nanos {
+    pub fn read_first(&mut self, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
         let transfer = self.transfer[sectors as usize];
         let step = self.times.read + self.fill + self.fill + self.times.program;
         let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
@@ -223,7 +223,7 @@ impl Nand {
 impl DieState {
     /// What it takes to have the flash page of `place` in the register.
     #[inline]
-    fn fetch(&mut self, times: &NandTimes, place: Place) -> Nanos {
+    fn fetch(&mut self, times: &NandTimes, place: PageLocation) -> Nanos {
         if times.keeps_page && std::mem::replace(&mut self.holds, place.flash_page) == place.flash_page {
             return Nanos::ZERO;
         }
@@ -284,8 +284,8 @@ mod tests {
         Nand::new(&geometry, NandTimes { copy_back, ..TIMES })
     }
 
-    fn native(unit: u32) -> Place {
-        Place { unit: Unit(unit), cells: Cells::Native, flash_page: unit }
+    fn native(unit: u32) -> PageLocation {
+        PageLocation { unit: Unit(unit), cells: Cells::Native, flash_page: unit }
     }
 
     fn moves(unit: u32, pages: u32) -> FlashOp {
@@ -356,7 +356,10 @@ mod tests {
 
     #[test]
     fn cells_of_one_bit_are_quicker() {
-        assert_eq!(nand(false, false).read(START, START, Place { cells: Cells::Single, ..native(0) }, 8), micros(125));
+        assert_eq!(
+            nand(false, false).read(START, START, PageLocation { cells: Cells::Single, ..native(0) }, 8),
+            micros(125)
+        );
         let plan = [FlashOp::Program(Unit(0), Cells::Single)];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(300));
     }
@@ -376,7 +379,7 @@ mod tests {
         nand.times.keeps_page = true;
         assert_eq!(nand.read(START, START, native(0), 8), micros(150));
         assert_eq!(nand.read(START, START, native(0), 8), micros(250), "another part of the same flash page");
-        let other = Place { flash_page: 9, ..native(0) };
+        let other = PageLocation { flash_page: 9, ..native(0) };
         assert_eq!(nand.read(START, START, other, 8), micros(400));
         assert_eq!(nand.read(START, START, native(0), 8), micros(550), "the first has gone");
         nand.book(START, START, &[FlashOp::Erase(Unit(0))]);

@@ -9,21 +9,21 @@ use super::buffer::Buffer;
 use super::journal::Journal;
 use super::mapping::Lpn;
 use super::{FlashDrive, Link};
-use crate::{Drive, Lost, not_before};
+use crate::{Drive, PowerLoss, not_before};
 
 /// Pages that were handed to flash lately, in the order in which that was decided.
 ///
 /// Once decided, the map points to a page's new place; only this knows that it is not there yet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Unsettled {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<ProgrammingPage>,
     /// How many there may be before those that have settled are looked for.
     entries_max: usize,
 }
 
 /// A page that waits in the buffer for its flash page to be programmed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct BufferedPage {
     /// The page.
     pub page: Lpn,
     /// A bit for each sector that the host wrote; the others were read from flash.
@@ -34,8 +34,8 @@ pub struct Waiting {
 
 /// A page on its way from the buffer to flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Entry {
-    page: Waiting,
+struct ProgrammingPage {
+    page: BufferedPage,
     /// When it is in flash.
     programmed: Nanos,
 }
@@ -43,11 +43,11 @@ struct Entry {
 impl Unsettled {
     /// Notes a page that is in flash from `programmed` on.
     #[inline]
-    pub fn note(&mut self, now: Nanos, page: Waiting, programmed: Nanos) {
+    pub fn note(&mut self, now: Nanos, page: BufferedPage, programmed: Nanos) {
         if self.entries.len() >= self.entries_max {
             self.settle(now);
         }
-        self.entries.push_back(Entry { page, programmed });
+        self.entries.push_back(ProgrammingPage { page, programmed });
     }
 
     /// Forgets the pages that are in flash, up to the first that is not: a newer copy of that may be among
@@ -69,7 +69,7 @@ struct Loss {
 
 impl FlashDrive {
     /// What [`Drive::cut_power`] promises.
-    pub(super) fn lose_power(&mut self, now: Nanos) -> Lost {
+    pub(super) fn lose_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
         self.warm_up(now);
         self.now = now;
@@ -84,27 +84,27 @@ impl FlashDrive {
         self.firmware.restart(now + self.spec.power.boot);
         self.journal = Journal::default();
         self.counters.unsafe_shutdowns += 1;
-        Lost { unanswered, ..lost }
+        PowerLoss { unanswered, ..lost }
     }
 
     /// Writes out what is in the buffer on what the capacitor holds.
-    fn save(&mut self) -> Lost {
+    fn save(&mut self) -> PowerLoss {
         while let Some(partial) = self.buffer.take_partial() {
             self.complete_page(partial);
         }
         self.pad();
-        Lost::default()
+        PowerLoss::default()
     }
 
     /// Takes back what had not been programmed.
-    fn forget(&mut self, now: Nanos) -> Lost {
+    fn forget(&mut self, now: Nanos) -> PowerLoss {
         let losses = self.losses(now);
         for (&page, _) in losses.iter().filter(|(_, loss)| !loss.is_kept) {
             self.mapping.trim(page);
         }
         let coming = self.unsettled.entries.iter().filter(|entry| entry.programmed > now);
         let torn = coming.filter(|entry| entry.programmed - now <= self.spec.nand.program).count() as u32;
-        Lost { sectors: self.runs(&losses), torn, ..Lost::default() }
+        PowerLoss { sectors: self.runs(&losses), torn, ..PowerLoss::default() }
     }
 
     /// What [`Drive::unsaved`] promises.
@@ -139,7 +139,7 @@ impl FlashDrive {
 }
 
 /// Adds what is lost of a page.
-fn lose(losses: &mut BTreeMap<Lpn, Loss>, lost: Waiting) {
+fn lose(losses: &mut BTreeMap<Lpn, Loss>, lost: BufferedPage) {
     losses.entry(lost.page).or_insert(Loss { sectors: 0, is_kept: lost.is_kept }).sectors |= lost.sectors;
 }
 

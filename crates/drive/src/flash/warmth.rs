@@ -3,13 +3,13 @@
 use block::{Nanos, Rate};
 
 use super::{FlashDrive, NandTimes};
-use crate::energy::Work;
+use crate::energy::WorkEnergy;
 use crate::thermal::Thermal;
 
 impl FlashDrive {
     /// The work that costs energy by the piece, done or booked so far.
-    pub(super) fn work(&self) -> Work {
-        Work {
+    pub(super) fn work(&self) -> WorkEnergy {
+        WorkEnergy {
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
             blocks_erased: self.nand.blocks_erased,

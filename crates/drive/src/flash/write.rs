@@ -6,7 +6,7 @@ use super::buffer::{Merged, Partial};
 use super::firmware::Core;
 use super::geometry::Unit;
 use super::mapping::Lpn;
-use super::power_cut::Waiting;
+use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec};
 
 impl FlashDrive {
@@ -106,7 +106,7 @@ impl FlashDrive {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
-        self.waiting.push(Waiting { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
+        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
         self.put(page, ready);
     }
 

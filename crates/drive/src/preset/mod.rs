@@ -56,12 +56,12 @@ pub enum Spec {
 /// The part of every drive's file that says how to read the rest.
 #[derive(Deserialize)]
 struct Head {
-    kind: Kind,
+    kind: PresetKind,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum PresetKind {
     Flash,
     Rig,
     Disk,
@@ -94,22 +94,22 @@ impl Preset {
     pub fn parse(text: &str) -> Result<Self, PresetError> {
         let head: Head = toml::from_str(text)?;
         let (name, title, rated, spec) = match head.kind {
-            Kind::Flash => {
+            PresetKind::Flash => {
                 let file: FlashFile = toml::from_str(text)?;
                 let spec = Spec::Flash(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
-            Kind::Rig => {
+            PresetKind::Rig => {
                 let file: RigFile = toml::from_str(text)?;
                 let spec = Spec::Rig(file.spec()?);
                 (file.name, file.title, Rated::default(), spec)
             }
-            Kind::Disk => {
+            PresetKind::Disk => {
                 let file: DiskFile = toml::from_str(text)?;
                 let spec = Spec::Disk(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
-            Kind::Dram => {
+            PresetKind::Dram => {
                 let file: DramFile = toml::from_str(text)?;
                 let spec = Spec::Dram(file.spec()?);
                 (file.name, file.title, file.rated, spec)
@@ -173,7 +173,7 @@ impl Preset {
     /// Who the drive says it is: what its file's `[smart]` table has, or else its title and what such drives keep.
     pub fn identity(&self) -> Identity {
         #[derive(Deserialize)]
-        struct Part {
+        struct PresetPart {
             smart: Option<IdentityTable>,
         }
         let (attributes, rotation_rate) = match &self.spec {
@@ -182,7 +182,7 @@ impl Preset {
         };
         let plain = Identity::new(&self.name, &self.title, self.capacity(), attributes);
         let plain = Identity { rotation_rate, ..plain };
-        let part: Part = toml::from_str(&self.text).expect("the file was read before");
+        let part: PresetPart = toml::from_str(&self.text).expect("the file was read before");
         match part.smart {
             Some(table) => plain.with(table),
             None => plain,

@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
+mod bottleneck;
 mod file;
 mod host;
-mod limit;
 #[cfg(test)]
 mod tests;
 
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
+pub use bottleneck::{Bottleneck, RigPart};
 pub(crate) use file::{RigFile, change};
 use host::Host;
 pub use host::HostSpec;
-pub use limit::{Limit, Part};
 
-use crate::agenda::Agenda;
-use crate::array::{Array, ControllerSpec, Layout, Level};
+use crate::array::{Array, ArrayLayout, ControllerSpec, Level};
 use crate::cloned::clone_in_place;
+use crate::event_queue::EventQueue;
 use crate::preset::Preset;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, Lost, Shape, not_before};
+use crate::{Counters, Device, Drive, Health, PowerLoss, Shape, not_before};
 
 /// All that a rig is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,8 +40,8 @@ pub struct RigSpec {
 
 impl RigSpec {
     /// Where data is.
-    pub fn layout(&self) -> Layout {
-        Layout::new(self.level, self.drives, self.stripe, self.member.capacity())
+    pub fn layout(&self) -> ArrayLayout {
+        ArrayLayout::new(self.level, self.drives, self.stripe, self.member.capacity())
     }
 
     /// What the rig is made of, in labelled lines for people.
@@ -71,17 +71,17 @@ pub struct Rig {
     array: Array,
     /// Before this nothing completes in the array; later than any time if nothing is in flight there.
     array_due: Nanos,
-    agenda: Agenda<Event>,
-    flights: Slab<Flight>,
-    commands: Slab<Command>,
-    done: Agenda<Tag>,
+    agenda: EventQueue<RigEvent>,
+    flights: Slab<RigRequest>,
+    commands: Slab<RigCommand>,
+    done: EventQueue<Tag>,
     now: Nanos,
     counters: Counters,
 }
 
 /// What happens inside the host.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Event {
+enum RigEvent {
     /// A processor has handed a command over.
     HandedOver(u32),
     /// The command before it is done with, and this one's turn has come.
@@ -90,7 +90,7 @@ enum Event {
 
 /// A request under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Flight {
+struct RigRequest {
     tag: Tag,
     /// What was not made into commands yet.
     rest: Request,
@@ -101,7 +101,7 @@ struct Flight {
 
 /// A command under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Command {
+struct RigCommand {
     flight: u32,
     request: Request,
 }
@@ -116,10 +116,10 @@ impl Rig {
             now: array.now(),
             array,
             array_due: Nanos::MAX,
-            agenda: Agenda::default(),
+            agenda: EventQueue::default(),
             flights: Slab::default(),
             commands: Slab::default(),
-            done: Agenda::default(),
+            done: EventQueue::default(),
             counters: Counters::default(),
             spec,
         }
@@ -148,8 +148,8 @@ impl Rig {
             return true;
         }
         match self.agenda.take(until) {
-            Some((at, Event::HandedOver(command))) => self.hand_over(at, command),
-            Some((at, Event::Turn(command))) => self.begin(at, command),
+            Some((at, RigEvent::HandedOver(command))) => self.hand_over(at, command),
+            Some((at, RigEvent::Turn(command))) => self.begin(at, command),
             None => return false,
         }
         true
@@ -166,7 +166,7 @@ impl Rig {
         flight.rest.lba = request.end();
         flight.rest.sectors -= request.sectors;
         flight.under_way += 1;
-        self.commands.put(Command { flight: number, request })
+        self.commands.put(RigCommand { flight: number, request })
     }
 
     /// Has a processor hand a command over.
@@ -174,7 +174,7 @@ impl Rig {
         let request = self.commands.at(command).request;
         let at = self.host.submit(now, &request);
         match at > now {
-            true => self.agenda.note(at, Event::HandedOver(command)),
+            true => self.agenda.note(at, RigEvent::HandedOver(command)),
             false => self.hand_over(now, command),
         }
     }
@@ -188,7 +188,7 @@ impl Rig {
 
     /// A command is done at `now`; its request is when a processor has seen to that of every command.
     fn finish(&mut self, now: Nanos, command: u32) {
-        let Command { flight: number, request } = *self.commands.at(command);
+        let RigCommand { flight: number, request } = *self.commands.at(command);
         self.commands.free(command);
         let end = self.host.complete(now, &request);
         let flight = self.flights.at(number);
@@ -196,7 +196,7 @@ impl Rig {
         flight.under_way -= 1;
         if flight.rest.sectors > 0 {
             let next = self.cut(number);
-            self.agenda.note(end, Event::Turn(next));
+            self.agenda.note(end, RigEvent::Turn(next));
         } else if flight.under_way == 0 {
             let (end, tag) = (flight.end, flight.tag);
             self.flights.free(number);
@@ -216,7 +216,7 @@ impl Drive for Rig {
         self.now = now;
         self.counters.count(&request);
         self.host.begin(now);
-        let flight = self.flights.put(Flight { tag, rest: request, under_way: 0, end: now });
+        let flight = self.flights.put(RigRequest { tag, rest: request, under_way: 0, end: now });
         for _ in 0..self.spec.host.at_once {
             let command = self.cut(flight);
             let is_last = self.flights.at(flight).rest.sectors == 0;
@@ -267,7 +267,7 @@ impl Drive for Rig {
     }
 
     /// The drives lose what they lose; that the host starts again is not simulated.
-    fn cut_power(&mut self, now: Nanos) -> Lost {
+    fn cut_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
@@ -276,7 +276,7 @@ impl Drive for Rig {
         self.array_due = Nanos::MAX;
         self.host.restart(now);
         (self.agenda, self.flights, self.commands, self.done) = Default::default();
-        Lost { unanswered, ..lost }
+        PowerLoss { unanswered, ..lost }
     }
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {

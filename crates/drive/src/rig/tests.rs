@@ -2,7 +2,7 @@
 
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
-use super::{Limit, Part, Rig, RigSpec};
+use super::{Bottleneck, Rig, RigPart, RigSpec};
 use crate::Drive;
 use crate::preset::{Preset, Spec};
 
@@ -45,7 +45,10 @@ fn processors_serve_so_many_requests_a_second_and_no_more() {
     let counters = rig.counters();
     assert_eq!(counters.host_busy, micros(100 * 50));
     let limit = counters.limit(micros(2_500)).unwrap();
-    assert_eq!((limit, limit.to_string()), (Limit { part: Part::Host, busy: 100 }, "host CPU, 100 % busy".to_owned()));
+    assert_eq!(
+        (limit, limit.to_string()),
+        (Bottleneck { part: RigPart::Host, busy: 100 }, "host CPU, 100 % busy".to_owned())
+    );
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn a_controller_passes_on_one_command_at_a_time() {
     assert_eq!(burst(&mut one, 100), micros(100 * 40) + bare + moved);
     assert_eq!(one.counters().controller_commands_busy, micros(100 * 40));
     let limit = one.counters().limit(one.now()).unwrap();
-    assert_eq!(limit.part, Part::Controllers);
+    assert_eq!(limit.part, RigPart::Controllers);
     let mut two = rig("&count=2&controller.command=40us&bandwidth=100 GB/s");
     assert_eq!(burst(&mut two, 100), micros(50 * 40) + bare + moved, "drives are dealt evenly");
 }
@@ -75,7 +78,7 @@ fn a_controller_moves_so_much_data_a_second_and_no_more() {
     let mut one = rig("&count=1&controller.command=0us&bandwidth=102400 kB/s");
     assert_eq!(burst(&mut one, 64), bare + micros(64 * 40), "never idle from the first data on");
     let limit = one.counters().limit(one.now()).unwrap();
-    assert_eq!((limit.part, limit.busy), (Part::Bandwidth, 99));
+    assert_eq!((limit.part, limit.busy), (RigPart::Bandwidth, 99));
     let written = Request::new(Op::Write, Lba::new(0), 8);
     let mut free = rig("");
     let (mut bounded, began) = (rig("&count=1&controller.command=0us&bandwidth=102400 kB/s"), Nanos::ZERO);

@@ -69,14 +69,14 @@ enum Shows {
 
 use Shows::*;
 
-type Row = (u8, &'static str, Shows);
+type AttributeRow = (u8, &'static str, Shows);
 
 const KIB: u64 = 1 << 10;
 const MIB_32: u64 = 32 << 20;
 const GIB: u64 = 1 << 30;
 const SECTOR: u64 = 512;
 
-const GENERIC: &[Row] = &[
+const GENERIC: &[AttributeRow] = &[
     (5, "Reallocated_Sector_Ct", Retired),
     (9, "Power_On_Hours", PowerOnHours),
     (12, "Power_Cycle_Count", PowerCycles),
@@ -89,7 +89,7 @@ const GENERIC: &[Row] = &[
     (242, "Total_LBAs_Read", Read(SECTOR)),
 ];
 
-const INTEL_X25: &[Row] = &[
+const INTEL_X25: &[AttributeRow] = &[
     (3, "Spin_Up_Time", Nothing),
     (4, "Start_Stop_Count", Nothing),
     (5, "Reallocated_Sector_Ct", Retired),
@@ -104,7 +104,7 @@ const INTEL_X25: &[Row] = &[
     (233, "Media_Wearout_Indicator", LifeLeft),
 ];
 
-const INTEL_320: &[Row] = &[
+const INTEL_320: &[AttributeRow] = &[
     (3, "Spin_Up_Time", Nothing),
     (4, "Start_Stop_Count", Nothing),
     (5, "Reallocated_Sector_Ct", Retired),
@@ -126,7 +126,7 @@ const INTEL_320: &[Row] = &[
     (242, "Host_Reads_32MiB", Read(MIB_32)),
 ];
 
-const INTEL_520: &[Row] = &[
+const INTEL_520: &[AttributeRow] = &[
     (5, "Reallocated_Sector_Ct", Retired),
     (9, "Power_On_Hours_and_Msec", PowerOnHours),
     (12, "Power_Cycle_Count", PowerCycles),
@@ -146,7 +146,7 @@ const INTEL_520: &[Row] = &[
     (249, "NAND_Writes_1GiB", FlashWritten(GIB)),
 ];
 
-const SANDFORCE: &[Row] = &[
+const SANDFORCE: &[AttributeRow] = &[
     (5, "Retired_Block_Count", Retired),
     (9, "Power_On_Hours_and_Msec", PowerOnHours),
     (12, "Power_Cycle_Count", PowerCycles),
@@ -162,7 +162,7 @@ const SANDFORCE: &[Row] = &[
     (242, "Lifetime_Reads_GiB", Read(GIB)),
 ];
 
-const CRUCIAL_M4: &[Row] = &[
+const CRUCIAL_M4: &[AttributeRow] = &[
     (1, "Raw_Read_Error_Rate", Nothing),
     (5, "Reallocated_Sector_Ct", Retired),
     (9, "Power_On_Hours", PowerOnHours),
@@ -178,7 +178,7 @@ const CRUCIAL_M4: &[Row] = &[
     (202, "Perc_Rated_Life_Used", LifeUsed),
 ];
 
-const SAMSUNG: &[Row] = &[
+const SAMSUNG: &[AttributeRow] = &[
     (5, "Reallocated_Sector_Ct", Retired),
     (9, "Power_On_Hours", PowerOnHours),
     (12, "Power_Cycle_Count", PowerCycles),
@@ -193,7 +193,7 @@ const SAMSUNG: &[Row] = &[
     (241, "Total_LBAs_Written", Written(SECTOR)),
 ];
 
-const DISK: &[Row] = &[
+const DISK: &[AttributeRow] = &[
     (1, "Raw_Read_Error_Rate", Nothing),
     (4, "Start_Stop_Count", PowerCycles),
     (5, "Reallocated_Sector_Ct", Nothing),
@@ -222,12 +222,12 @@ pub fn table(set: AttributeSet, counters: &Counters, health: &Health) -> Vec<Att
         AttributeSet::Disk => DISK,
         AttributeSet::Nvme => &[],
     };
-    let has = |row: &&Row| !matches!(row.2, Temperature) || health.temperature.is_some();
+    let has = |row: &&AttributeRow| !matches!(row.2, Temperature) || health.temperature.is_some();
     rows.iter().filter(has).map(|row| Attribute::of(row, counters, health)).collect()
 }
 
 impl Attribute {
-    fn of(&(id, name, shows): &Row, counters: &Counters, health: &Health) -> Self {
+    fn of(&(id, name, shows): &AttributeRow, counters: &Counters, health: &Health) -> Self {
         let raw = shows.raw(counters, health);
         let value = shows.value(health);
         // Only the reserve foretells a failure; all others are kept for information.

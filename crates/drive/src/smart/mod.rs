@@ -26,7 +26,7 @@ pub struct Smart {
     user_capacity: Capacity,
     logical_block_size: u64,
     rotation_rate: u32,
-    smart_status: Status,
+    smart_status: SmartStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     ata_smart_attributes: Option<Attributes>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ struct Capacity {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Status {
+struct SmartStatus {
     passed: bool,
 }
 
@@ -136,7 +136,7 @@ impl Smart {
             user_capacity: Capacity { blocks: identity.capacity.sectors(), bytes: identity.capacity },
             logical_block_size: SECTOR.get(),
             rotation_rate: identity.rotation_rate,
-            smart_status: Status { passed },
+            smart_status: SmartStatus { passed },
             ata_smart_attributes: (!is_nvme).then_some(Attributes { revision: 16, table }),
             nvme_smart_health_information_log: log,
             temperature: health.temperature.map(|warm| Current { current: warm.as_celsius() }),

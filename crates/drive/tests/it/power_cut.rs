@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_drive::flash::{FlashDrive, FlashSpec};
 use assay_drive::preset::{Preset, Spec};
-use assay_drive::{Drive, Lost};
+use assay_drive::{Drive, PowerLoss};
 use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
 
 /// The X25-M's parts around 1 GiB.
@@ -24,11 +24,11 @@ fn ask(drive: &mut FlashDrive, op: Op, first: u64, sectors: u32) -> Nanos {
 }
 
 /// Cuts the power now.
-fn cut(drive: &mut FlashDrive) -> Lost {
+fn cut(drive: &mut FlashDrive) -> PowerLoss {
     drive.cut_power(drive.now())
 }
 
-fn sectors(lost: &Lost) -> Vec<(u64, u64)> {
+fn sectors(lost: &PowerLoss) -> Vec<(u64, u64)> {
     lost.sectors.iter().map(|(from, until)| (from.get(), until.get())).collect()
 }
 
@@ -40,7 +40,7 @@ fn what_was_answered_but_not_programmed_is_lost_and_what_was_flushed_is_not() {
     ask(&mut drive, Op::Write, 80, 16);
     let lost = cut(&mut drive);
     assert_eq!((sectors(&lost), lost.torn, lost.unanswered), (vec![(80, 96)], 0, 0), "on their way to flash");
-    assert_eq!(cut(&mut drive), Lost::default(), "it is lost once");
+    assert_eq!(cut(&mut drive), PowerLoss::default(), "it is lost once");
     assert_eq!(drive.counters().unsafe_shutdowns, 2);
     assert_eq!(drive.health().power_cycles, 3);
 }
@@ -122,7 +122,7 @@ fn a_power_cut_in_the_past_is_our_own_bug() {
 }
 
 /// Writes, reads, trims and flushes at random, with power cuts between; all that was lost.
-fn story(seed: u64) -> (Vec<Lost>, u64, Nanos) {
+fn story(seed: u64) -> (Vec<PowerLoss>, u64, Nanos) {
     let mut drive = drive("?power.boot=1ms");
     let mut random = testkit::Random::new(Seed::new(seed).split("requests").get());
     let mut below = |limit: u64| random.below(limit);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_drive::preset::Preset;
-use assay_drive::{Device, Drive, Lost};
+use assay_drive::{Device, Drive, PowerLoss};
 use block::{Lba, Nanos, Op, Request, Seed, Tag};
 use testkit::Random;
 
@@ -84,7 +84,7 @@ impl Written {
     }
 
     /// Works for so many requests, then loses its power a little later; what that cost.
-    fn cut(&mut self, requests: u64, later: Nanos) -> Lost {
+    fn cut(&mut self, requests: u64, later: Nanos) -> PowerLoss {
         for _ in 0..requests {
             while self.in_flight.len() < 8 {
                 self.submit();

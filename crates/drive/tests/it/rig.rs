@@ -2,7 +2,7 @@
 
 use crate::support;
 use assay_drive::preset::{Preset, Spec};
-use assay_drive::rig::{Limit, Part};
+use assay_drive::rig::{Bottleneck, RigPart};
 use assay_drive::{Counters, Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use testkit::Random;
@@ -159,7 +159,7 @@ impl Profile {
 }
 
 /// Four workers on `rig`: requests a second, bytes a second, and what limits it, after as many to settle.
-fn iometer(rig: &mut Device, profile: &Profile) -> (f64, f64, Limit) {
+fn iometer(rig: &mut Device, profile: &Profile) -> (f64, f64, Bottleneck) {
     const COUNT: u32 = 30_000;
     let (mut numbers, capacity) = (Random::new(7), rig.shape().capacity.get());
     let mut places: Vec<u64> = (0..u64::from(WORKERS)).map(|worker| (capacity / 4 * worker) >> 12 << 12).collect();
@@ -201,9 +201,9 @@ fn sixteen_drives_do_so_many_times_what_one_does() {
     let (one, sixteen) = (filled("toms-x25e-1", ""), filled("toms-x25e-16", ""));
     let ratio = |profile: &Profile| {
         let (single, _, limit) = iometer(&mut one.clone(), profile);
-        assert_eq!(limit.part, Part::Drives, "one drive: {limit}");
+        assert_eq!(limit.part, RigPart::Drives, "one drive: {limit}");
         let (many, _, limit) = iometer(&mut sixteen.clone(), profile);
-        assert_eq!(limit.part, Part::Host, "sixteen: {limit}");
+        assert_eq!(limit.part, RigPart::Host, "sixteen: {limit}");
         many / single
     };
     for (name, profile, published) in
@@ -216,7 +216,7 @@ fn sixteen_drives_do_so_many_times_what_one_does() {
     assert!(workstation < 3.1, "workstation: {workstation:.2} times one drive, less than 3.1 published");
     let (_, bytes, limit) = iometer(&mut sixteen.clone(), &STREAMING_READS);
     assert!((bytes / 2.2e9 - 1.0).abs() < 0.10, "{:.2} GB/s read, published 2.2", bytes / 1e9);
-    assert_eq!(limit.part, Part::Bandwidth);
+    assert_eq!(limit.part, RigPart::Bandwidth);
 }
 
 /// Source: the same: "a faster processor would speed up I/O performance even more".

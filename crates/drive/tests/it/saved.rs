@@ -1,7 +1,7 @@
 //! A drive that was written down and read again goes on as if nothing had been.
 
 use assay_drive::preset::Preset;
-use assay_drive::{Counters, Device, Drive, Health, Lost};
+use assay_drive::{Counters, Device, Drive, Health, PowerLoss};
 use block::{Completion, Lba, Nanos, Op, Request, Seed, Tag};
 use testkit::Random;
 
@@ -30,7 +30,7 @@ struct AtWork {
 }
 
 /// What can be seen of a drive at work.
-type Seen = (Vec<Completion>, Lost, Counters, Health);
+type Seen = (Vec<Completion>, PowerLoss, Counters, Health);
 
 impl AtWork {
     fn new(drive: Device, seed: Seed) -> Self {

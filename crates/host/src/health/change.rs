@@ -15,12 +15,12 @@ const WARNINGS: [&str; 6] = [
 ];
 
 /// A figure that counts.
-type Count = fn(&Health) -> Option<u64>;
+type HealthCount = fn(&Health) -> Option<u64>;
 
 /// What is to be said of a drive that is `after`, and was `before` if that is known.
 pub(super) fn findings(before: Option<&Health>, after: &Health) -> Vec<String> {
     let mut findings = Vec::new();
-    let counts: [(&str, Count, &str); 3] = [
+    let counts: [(&str, HealthCount, &str); 3] = [
         ("reallocated sectors or blocks", |health| health.reallocated, "the drive remapped defective ones"),
         (
             "pending sectors",

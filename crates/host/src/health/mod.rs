@@ -67,14 +67,14 @@ pub struct Health {
 /// A look at a drive's health: what was seen, or why there is nothing to see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum HealthReading {
     /// What the drive says.
     Health(Box<Health>),
     /// Why it says nothing, and what would help.
     Missing(String),
 }
 
-impl Reading {
+impl HealthReading {
     /// What was seen.
     pub fn health(&self) -> Option<&Health> {
         match self {
@@ -89,15 +89,15 @@ impl Reading {
 #[serde(default)]
 pub struct HealthRecord {
     /// Before the first step; none for runs that did not look.
-    pub before: Option<Reading>,
+    pub before: Option<HealthReading>,
     /// After the last; none for runs that did not look, or have not ended.
-    pub after: Option<Reading>,
+    pub after: Option<HealthReading>,
 }
 
 impl HealthRecord {
     /// Doubts that follow: what got worse, and what is not well.
     pub fn findings(&self) -> Vec<String> {
-        let health = |reading: &'_ Option<Reading>| reading.as_ref().and_then(Reading::health).cloned();
+        let health = |reading: &'_ Option<HealthReading>| reading.as_ref().and_then(HealthReading::health).cloned();
         match (health(&self.before), health(&self.after)) {
             (before, Some(after)) => change::findings(before.as_ref(), &after),
             _ => Vec::new(),

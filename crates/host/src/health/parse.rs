@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::attributes::{self, Shows, shows};
-use super::{Health, Reading};
+use super::{Health, HealthReading};
 
 /// The bits of smartctl's exit status that say that there is nothing to read: a bad command line, a device that could
 /// not be opened.
@@ -18,9 +18,9 @@ const NOTHING_READ: u64 = 0b11;
 const DATA_UNIT: u64 = 512_000;
 
 /// Reads what `smartctl --json -x` printed of `device`.
-pub fn of_smartctl(text: &str, device: &str) -> Reading {
+pub fn of_smartctl(text: &str, device: &str) -> HealthReading {
     let Ok(document) = serde_json::from_str::<Value>(text) else {
-        return Reading::Missing(format!(
+        return HealthReading::Missing(format!(
             "what smartctl printed of {device} is not JSON; it takes smartctl 7.0 or newer: `smartctl --version`"
         ));
     };
@@ -31,7 +31,7 @@ pub fn of_smartctl(text: &str, device: &str) -> Reading {
     let statistics = document.pointer("/ata_device_statistics/pages").and_then(Value::as_array);
     let is_scsi = document.get("scsi_grown_defect_list").is_some() || document.get("scsi_error_counter_log").is_some();
     if log.is_none() && table.is_none() && statistics.is_none() && !is_scsi {
-        return Reading::Missing(why_nothing(&document, device));
+        return HealthReading::Missing(why_nothing(&document, device));
     }
     if let Some(log) = log {
         nvme(log, &mut health);
@@ -54,7 +54,7 @@ pub fn of_smartctl(text: &str, device: &str) -> Reading {
         health.write_amplification = Some(flash.get() as f64 / host.get() as f64);
         health.from("write_amplification", "flash over host writes, over the drive's life");
     }
-    Reading::Health(Box::new(health))
+    HealthReading::Health(Box::new(health))
 }
 
 /// A whole number that is not negative.

@@ -2,7 +2,7 @@
 
 use block::Bytes;
 
-use super::{Health, HealthRecord, Reading};
+use super::{Health, HealthReading, HealthRecord};
 
 /// One figure of a drive's health.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,8 @@ const FIGURES: [(&str, &str, Figure); 11] = [
 
 /// A row for every figure that one of the readings has.
 pub fn rows(record: &HealthRecord) -> Vec<HealthRow> {
-    let [before, after] = [&record.before, &record.after].map(|reading| reading.as_ref().and_then(Reading::health));
+    let [before, after] =
+        [&record.before, &record.after].map(|reading| reading.as_ref().and_then(HealthReading::health));
     let row = |(name, field, figure): &(&'static str, &str, Figure)| {
         let (is_before, is_after, change) = figure.told(before, after);
         let origin = after.or(before).and_then(|health| health.origins.get(*field)).cloned().unwrap_or_default();

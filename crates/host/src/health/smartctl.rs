@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Reading;
+use super::HealthReading;
 use super::parse::of_smartctl;
 use crate::{Environment, Tools};
 
@@ -10,15 +10,15 @@ use crate::{Environment, Tools};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Looks at the drive beneath a target: with `smartctl --json -x`, which only reads.
-pub fn of_device(environment: &Environment) -> Reading {
+pub fn of_device(environment: &Environment) -> HealthReading {
     let Some(device) = &environment.device else {
-        return Reading::Missing(
+        return HealthReading::Missing(
             "no underlying block device of the target is known, so no health can be read".to_owned(),
         );
     };
     if device.transport.as_deref() == Some("virtual") {
         let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (built on {made_of})"));
-        return Reading::Missing(format!(
+        return HealthReading::Missing(format!(
             "{} is a virtual device of the kernel{made_of} and has no health of its own; read that of its underlying \
              drives with `smartctl -x`",
             device.name
@@ -27,6 +27,6 @@ pub fn of_device(environment: &Environment) -> Reading {
     let path = format!("/dev/{}", device.name);
     match Tools::of_system().run("smartctl", &["--json", "-x", &path], PATIENCE) {
         Ok(ended) => of_smartctl(&ended.stdout, &path),
-        Err(error) => Reading::Missing(format!("the health of {path} was not read: {error}")),
+        Err(error) => HealthReading::Missing(format!("the health of {path} was not read: {error}")),
     }
 }

@@ -44,15 +44,15 @@ fn nvme(written: u64, used: u64, warning: u64, spare: u64) -> Value {
 
 fn health(document: &Value) -> Health {
     match of_smartctl(&document.to_string(), "/dev/sda") {
-        Reading::Health(health) => *health,
-        Reading::Missing(why) => panic!("{why}"),
+        HealthReading::Health(health) => *health,
+        HealthReading::Missing(why) => panic!("{why}"),
     }
 }
 
 fn missing(text: &str) -> String {
     match of_smartctl(text, "/dev/sda") {
-        Reading::Missing(why) => why,
-        Reading::Health(health) => panic!("{health:?}"),
+        HealthReading::Missing(why) => why,
+        HealthReading::Health(health) => panic!("{health:?}"),
     }
 }
 
@@ -173,7 +173,7 @@ fn why_there_is_nothing_is_told_in_smartctls_words() {
 }
 
 fn worsened(before: &Value, after: &Value) -> Vec<String> {
-    let reading = |document| Some(Reading::Health(Box::new(health(document))));
+    let reading = |document| Some(HealthReading::Health(Box::new(health(document))));
     HealthRecord { before: reading(before), after: reading(after) }.findings()
 }
 
@@ -215,7 +215,7 @@ fn warnings_thresholds_and_whole_percents_of_wear_are_found() {
 
 #[test]
 fn rows_have_both_figures_and_their_difference() {
-    let reading = |document| Some(Reading::Health(Box::new(health(document))));
+    let reading = |document| Some(HealthReading::Health(Box::new(health(document))));
     let record = HealthRecord { before: reading(&nvme(1_000, 3, 0, 100)), after: reading(&nvme(3_000, 3, 0, 100)) };
     let rows = rows(&record);
     let host = &rows[0];

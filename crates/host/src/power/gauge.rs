@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::PowerError;
-use super::samples::Unit;
+use super::samples::MeterUnit;
 
 /// What can be read for power or energy, time and again.
 pub(super) trait Gauge: Send {
@@ -11,7 +11,7 @@ pub(super) trait Gauge: Send {
     fn name(&self) -> String;
 
     /// What its readings are of.
-    fn unit(&self) -> Unit;
+    fn unit(&self) -> MeterUnit;
 
     /// The least time from one reading to the next.
     fn pause(&self) -> Duration;

@@ -19,21 +19,21 @@ const GLANCE: Duration = Duration::from_millis(100);
 const ANSWER_MAX: usize = 4096;
 
 /// A connection on which each line is one command or one answer.
-pub(super) struct Line {
+pub(super) struct MeterLine {
     /// Host and port, or the serial device.
     pub address: String,
-    port: Port,
+    port: MeterPort,
     patience: Duration,
     /// What has come behind the last whole line.
     pending: Vec<u8>,
 }
 
-enum Port {
+enum MeterPort {
     Tcp(TcpStream),
     Serial(File),
 }
 
-impl Line {
+impl MeterLine {
     /// Connects, and waits for answers no longer than `patience` from then on.
     ///
     /// # Errors
@@ -44,8 +44,8 @@ impl Line {
             Address::Serial { device, .. } => device.display().to_string(),
         };
         let port = match address {
-            Address::Tcp(host) => connect(host, patience).map(Port::Tcp),
-            Address::Serial { device, baud } => serial(device, *baud).map(Port::Serial),
+            Address::Tcp(host) => connect(host, patience).map(MeterPort::Tcp),
+            Address::Serial { device, baud } => serial(device, *baud).map(MeterPort::Serial),
         };
         let port = port.map_err(|error| PowerError::Unreachable { address: name.clone(), error })?;
         Ok(Self { address: name, port, patience, pending: Vec::new() })
@@ -58,8 +58,8 @@ impl Line {
     pub fn say(&mut self, command: &str) -> Result<(), PowerError> {
         let text = format!("{command}\n");
         let sent = match &mut self.port {
-            Port::Tcp(stream) => stream.write_all(text.as_bytes()),
-            Port::Serial(device) => device.write_all(text.as_bytes()),
+            MeterPort::Tcp(stream) => stream.write_all(text.as_bytes()),
+            MeterPort::Serial(device) => device.write_all(text.as_bytes()),
         };
         sent.map_err(|error| self.broken(error))
     }
@@ -94,11 +94,11 @@ impl Line {
         let mut buffer = [0; 512];
         let got = match &mut self.port {
             // A stream without more to come has ended; a device without more to come is quiet.
-            Port::Tcp(stream) => stream.read(&mut buffer).and_then(|count| match count {
+            MeterPort::Tcp(stream) => stream.read(&mut buffer).and_then(|count| match count {
                 0 => Err(io::Error::new(ErrorKind::UnexpectedEof, "the meter closed it")),
                 count => Ok(count),
             }),
-            Port::Serial(device) => device.read(&mut buffer),
+            MeterPort::Serial(device) => device.read(&mut buffer),
         };
         match got {
             Ok(count) => self.pending.extend(&buffer[..count]),

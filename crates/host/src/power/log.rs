@@ -6,7 +6,7 @@ use block::Nanos;
 use jiff::Timestamp;
 
 use super::PowerError;
-use super::samples::{Samples, Unit};
+use super::samples::{MeterUnit, Samples};
 use super::source::{Csv, Logged};
 
 /// The longest log: ten readings each second for a month are shorter.
@@ -40,7 +40,7 @@ pub(super) fn read(log: &Csv) -> Result<Samples, PowerError> {
         Logged::Current(current, volts) => (column(current)?, None, *volts),
         Logged::Both(current, voltage) => (column(current)?, Some(column(voltage)?), 1.0),
     };
-    let mut samples = Samples::new(Unit::Watts);
+    let mut samples = Samples::new(MeterUnit::Watts);
     // A log without names begins with an entry.
     if moment(header[time]).is_some() {
         return Err(PowerError::Entry {
@@ -103,15 +103,15 @@ fn unreadable(path: &Path, error: csv::Error) -> PowerError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::Kind;
+    use super::super::source::MeterKind;
     use super::*;
 
     /// What comes of a log with this text that is read with these settings.
     fn logged(text: &str, settings: &str) -> Result<Samples, PowerError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let source: super::super::Source = format!("csv:{}?{settings}", file.path().display()).parse()?;
-        let Kind::Csv(log) = &source.kind else { panic!("{source:?}") };
+        let source: super::super::MeterSource = format!("csv:{}?{settings}", file.path().display()).parse()?;
+        let MeterKind::Csv(log) = &source.kind else { panic!("{source:?}") };
         read(log)
     }
 
@@ -158,8 +158,8 @@ mod tests {
             let said = logged(text, settings).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");
         }
-        let absent: super::super::Source = "csv:/nowhere/log.csv?time=t&power=p".parse().unwrap();
-        let Kind::Csv(log) = &absent.kind else { panic!() };
+        let absent: super::super::MeterSource = "csv:/nowhere/log.csv?time=t&power=p".parse().unwrap();
+        let MeterKind::Csv(log) = &absent.kind else { panic!() };
         let said = read(log).unwrap_err().to_string();
         assert!(said.contains("/nowhere/log.csv cannot be read") && said.contains("name one that is there"), "{said}");
     }

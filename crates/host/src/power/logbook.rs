@@ -115,7 +115,7 @@ fn date(at: Nanos) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::{Kind, Source};
+    use super::super::source::{MeterKind, MeterSource};
     use super::*;
 
     /// A log of two watts with an entry every 100 ms, from and until so many seconds from now.
@@ -125,8 +125,8 @@ mod tests {
         let entries: String = times.map(|at| format!("{:.3},2.0\n", now + at)).collect();
         let path = folder.path().join("log.csv");
         std::fs::write(&path, format!("t,p\n{entries}")).unwrap();
-        let source: Source = format!("csv:{}?time=t&power=p&wait=1ms", path.display()).parse().unwrap();
-        let Kind::Csv(log) = &source.kind else { panic!() };
+        let source: MeterSource = format!("csv:{}?time=t&power=p&wait=1ms", path.display()).parse().unwrap();
+        let MeterKind::Csv(log) = &source.kind else { panic!() };
         Logbook::open(log).unwrap()
     }
 

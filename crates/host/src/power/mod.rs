@@ -20,7 +20,7 @@ use std::time::Instant;
 pub use consumption::Consumption;
 pub use error::PowerError;
 pub use sensors::Sensors;
-pub use source::Source;
+pub use source::MeterSource;
 
 use gauge::Gauge;
 use logbook::Logbook;
@@ -28,7 +28,7 @@ use sampler::Sampler;
 use samples::Amount;
 use scpi::Instrument;
 use sensors::{Battery, Rapl, Sensor};
-use source::Kind;
+use source::MeterKind;
 
 /// Meters that are read from when they are opened until this is dropped, and whose energy is added up: those of a
 /// drive's
@@ -47,11 +47,11 @@ impl PowerMeter {
     ///
     /// # Errors
     /// If one of them is not there, or is not as was described.
-    pub fn open(sources: &[Source], root: &Path) -> Result<Self, PowerError> {
+    pub fn open(sources: &[MeterSource], root: &Path) -> Result<Self, PowerError> {
         let origin = Instant::now();
-        let open = |source: &Source| match (&source.kind, gauge_of(&source.kind, root)?) {
+        let open = |source: &MeterSource| match (&source.kind, gauge_of(&source.kind, root)?) {
             (_, Some(gauge)) => Sampler::begin(gauge, origin).map(Meter::Sampled),
-            (Kind::Csv(log), None) => Logbook::open(log).map(Meter::Logged),
+            (MeterKind::Csv(log), None) => Logbook::open(log).map(Meter::Logged),
             (kind, None) => unreachable!("{kind:?} is read by a gauge"),
         };
         Ok(Self { meters: sources.iter().map(open).collect::<Result<_, _>>()? })
@@ -112,12 +112,12 @@ impl Meter {
 ///
 /// # Errors
 /// If it is not there, or not as it was described.
-fn gauge_of(kind: &Kind, root: &Path) -> Result<Option<Box<dyn Gauge>>, PowerError> {
+fn gauge_of(kind: &MeterKind, root: &Path) -> Result<Option<Box<dyn Gauge>>, PowerError> {
     Ok(Some(match kind {
-        Kind::Scpi(scpi) => Box::new(Instrument::open(scpi)?),
-        Kind::Rapl { zone, every } => Box::new(Rapl::open(root, zone.as_deref(), *every)?),
-        Kind::Hwmon { chip, channel, every } => Box::new(Sensor::open(root, chip.as_deref(), *channel, *every)?),
-        Kind::Battery { name, every } => Box::new(Battery::open(root, name.as_deref(), *every)?),
-        Kind::Csv(_) => return Ok(None),
+        MeterKind::Scpi(scpi) => Box::new(Instrument::open(scpi)?),
+        MeterKind::Rapl { zone, every } => Box::new(Rapl::open(root, zone.as_deref(), *every)?),
+        MeterKind::Hwmon { chip, channel, every } => Box::new(Sensor::open(root, chip.as_deref(), *channel, *every)?),
+        MeterKind::Battery { name, every } => Box::new(Battery::open(root, name.as_deref(), *every)?),
+        MeterKind::Csv(_) => return Ok(None),
     }))
 }

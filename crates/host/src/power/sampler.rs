@@ -22,15 +22,15 @@ pub(super) struct Sampler {
     /// The meter's own name.
     pub name: String,
     origin: Instant,
-    shared: Arc<Shared>,
+    shared: Arc<SharedSamples>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedSamples {
+    state: Mutex<SamplerState>,
     changed: Condvar,
 }
 
-struct State {
+struct SamplerState {
     samples: Samples,
     /// When a reading failed last, and why.
     failure: Option<(Nanos, String)>,
@@ -50,8 +50,8 @@ impl Sampler {
         let mut samples = Samples::new(gauge.unit());
         let (at, value) = read(gauge.as_mut(), origin)?;
         samples.add(at, value);
-        let state = State { samples, failure: None, stop: false, ended: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let state = SamplerState { samples, failure: None, stop: false, ended: false };
+        let shared = Arc::new(SharedSamples { state: Mutex::new(state), changed: Condvar::new() });
         let theirs = Arc::clone(&shared);
         let thread = thread::Builder::new().name("power meter".to_owned());
         thread
@@ -72,7 +72,7 @@ impl Sampler {
     pub fn energy(&self, from: Instant, to: Instant) -> Result<Amount, String> {
         let at = |moment: Instant| Nanos::from_std(moment.saturating_duration_since(self.origin));
         let (from, to) = (at(from), at(to));
-        let waits = |state: &mut State| {
+        let waits = |state: &mut SamplerState| {
             let last = state.samples.last();
             let has_failed = state.failure.as_ref().is_some_and(|(failed, _)| Some(*failed) > last);
             last.is_none_or(|last| last < to) && !has_failed
@@ -117,8 +117,8 @@ impl Drop for Sampler {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedSamples {
+    fn state(&self) -> MutexGuard<'_, SamplerState> {
         self.state.lock().expect("nothing panics while it holds the readings")
     }
 

@@ -2,8 +2,8 @@
 
 use super::PowerError;
 use super::gauge::Gauge;
-use super::line::Line;
-use super::samples::Unit;
+use super::line::MeterLine;
+use super::samples::MeterUnit;
 use super::source::Scpi;
 
 /// What a meter answers when more flows than its range holds.
@@ -19,7 +19,7 @@ pub(super) struct Instrument {
     settings: Scpi,
     name: String,
     /// None while it is to be set up anew.
-    line: Option<Line>,
+    line: Option<MeterLine>,
 }
 
 impl Instrument {
@@ -34,8 +34,8 @@ impl Instrument {
 }
 
 /// A line to the instrument, which is ready to be read, and how it names itself.
-fn set_up(settings: &Scpi) -> Result<(Line, String), PowerError> {
-    let mut line = Line::open(&settings.address, settings.timeout)?;
+fn set_up(settings: &Scpi) -> Result<(MeterLine, String), PowerError> {
+    let mut line = MeterLine::open(&settings.address, settings.timeout)?;
     // Over a serial line the 8846A takes settings only when it is told that it is remote. Who does not know the command
     // notes an error, which is cleared.
     line.say("SYST:REM")?;
@@ -64,8 +64,8 @@ impl Gauge for Instrument {
         self.name.clone()
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Watts
+    fn unit(&self) -> MeterUnit {
+        MeterUnit::Watts
     }
 
     fn pause(&self) -> std::time::Duration {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::PowerError;
 use super::gauge::Gauge;
-use super::samples::Unit;
+use super::samples::MeterUnit;
 use crate::machine::entries;
 
 /// The processors' energy counters, added up.
@@ -74,8 +74,8 @@ impl Gauge for Rapl {
         format!("RAPL {}", self.zones.iter().map(|zone| zone.name.as_str()).collect::<Vec<_>>().join(" + "))
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Joules
+    fn unit(&self) -> MeterUnit {
+        MeterUnit::Joules
     }
 
     fn pause(&self) -> Duration {
@@ -149,8 +149,8 @@ impl Gauge for Sensor {
         self.name.clone()
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Watts
+    fn unit(&self) -> MeterUnit {
+        MeterUnit::Watts
     }
 
     fn pause(&self) -> Duration {
@@ -206,8 +206,8 @@ impl Gauge for Battery {
         format!("battery {}", names.join(" + "))
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Watts
+    fn unit(&self) -> MeterUnit {
+        MeterUnit::Watts
     }
 
     fn pause(&self) -> Duration {
@@ -339,7 +339,7 @@ mod tests {
     fn the_packages_add_up_and_a_full_counter_goes_on() {
         let root = processors();
         let mut rapl = Rapl::open(root.path(), None, EVERY).unwrap();
-        assert_eq!((rapl.name().as_str(), rapl.unit()), ("RAPL package-0 + package-1", Unit::Joules));
+        assert_eq!((rapl.name().as_str(), rapl.unit()), ("RAPL package-0 + package-1", MeterUnit::Joules));
         assert_eq!(rapl.read().unwrap(), 0.0);
         set(&root, "powercap/intel-rapl:1/energy_uj", "9500000");
         assert_eq!(rapl.read().unwrap(), 2.5);

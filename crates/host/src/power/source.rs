@@ -23,14 +23,14 @@ const LOG_WITHIN: Duration = Duration::from_secs(3);
 
 /// A meter as it is asked for: `scpi://10.0.0.7:3490?volts=5`, `rapl`, `csv:log.csv?time=t&power=p`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub struct MeterSource {
     text: String,
-    pub(super) kind: Kind,
+    pub(super) kind: MeterKind,
 }
 
 /// What kind of meter, with its settings.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum MeterKind {
     /// An instrument that speaks SCPI.
     Scpi(Scpi),
     /// The processors' own counters: all packages, or the zone of this name.
@@ -90,28 +90,28 @@ pub(super) enum Logged {
     Both(String, String),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for MeterSource {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl FromStr for Source {
+impl FromStr for MeterSource {
     type Err = PowerError;
 
     fn from_str(text: &str) -> Result<Self, PowerError> {
         let (name, settings) = text.split_once('?').unwrap_or((text, ""));
         let (kind, rest) = name.split_once(':').map_or((name, None), |(kind, rest)| (kind, Some(rest)));
         let rest = rest.filter(|rest| !rest.is_empty()).map(str::to_owned);
-        let mut settings = Settings::of(name, settings)?;
+        let mut settings = MeterSettings::of(name, settings)?;
         let kind = match (kind, rest) {
-            ("scpi", Some(rest)) => Kind::Scpi(scpi(&rest, &mut settings)?),
-            ("csv", Some(path)) => Kind::Csv(csv(path.into(), &mut settings)?),
-            ("rapl", zone) => Kind::Rapl { zone, every: settings.every(&["every"], SENSOR_EVERY)? },
-            ("battery", name) => Kind::Battery { name, every: settings.every(&["every"], SENSOR_EVERY)? },
+            ("scpi", Some(rest)) => MeterKind::Scpi(scpi(&rest, &mut settings)?),
+            ("csv", Some(path)) => MeterKind::Csv(csv(path.into(), &mut settings)?),
+            ("rapl", zone) => MeterKind::Rapl { zone, every: settings.every(&["every"], SENSOR_EVERY)? },
+            ("battery", name) => MeterKind::Battery { name, every: settings.every(&["every"], SENSOR_EVERY)? },
             ("hwmon", chip) => {
                 let channel = settings.take("channel").map(|text| whole("channel", &text)).transpose()?;
-                Kind::Hwmon { chip, channel, every: settings.every(&["channel", "every"], SENSOR_EVERY)? }
+                MeterKind::Hwmon { chip, channel, every: settings.every(&["channel", "every"], SENSOR_EVERY)? }
             }
             _ => return Err(PowerError::Unknown { found: text.to_owned() }),
         };
@@ -119,7 +119,7 @@ impl FromStr for Source {
     }
 }
 
-fn scpi(rest: &str, settings: &mut Settings) -> Result<Scpi, PowerError> {
+fn scpi(rest: &str, settings: &mut MeterSettings) -> Result<Scpi, PowerError> {
     const KNOWN: [&str; 9] =
         ["volts", "measure", "configure", "read", "range", "nplc", "every", "timeout", "baud (of a serial device)"];
     let is_current = match settings.take("measure").as_deref() {
@@ -168,7 +168,7 @@ fn with_port(host: &str) -> String {
     if has_port { host.to_owned() } else { format!("{host}:{PORT}") }
 }
 
-fn csv(path: PathBuf, settings: &mut Settings) -> Result<Csv, PowerError> {
+fn csv(path: PathBuf, settings: &mut MeterSettings) -> Result<Csv, PowerError> {
     const KNOWN: [&str; 6] = ["time", "power", "current", "voltage", "volts", "wait"];
     let time = settings.take("time");
     let time = time.ok_or_else(|| settings.lacking("time", "name the column with the times, or give its number"))?;
@@ -190,12 +190,12 @@ fn csv(path: PathBuf, settings: &mut Settings) -> Result<Csv, PowerError> {
 }
 
 /// The settings behind a meter's name that have not been used yet.
-struct Settings {
+struct MeterSettings {
     name: String,
     left: Vec<(String, String)>,
 }
 
-impl Settings {
+impl MeterSettings {
     fn of(name: &str, text: &str) -> Result<Self, PowerError> {
         let pair = |part: &str| match part.split_once('=') {
             Some((key, found)) if !found.is_empty() => Ok((key.to_owned(), found.to_owned())),
@@ -252,41 +252,43 @@ fn whole(key: &'static str, text: &str) -> Result<u32, PowerError> {
 mod tests {
     use super::*;
 
-    fn source(text: &str) -> Kind {
-        text.parse::<Source>().unwrap_or_else(|error| panic!("{text}: {error}")).kind
+    fn source(text: &str) -> MeterKind {
+        text.parse::<MeterSource>().unwrap_or_else(|error| panic!("{text}: {error}")).kind
     }
 
     #[test]
     fn an_instrument_has_an_address_a_voltage_and_its_commands() {
-        let Kind::Scpi(scpi) = source("scpi://10.0.0.7:3490?volts=5.1&range=3&nplc=0.2&every=50ms") else { panic!() };
+        let MeterKind::Scpi(scpi) = source("scpi://10.0.0.7:3490?volts=5.1&range=3&nplc=0.2&every=50ms") else {
+            panic!()
+        };
         assert_eq!((scpi.address, scpi.volts), (Address::Tcp("10.0.0.7:3490".into()), Some(5.1)));
         assert_eq!(scpi.configure, ["CONF:CURR:DC 3", "CURR:DC:NPLC 0.2"]);
         assert_eq!((scpi.read.as_str(), scpi.every), ("READ?", Duration::from_millis(50)));
-        let Kind::Scpi(scpi) = source("scpi:/dev/ttyUSB0?baud=19200&volts=12&read=INIT;:FETC?") else { panic!() };
+        let MeterKind::Scpi(scpi) = source("scpi:/dev/ttyUSB0?baud=19200&volts=12&read=INIT;:FETC?") else { panic!() };
         assert_eq!(scpi.address, Address::Serial { device: "/dev/ttyUSB0".into(), baud: 19200 });
         assert_eq!((scpi.configure, scpi.read.as_str()), (vec!["CONF:CURR:DC".to_owned()], "INIT;:FETC?"));
-        let Kind::Scpi(scpi) = source("scpi://[::1]?measure=power&read=:NUM:NORM:VAL?") else { panic!() };
+        let MeterKind::Scpi(scpi) = source("scpi://[::1]?measure=power&read=:NUM:NORM:VAL?") else { panic!() };
         assert_eq!((scpi.address, scpi.volts), (Address::Tcp("[::1]:5025".into()), None));
         assert!(scpi.configure.is_empty());
     }
 
     #[test]
     fn sensors_are_asked_for_by_kind_or_by_name() {
-        assert_eq!(source("rapl"), Kind::Rapl { zone: None, every: SENSOR_EVERY });
+        assert_eq!(source("rapl"), MeterKind::Rapl { zone: None, every: SENSOR_EVERY });
         assert_eq!(
             source("rapl:dram?every=1s"),
-            Kind::Rapl { zone: Some("dram".into()), every: Duration::from_secs(1) }
+            MeterKind::Rapl { zone: Some("dram".into()), every: Duration::from_secs(1) }
         );
         let chip = Some("ina226".to_owned());
-        assert_eq!(source("hwmon:ina226?channel=2"), Kind::Hwmon { chip, channel: Some(2), every: SENSOR_EVERY });
-        assert_eq!(source("battery"), Kind::Battery { name: None, every: SENSOR_EVERY });
+        assert_eq!(source("hwmon:ina226?channel=2"), MeterKind::Hwmon { chip, channel: Some(2), every: SENSOR_EVERY });
+        assert_eq!(source("battery"), MeterKind::Battery { name: None, every: SENSOR_EVERY });
     }
 
     #[test]
     fn a_log_names_its_columns() {
-        let Kind::Csv(log) = source("csv:a/b.csv?time=Time&current=3&volts=12") else { panic!() };
+        let MeterKind::Csv(log) = source("csv:a/b.csv?time=Time&current=3&volts=12") else { panic!() };
         assert_eq!((log.time.as_str(), log.value), ("Time", Logged::Current("3".into(), 12.0)));
-        let Kind::Csv(log) = source("csv:b.csv?time=1&current=2&voltage=3&wait=10s") else { panic!() };
+        let MeterKind::Csv(log) = source("csv:b.csv?time=1&current=2&voltage=3&wait=10s") else { panic!() };
         assert_eq!((log.value, log.wait), (Logged::Both("2".into(), "3".into()), Duration::from_secs(10)));
     }
 
@@ -310,7 +312,7 @@ mod tests {
             ("csv:a.csv?time=t&power=p&unit=W", "csv:a.csv has no setting `unit`"),
         ];
         for (text, words) in cases {
-            let said = text.parse::<Source>().expect_err(text).to_string();
+            let said = text.parse::<MeterSource>().expect_err(text).to_string();
             assert!(said.contains(words), "{text}: {said}");
         }
     }

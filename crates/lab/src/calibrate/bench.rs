@@ -8,38 +8,39 @@ use rayon::prelude::*;
 
 use super::CalibrateError;
 use crate::Silent;
-use crate::plan::Part;
-use crate::replicate::{Answer, Figure, Measured, Review, Tally, Use, carry_out, complete};
+use crate::plan::MethodPart;
+use crate::replicate::{Answer, Measured, PublishedFigure, Review, Tally, Use, carry_out, complete};
 
 /// The figures of a review that come of one drive, and how they are measured.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct CalibrationBench {
     review: Review,
     /// What stands before the name of one of the drive's parameters on each part's target.
     prefixes: Vec<&'static str>,
     seed: Seed,
 }
 
-impl Bench {
+impl CalibrationBench {
     /// Those figures of `review` for which `keep` holds and that parts on `drive` give.
     pub fn of(
         review: &Review,
         drive: &str,
         seed: Seed,
-        keep: impl Fn(&Figure) -> bool,
+        keep: impl Fn(&PublishedFigure) -> bool,
     ) -> Result<Self, CalibrateError> {
         let mut review = review.clone();
         let parts = std::mem::take(&mut review.method.parts);
         let targets: BTreeSet<&str> = parts.iter().map(|part| part.target.as_str()).collect();
-        let on = |part: &Part| Some((part.clone(), prefix(&part.target, drive)?));
-        let (own, prefixes): (Vec<Part>, Vec<&str>) = parts.iter().filter_map(on).unzip();
+        let on = |part: &MethodPart| Some((part.clone(), prefix(&part.target, drive)?));
+        let (own, prefixes): (Vec<MethodPart>, Vec<&str>) = parts.iter().filter_map(on).unzip();
         if own.is_empty() {
             let targets = targets.into_iter().collect::<Vec<_>>().join(", ");
             return Err(CalibrateError::NoPart { review: review.published.review, drive: drive.to_owned(), targets });
         }
         review.method.parts = own;
         let possible = possible(&review);
-        let kept = |figure: &Figure| possible.contains(&figure.id) && figure.unmeasured.is_none() && keep(figure);
+        let kept =
+            |figure: &PublishedFigure| possible.contains(&figure.id) && figure.unmeasured.is_none() && keep(figure);
         for series in review.published.groups.iter_mut().flat_map(|group| &mut group.series) {
             series.figures.retain(kept);
         }
@@ -62,20 +63,21 @@ impl Bench {
             .collect::<Result<_, CalibrateError>>()?;
         let mut measured: Measured = measured.into_iter().flatten().collect();
         complete(&self.review, &mut measured);
-        let answer = |figure: &Figure| Answer { figure: figure.clone(), measured: measured.get(&figure.id).copied() };
+        let answer =
+            |figure: &PublishedFigure| Answer { figure: figure.clone(), measured: measured.get(&figure.id).copied() };
         Ok(self.review.published.figures().map(answer).collect())
     }
 }
 
 /// Measures every figure once with each of `changes`, side by side.
-pub fn measure_all(bench: &Bench, changes: [&str; 2]) -> Result<[Vec<Answer>; 2], CalibrateError> {
+pub fn measure_all(bench: &CalibrationBench, changes: [&str; 2]) -> Result<[Vec<Answer>; 2], CalibrateError> {
     let (first, last) = rayon::join(|| bench.measure(changes[0]), || bench.measure(changes[1]));
     Ok([first?, last?])
 }
 
 /// The figures of one drive that parameters may be fitted to, and nothing else that was published.
 #[derive(Clone, Debug)]
-pub struct FitFigures(Bench);
+pub struct FitFigures(CalibrationBench);
 
 impl FitFigures {
     /// Those figures of `review` that are marked so, come of `drive` and, unless `only` is empty, have one of its
@@ -85,7 +87,7 @@ impl FitFigures {
     /// If there are none.
     pub fn of(review: &Review, drive: &str, only: &[String], seed: Seed) -> Result<Self, CalibrateError> {
         let is_asked = |id: &str| only.is_empty() || only.iter().any(|word| id.contains(word.as_str()));
-        let fit = Bench::of(review, drive, seed, |figure| figure.usage == Use::Fit && is_asked(&figure.id))?;
+        let fit = CalibrationBench::of(review, drive, seed, |figure| figure.usage == Use::Fit && is_asked(&figure.id))?;
         if fit.review.published.figures().next().is_none() {
             let review = review.published.review.clone();
             return Err(CalibrateError::NothingToFit { review, drive: drive.to_owned() });

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use bench::FitFigures;
-use bench::{Bench, measure_all};
+use bench::{CalibrationBench, measure_all};
 pub use parameter::{Parameter, ParameterError, parse_list};
 use search::minimise;
 
@@ -24,7 +24,7 @@ use crate::{LabError, Watch};
 
 /// What is to be fitted, and how hard to search.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct CalibrationRequest {
     /// The drive or rig, by name.
     pub drive: String,
     /// What may be changed, and within which bounds; empty for every duration in the drive's file, from half to
@@ -125,7 +125,11 @@ pub enum CalibrateError {
 ///
 /// # Errors
 /// If the drive, the parameters or the figures do not fit together, or the drive as it is cannot be measured.
-pub fn calibrate(review: &Review, request: &Request, watch: &dyn Watch) -> Result<Calibration, CalibrateError> {
+pub fn calibrate(
+    review: &Review,
+    request: &CalibrationRequest,
+    watch: &dyn Watch,
+) -> Result<Calibration, CalibrateError> {
     let preset = Preset::find(&request.drive)?;
     let parameters = match request.parameters.is_empty() {
         true => Parameter::durations_of(&preset.text),
@@ -145,7 +149,7 @@ pub fn calibrate(review: &Review, request: &Request, watch: &dyn Watch) -> Resul
     let sensitivity = sensitivity(&fit, &parameters, &found.values);
 
     watch.step("All figures, before and after");
-    let all = Bench::of(review, &request.drive, request.seed, |_| true)?;
+    let all = CalibrationBench::of(review, &request.drive, request.seed, |_| true)?;
     let found_changes = changes(&parameters, &found.values);
     let [first, last] = measure_all(&all, ["", &found_changes])?;
     let tally = |answers: &[_], usage| Tally::of(answers.iter(), Some(usage));
@@ -168,7 +172,7 @@ pub fn calibrate(review: &Review, request: &Request, watch: &dyn Watch) -> Resul
 }
 
 /// The values that the search found.
-struct Found {
+struct FittedValues {
     values: Vec<u64>,
     evaluations: usize,
 }
@@ -178,9 +182,9 @@ fn search(
     fit: &FitFigures,
     parameters: &[Parameter],
     before: &[Option<u64>],
-    request: &Request,
+    request: &CalibrationRequest,
     watch: &dyn Watch,
-) -> Result<Found, CalibrateError> {
+) -> Result<FittedValues, CalibrateError> {
     let values = |point: &[f64]| -> Vec<u64> {
         parameters.iter().zip(point).map(|(parameter, &place)| parameter.value(place)).collect()
     };
@@ -188,7 +192,7 @@ fn search(
         parameters.iter().zip(before).map(|(parameter, &before)| before.map_or(0.5, |v| parameter.place(v))).collect();
     // A drive that cannot be measured at all is an error, told with its reason; one corner of the bounds is not.
     fit.residuals(&changes(parameters, &values(&start)))?;
-    let limits = search::Limits::of(parameters.len(), request.rounds);
+    let limits = search::SearchLimits::of(parameters.len(), request.rounds);
     watch.begin(Nanos::from_secs(limits.evaluations as u64));
     let evaluate = |point: &[f64]| {
         let residuals = fit.residuals(&changes(parameters, &values(point))).ok();
@@ -196,7 +200,7 @@ fn search(
         residuals
     };
     let best = minimise(&start, &limits, request.seed.split("calibrate"), &evaluate, &|told| watch.step(told));
-    Ok(Found { values: values(&best.point), evaluations: best.evaluations })
+    Ok(FittedValues { values: values(&best.point), evaluations: best.evaluations })
 }
 
 /// How the median error changes with a tenth less and a tenth more of each parameter.

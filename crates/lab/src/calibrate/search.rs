@@ -24,7 +24,7 @@ const DAMPING: [f64; 4] = [1e-6, 1e-3, 1e-1, 1.0];
 
 /// How much is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Points in the global search.
     pub population: usize,
     /// Its rounds.
@@ -35,7 +35,7 @@ pub struct Limits {
     pub evaluations: usize,
 }
 
-impl Limits {
+impl SearchLimits {
     /// For so many parameters.
     pub fn of(parameters: usize, rounds: u32) -> Self {
         let population = (6 * parameters).clamp(12, 48);
@@ -66,7 +66,7 @@ pub type Evaluate<'a> = dyn Fn(&[f64]) -> Option<Vec<f64>> + Sync + 'a;
 
 /// A point that was measured.
 #[derive(Clone, Debug)]
-struct Measured {
+struct MeasuredPoint {
     point: Vec<f64>,
     residuals: Vec<f64>,
     loss: f64,
@@ -75,9 +75,9 @@ struct Measured {
 /// Finds the point of the unit box with the least mean of squared residuals, as far as `limits` reach.
 ///
 /// The same start, limits and seed give the same point. `tell` hears what is done.
-pub fn minimise(start: &[f64], limits: &Limits, seed: Seed, evaluate: &Evaluate, tell: &dyn Fn(&str)) -> Best {
+pub fn minimise(start: &[f64], limits: &SearchLimits, seed: Seed, evaluate: &Evaluate, tell: &dyn Fn(&str)) -> Best {
     let mut evaluations = 0;
-    let mut measure = |points: Vec<Vec<f64>>| -> Vec<Measured> {
+    let mut measure = |points: Vec<Vec<f64>>| -> Vec<MeasuredPoint> {
         evaluations += points.len();
         points.into_par_iter().map(|point| measured(point, evaluate)).collect()
     };
@@ -113,16 +113,16 @@ pub fn minimise(start: &[f64], limits: &Limits, seed: Seed, evaluate: &Evaluate,
     Best { point: best.point, loss: best.loss, evaluations }
 }
 
-fn measured(point: Vec<f64>, evaluate: &Evaluate) -> Measured {
+fn measured(point: Vec<f64>, evaluate: &Evaluate) -> MeasuredPoint {
     let residuals = evaluate(&point).unwrap_or_default();
     let loss = match residuals.len() {
         0 => f64::INFINITY,
         count => residuals.iter().map(|residual| residual * residual).sum::<f64>() / count as f64,
     };
-    Measured { point, residuals, loss }
+    MeasuredPoint { point, residuals, loss }
 }
 
-fn least(population: &[Measured]) -> usize {
+fn least(population: &[MeasuredPoint]) -> usize {
     let places = (0..population.len()).min_by(|&a, &b| population[a].loss.total_cmp(&population[b].loss));
     places.expect("a population has members")
 }
@@ -141,7 +141,7 @@ fn latin_hypercube(dimensions: usize, count: usize, random: &mut Xoshiro256PlusP
 }
 
 /// A member moved towards the best and by the difference of two others; what leaves the box comes back halfway.
-fn trial(population: &[Measured], place: usize, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+fn trial(population: &[MeasuredPoint], place: usize, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
     let mut other = || random.random_range(0..population.len());
     let (one, two) = (other(), other());
     let own = &population[place].point;
@@ -173,9 +173,9 @@ fn compass(point: &[f64], step: f64) -> Vec<Vec<f64>> {
 }
 
 /// The damped steps of Gauss and Newton from `here`, by the slopes that its neighbours show.
-fn leaps(here: &Measured, around: &[Measured]) -> Vec<Vec<f64>> {
+fn leaps(here: &MeasuredPoint, around: &[MeasuredPoint]) -> Vec<Vec<f64>> {
     let count = here.residuals.len();
-    let slope = |pair: &[Measured], i: usize| -> Vec<f64> {
+    let slope = |pair: &[MeasuredPoint], i: usize| -> Vec<f64> {
         let [low, high] = pair else { unreachable!("a compass has two points a side") };
         let distance = high.point[i] - low.point[i];
         let known = low.residuals.len() == count && high.residuals.len() == count && distance > 0.0;
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     fn find(evaluate: &Evaluate, start: &[f64]) -> Best {
-        minimise(start, &Limits::of(start.len(), 12), Seed::new(1), evaluate, &|_| {})
+        minimise(start, &SearchLimits::of(start.len(), 12), Seed::new(1), evaluate, &|_| {})
     }
 
     #[test]
@@ -268,6 +268,6 @@ mod tests {
     fn one_seed_tells_one_story_within_the_limits() {
         let evaluate = |p: &[f64]| Some(vec![(7.0 * p[0]).sin() + 0.3 * p[0], p[1] - 0.4]);
         assert_eq!(find(&evaluate, &[0.5, 0.5]), find(&evaluate, &[0.5, 0.5]));
-        assert!(find(&evaluate, &[0.5, 0.5]).evaluations <= Limits::of(2, 12).evaluations);
+        assert!(find(&evaluate, &[0.5, 0.5]).evaluations <= SearchLimits::of(2, 12).evaluations);
     }
 }

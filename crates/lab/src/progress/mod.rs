@@ -61,7 +61,7 @@ struct State {
     /// What is done of the work that was expected.
     work: Nanos,
     /// What the measurement under way had done when it was last heard of.
-    heard: engine::Progress,
+    heard: engine::RealProgress,
     /// How an earlier run like it went.
     like: Course,
     log: Log,
@@ -97,7 +97,7 @@ impl Progress {
             clock,
             began: clock(),
             work: Nanos::ZERO,
-            heard: engine::Progress::default(),
+            heard: engine::RealProgress::default(),
             like,
             log: Log::default(),
         };
@@ -182,7 +182,7 @@ impl Watch for Tracker<'_> {
         self.take(News::Advanced, |state| state.advance(done));
     }
 
-    fn live(&self, now: engine::Progress) {
+    fn live(&self, now: engine::RealProgress) {
         self.take(News::Live, |state| state.snapshot.hear(std::mem::replace(&mut state.heard, now), now));
     }
 

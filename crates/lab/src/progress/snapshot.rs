@@ -108,7 +108,7 @@ impl Snapshot {
     }
 
     /// Takes in how far a measurement in real time has come since it was last heard of.
-    pub(super) fn hear(&mut self, before: engine::Progress, now: engine::Progress) {
+    pub(super) fn hear(&mut self, before: engine::RealProgress, now: engine::RealProgress) {
         let is_next = self.now.is_none() || now.elapsed < before.elapsed;
         let Some(speed) = Speed::between(before, now) else { return };
         if is_next {
@@ -202,9 +202,9 @@ mod tests {
         measurement
     }
 
-    fn told(requests: u64, millis: u64) -> engine::Progress {
+    fn told(requests: u64, millis: u64) -> engine::RealProgress {
         let bytes = Bytes::from_kib(4).times(requests);
-        engine::Progress { requests, bytes, elapsed: Nanos::from_millis(millis), lately: None }
+        engine::RealProgress { requests, bytes, elapsed: Nanos::from_millis(millis), lately: None }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use engine::{Lately, Progress};
+use engine::{Lately, RealProgress};
 
 /// How fast a measurement in real time is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,9 +17,9 @@ pub struct Speed {
 
 impl Speed {
     /// Between two times; none where nothing can be told of it.
-    pub(super) fn between(before: Progress, now: Progress) -> Option<Self> {
+    pub(super) fn between(before: RealProgress, now: RealProgress) -> Option<Self> {
         // What is less than before is of another measurement.
-        let before = if now.elapsed < before.elapsed { Progress::default() } else { before };
+        let before = if now.elapsed < before.elapsed { RealProgress::default() } else { before };
         let seconds = now.elapsed.since(before.elapsed).as_secs_f64();
         let requests = now.requests.checked_sub(before.requests)? as f64;
         let bytes = now.bytes.get().checked_sub(before.bytes.get())? as f64;
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_speed_is_that_since_it_was_last_heard_of() {
-        let at = |requests, millis| Progress {
+        let at = |requests, millis| RealProgress {
             requests,
             bytes: Bytes::from_kib(4).times(requests),
             elapsed: Nanos::from_millis(millis),

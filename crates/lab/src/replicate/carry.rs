@@ -9,16 +9,16 @@ use drive::preset::Preset;
 use engine::{Clock, Measurement};
 use workload::Workload;
 
-use super::{Carried, Missing, Replication, Review};
+use super::{Carried, MissingPart, Replication, Review};
 use crate::cost::Place;
-use crate::plan::{Part, Phase, Step};
+use crate::plan::{MethodPart, Phase, Step};
 use crate::{LabError, Simulated, Subject, Watch};
 
 /// Repeats `reviews`: every part of each starts from a new drive, and all processors take parts.
 ///
 /// A drive that there is not, or a part that fails, is told among what is missing; the others are carried out.
 pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Replication> {
-    let parts: Vec<(usize, &Part, Result<Preset, String>)> = reviews
+    let parts: Vec<(usize, &MethodPart, Result<Preset, String>)> = reviews
         .iter()
         .enumerate()
         .flat_map(|(index, review)| review.method.parts.iter().map(move |part| (index, part)))
@@ -26,7 +26,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         .collect();
     let found = parts.iter().filter_map(|(_, part, preset)| Some((part, Place::simulated(preset.as_ref().ok()?))));
     let weights =
-        |(part, place): (&&Part, Place)| part.plan.steps.iter().map(|step| weight(step, &place)).sum::<Nanos>();
+        |(part, place): (&&MethodPart, Place)| part.plan.steps.iter().map(|step| weight(step, &place)).sum::<Nanos>();
     watch.begin(found.map(weights).sum());
     let next = AtomicUsize::new(0);
     let done: Mutex<HashMap<usize, Result<Carried, LabError>>> = Mutex::default();
@@ -45,7 +45,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
         let (mut carried, mut missing, mut targets) = (Carried::default(), Vec::new(), Vec::new());
         for (place, (_, part, preset)) in parts.iter().enumerate().filter(|(_, (of, ..))| *of == index) {
             let lost =
-                |why: String, failed| Missing { part: part.name.clone(), target: part.target.clone(), why, failed };
+                |why: String, failed| MissingPart { part: part.name.clone(), target: part.target.clone(), why, failed };
             match (preset, done.remove(&place)) {
                 (Err(why), _) => missing.push(lost(why.clone(), false)),
                 (Ok(_), Some(Err(error))) => missing.push(lost(error.to_string(), true)),
@@ -67,7 +67,7 @@ pub fn replicate(reviews: &[Review], seed: Seed, watch: &dyn Watch) -> Vec<Repli
 /// # Errors
 /// At the first failure.
 pub(crate) fn carry_out(
-    part: &Part,
+    part: &MethodPart,
     preset: &Preset,
     seed: Seed,
     wanted: &dyn Fn(&str) -> bool,

@@ -11,7 +11,7 @@ use stats::REPEATS_LEAST;
 
 use super::{FIRST_CLONE, INTERRUPTED, Session, unaligned};
 use crate::plan::{Cell, Measure, Passes, Step};
-use crate::subject::{Repeats, Subject, Task};
+use crate::subject::{MeasureTask, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, level};
 use crate::{Thermometer, Warmth};
@@ -76,7 +76,7 @@ impl Session<'_> {
     fn measure(&self, steps: Range<usize>, lineage: &mut Lineage) -> Result<(), LabError> {
         let tasks = self.tasks(steps, lineage)?;
         let Lineage { subject, place, .. } = lineage;
-        let expected = |task: &Task| match task.enough {
+        let expected = |task: &MeasureTask| match task.enough {
             Some(_) => task.repeats.len().min(REPEATS_LEAST),
             None => task.repeats.len(),
         };
@@ -118,7 +118,7 @@ impl Session<'_> {
     }
 
     /// What of `steps` is still to be measured on this drive.
-    fn tasks(&self, steps: Range<usize>, lineage: &Lineage) -> Result<Vec<Task<'_>>, LabError> {
+    fn tasks(&self, steps: Range<usize>, lineage: &Lineage) -> Result<Vec<MeasureTask<'_>>, LabError> {
         let block = lineage.subject.block();
         let mut tasks = Vec::new();
         for index in steps {
@@ -142,7 +142,7 @@ impl Session<'_> {
     }
 
     /// Keeps all that is to be said of a point's repeats.
-    fn note_findings(&self, task: &Task, measured: &Repeats, around: &Surroundings) -> Result<(), LabError> {
+    fn note_findings(&self, task: &MeasureTask, measured: &Repeats, around: &Surroundings) -> Result<(), LabError> {
         let first = task.cells.first().map(Cell::key).unwrap_or_default();
         let (since, warmth) = around.passed();
         if let Some(one) = measured.first().and_then(|(_, together)| together.first()) {
@@ -163,7 +163,7 @@ impl Session<'_> {
     }
 
     /// Keeps that a cell did not stay on its level.
-    fn note_levels(&self, task: &Task, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
+    fn note_levels(&self, task: &MeasureTask, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
         for (index, cell) in task.cells.iter().enumerate() {
             let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
             self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
@@ -172,7 +172,7 @@ impl Session<'_> {
     }
 
     /// Keeps what was measured at a point, all jobs or none.
-    fn keep(&self, task: &Task, measured: Repeats) -> Result<(), LabError> {
+    fn keep(&self, task: &MeasureTask, measured: Repeats) -> Result<(), LabError> {
         let mut cells: Vec<(String, Vec<(u32, Measurement)>)> =
             task.cells.iter().map(|cell| (cell.key(), Vec::new())).collect();
         for (repeat, together) in measured {
@@ -199,11 +199,11 @@ impl Session<'_> {
     }
 
     /// These repeats of a point.
-    fn task<'c>(&'c self, step: usize, cells: &'c [Cell], measure: &Measure, repeats: Vec<u32>) -> Task<'c> {
+    fn task<'c>(&'c self, step: usize, cells: &'c [Cell], measure: &Measure, repeats: Vec<u32>) -> MeasureTask<'c> {
         let name = &self.plan.steps[step].name;
         let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
         let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
-        Task { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
+        MeasureTask { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
     }
 }
 

@@ -25,10 +25,10 @@ impl Session<'_> {
         for (place, cell) in rounds.measure.cells.iter().enumerate() {
             match cell.workload.unfit(lineage.subject.block()) {
                 Some(found) => self.note(Some(name), Some(&cell.key()), &unaligned(found, lineage.subject.block()))?,
-                None => cells.push(Measured { place, cell, key: cell.key(), rounds: Vec::new() }),
+                None => cells.push(MeasuredCell { place, cell, key: cell.key(), rounds: Vec::new() }),
             }
         }
-        let mut stored = Stored::of(self, name, lineage)?;
+        let mut stored = StoredRounds::of(self, name, lineage)?;
         let all = (cells.len() as u64 * u64::from(rounds.at_most)).max(1);
         let each = Nanos::from_nanos(cost.as_nanos() / all);
         let mut written = Bytes::ZERO;
@@ -73,13 +73,13 @@ impl Session<'_> {
     fn measure_once(
         &self,
         name: &str,
-        measured: &Measured,
+        measured: &MeasuredCell,
         round: u32,
         rest: Nanos,
         lineage: &mut Lineage,
         cost: Nanos,
     ) -> Result<Measurement, LabError> {
-        let Measured { cell, key, .. } = measured;
+        let MeasuredCell { cell, key, .. } = measured;
         let since = Clocks::now();
         let seed = self.seed.split(name).split(key).number(u64::from(round));
         let place = || format!("{} round {}", cell.place(), round + 1).trim_start().to_owned();
@@ -102,7 +102,7 @@ impl Session<'_> {
 }
 
 /// A cell with its measurements so far.
-struct Measured<'p> {
+struct MeasuredCell<'p> {
     /// Its place among the step's cells.
     place: usize,
     cell: &'p Cell,
@@ -112,9 +112,9 @@ struct Measured<'p> {
 }
 
 /// What the store has of a step whose target is as these measurements left it.
-struct Stored(Vec<store::Stored>);
+struct StoredRounds(Vec<store::StoredMeasurement>);
 
-impl Stored {
+impl StoredRounds {
     fn of(session: &Session, step: &str, lineage: &Lineage) -> Result<Self, LabError> {
         if !lineage.survives || !session.have.iter().any(|(name, ..)| name == step) {
             return Ok(Self(Vec::new()));

@@ -1,12 +1,12 @@
 //! Trying what stands above the drive, point by point.
 
-use attach::Live;
+use attach::LiveStats;
 use engine::Clock;
-use trial::{Go, Trial, TrialError, procedure};
+use trial::{Trial, TrialContext, TrialError, procedure};
 
 use super::Session;
 use crate::LabError;
-use crate::plan::{Point, Step, Trials};
+use crate::plan::{Step, TrialPoint, Trials};
 use crate::subject::Subject;
 use host::Clocks;
 
@@ -46,7 +46,7 @@ impl Session<'_> {
             self.watch.advance(trials.experiment.cost(&point.choices));
         }
         // The worst of all goes stands for them.
-        if let Some(finding) = latest.as_ref().and_then(Live::finding) {
+        if let Some(finding) = latest.as_ref().and_then(LiveStats::finding) {
             self.note(Some(&step.name), None, &finding)?;
         }
         refused.filter(|_| !kept).map_or(Ok(()), Err)
@@ -63,17 +63,17 @@ impl Session<'_> {
         &self,
         step: &Step,
         trials: &Trials,
-        point: &Point,
+        point: &TrialPoint,
         repeat: u32,
         subject: &mut dyn Subject,
-    ) -> Result<(Trial, Option<Live>), LabError> {
+    ) -> Result<(Trial, Option<LiveStats>), LabError> {
         let key = point.key();
         let place = if key.is_empty() { step.title.clone() } else { format!("{}: {key}", step.title) };
         self.watch.step(&place);
         let stage = subject.stage()?;
         let seed = self.seed.split(&step.name).split(&key).number(u64::from(repeat));
         let tell = |what: &str| self.watch.step(&format!("{place}: {what}"));
-        let tried = procedure(trials.experiment).run(&point.choices, &stage, &Go { seed, tell: &tell });
+        let tried = procedure(trials.experiment).run(&point.choices, &stage, &TrialContext { seed, tell: &tell });
         let (is_stopped, speed) = (stage.is_stopped(), stage.speed());
         let live = stage.live();
         drop(stage);
@@ -92,11 +92,11 @@ impl Session<'_> {
 }
 
 /// How late an attached drive's answers were beside its own time: what decides which go was the worst.
-fn lateness(live: &Live) -> f64 {
+fn lateness(live: &LiveStats) -> f64 {
     live.late_99.as_secs_f64() / live.own_median.as_secs_f64().max(1e-9)
 }
 
-fn late_by(live: &Live) -> (String, String) {
+fn late_by(live: &LiveStats) -> (String, String) {
     let late = format!("median {}, 99 % {}", live.late_median, live.late_99);
     ("answers of the drive late by".to_owned(), late)
 }

@@ -1,8 +1,8 @@
 //! Fitting a drive to figures that the model itself made with other parameters.
 
 use assay_lab::Silent;
-use assay_lab::calibrate::{Calibration, FitFigures, Parameter, Request, calibrate, parse_list};
-use assay_lab::plan::catalog::Source;
+use assay_lab::calibrate::{Calibration, CalibrationRequest, FitFigures, Parameter, calibrate, parse_list};
+use assay_lab::plan::catalog::PlanSource;
 use assay_lab::replicate::{Review, replicate};
 use block::Seed;
 use drive::preset::Preset;
@@ -64,7 +64,7 @@ fn figures(of: impl Fn(&str) -> f64, lie: f64) -> String {
 }
 
 fn review(figures: &str, method: &str) -> Review {
-    let source = |text: &str| Source { file_name: "made.toml".to_owned(), text: text.to_owned() };
+    let source = |text: &str| PlanSource { file_name: "made.toml".to_owned(), text: text.to_owned() };
     Review::new(source(figures), source(method)).unwrap()
 }
 
@@ -82,9 +82,9 @@ fn made(lie: f64) -> Review {
     review(&figures(of, lie), METHOD)
 }
 
-fn request() -> Request {
+fn request() -> CalibrationRequest {
     let bounds = "nand.read=20us..90us,controller.command=5us..60us,nand.channel=20MB/s..80MB/s";
-    Request {
+    CalibrationRequest {
         drive: "x25-m".to_owned(),
         parameters: parse_list(bounds).unwrap(),
         only: Vec::new(),
@@ -93,7 +93,7 @@ fn request() -> Request {
     }
 }
 
-fn fit(review: &Review, request: &Request) -> Calibration {
+fn fit(review: &Review, request: &CalibrationRequest) -> Calibration {
     calibrate(review, request, &Silent).unwrap()
 }
 
@@ -116,7 +116,7 @@ fn known_parameters_are_found_again() {
 
 #[test]
 fn checked_figures_are_never_read_while_fitting() {
-    let short = Request { rounds: 2, ..request() };
+    let short = CalibrationRequest { rounds: 2, ..request() };
     let (honest, lying) = (fit(&made(1.0), &short), fit(&made(3.0), &short));
     assert_eq!(honest.parameters, lying.parameters, "checked figures three times too high change nothing");
     assert_eq!(honest.text, lying.text);
@@ -127,7 +127,7 @@ fn checked_figures_are_never_read_while_fitting() {
 
 #[test]
 fn one_seed_tells_one_story() {
-    let short = Request { rounds: 1, ..request() };
+    let short = CalibrationRequest { rounds: 1, ..request() };
     assert_eq!(fit(&made(1.0), &short), fit(&made(1.0), &short));
 }
 
@@ -140,14 +140,14 @@ fn only_the_figures_that_are_named_are_fitted_to() {
 #[test]
 fn a_parameter_at_its_bound_is_told() {
     let parameters = vec![Parameter::parse("controller.command=5us..12us").unwrap()];
-    let found = fit(&made(1.0), &Request { parameters, rounds: 2, ..request() });
+    let found = fit(&made(1.0), &CalibrationRequest { parameters, rounds: 2, ..request() });
     assert!(found.parameters[0].is_at_bound(), "31 µs lies beyond: {:?}", found.parameters[0]);
 }
 
 #[test]
 fn what_cannot_be_fitted_is_explained() {
     let review = made(1.0);
-    let said = |change: fn(&mut Request)| {
+    let said = |change: fn(&mut CalibrationRequest)| {
         let mut request = request();
         change(&mut request);
         calibrate(&review, &request, &Silent).expect_err("it cannot be fitted").to_string()

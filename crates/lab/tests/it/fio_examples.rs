@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_lab::import::fio::{World, import, plan_text};
 use assay_lab::import::{Import, Severity};
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use block::Bytes;
 
 /// A machine with no variables and no drives.
@@ -93,7 +93,7 @@ fn is_a_plan(import: &Import, path: &Path) {
     assert!(import.jobs().count() > 0, "{} has no job", path.display());
     let text = plan_text(import, path, import.layout());
     if import.groups.iter().all(|group| group.jobs.len() == 1) {
-        let plan = plan::parse(&text, Length::Full).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let plan = plan::parse(&text, PlanLength::Full).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let read = plan.steps.iter().filter_map(|step| match &step.action {
             plan::Action::Measure(measure) => Some(measure.cells[0].workload.clone()),
             _ => None,

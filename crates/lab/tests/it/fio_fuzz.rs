@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assay_lab::import::fio::{World, import, plan_text};
 use assay_lab::import::{Import, render};
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use block::Bytes;
 use proptest::prelude::*;
 
@@ -68,7 +68,8 @@ fn is_a_plan(import: &Import) -> Result<(), TestCaseError> {
             .map(|_| ())
             .map_err(|error| TestCaseError::fail(error.to_string()));
     }
-    let plan = plan::parse(&text, Length::Full).map_err(|error| TestCaseError::fail(format!("{error:?}\n{text}")))?;
+    let plan =
+        plan::parse(&text, PlanLength::Full).map_err(|error| TestCaseError::fail(format!("{error:?}\n{text}")))?;
     let read = plan.steps.iter().filter_map(|step| match &step.action {
         plan::Action::Measure(measure) => Some(measure.cells[0].workload.clone()),
         _ => None,

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Action, Length, Measure, Plan};
+use assay_lab::plan::{self, Action, Measure, Plan, PlanLength};
 use assay_lab::{Metric, Outcome, Real, Session, Silent, Simulated, Subject, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
@@ -11,7 +11,7 @@ use engine::{Access, Target};
 use store::{RunId, Store};
 use workload::Pattern;
 
-fn read(steps: &str, length: Length) -> Plan {
+fn read(steps: &str, length: PlanLength) -> Plan {
     let text = format!("name = \"p\"\nrepeats = 2\n{steps}");
     plan::parse(&text, length).unwrap_or_else(|mistakes| panic!("{}", plan::render(&mistakes, "p", &text, false)))
 }
@@ -61,7 +61,7 @@ fn scratch() -> tempfile::TempDir {
 }
 
 fn outcome(steps: &str) -> Outcome {
-    let (plan, directory) = (read(steps, Length::Full), scratch());
+    let (plan, directory) = (read(steps, PlanLength::Full), scratch());
     let (store, run) = begin(&directory, &plan);
     carry_out(&plan, &store, run, &mut small());
     recall(&store.into_inner().unwrap(), run).unwrap()
@@ -69,7 +69,7 @@ fn outcome(steps: &str) -> Outcome {
 
 #[test]
 fn jobs_share_the_fields_of_their_step_and_have_their_own() {
-    let plan = read(MIXED, Length::Full);
+    let plan = read(MIXED, PlanLength::Full);
     let measure = last(&plan);
     assert_eq!(keys(measure), ["job=reader", "job=writer"]);
     let [reader, writer] = [0, 1].map(|cell| &measure.cells[cell].workload);
@@ -80,11 +80,11 @@ fn jobs_share_the_fields_of_their_step_and_have_their_own() {
 
 #[test]
 fn at_each_point_of_a_sweep_all_jobs_run_together() {
-    let plan = read(&MIXED.replace("iodepth = 4", "sweep.bs = [\"4k\", \"64k\"]"), Length::Full);
+    let plan = read(&MIXED.replace("iodepth = 4", "sweep.bs = [\"4k\", \"64k\"]"), PlanLength::Full);
     let measure = last(&plan);
     assert_eq!(keys(measure), ["bs=4k job=reader", "bs=4k job=writer", "bs=64k job=reader", "bs=64k job=writer"]);
     assert_eq!(measure.points().map(<[_]>::len).collect::<Vec<_>>(), [2, 2]);
-    let alone = read("[[step]]\nname = \"a\"\nruntime = 1\nsweep.bs = [\"4k\", \"64k\"]\n", Length::Full);
+    let alone = read("[[step]]\nname = \"a\"\nruntime = 1\nsweep.bs = [\"4k\", \"64k\"]\n", PlanLength::Full);
     assert_eq!(last(&alone).points().count(), 2, "cells without jobs are measured one by one");
 }
 
@@ -96,7 +96,7 @@ fn quick_goes_over_what_jobs_say_and_their_own_quick_over_that() {
         .replace("rw = \"randwrite\"", "rw = \"randwrite\"\nquick.runtime = \"20ms\"");
     let times =
         |length| last(&read(&steps, length)).cells.iter().map(|cell| cell.workload.stop.time.unwrap()).collect();
-    let [full, quick]: [Vec<Nanos>; 2] = [Length::Full, Length::Quick].map(times);
+    let [full, quick]: [Vec<Nanos>; 2] = [PlanLength::Full, PlanLength::Quick].map(times);
     assert_eq!(full, [Nanos::from_secs(9), Nanos::from_millis(500)]);
     assert_eq!(quick, [Nanos::from_millis(10), Nanos::from_millis(20)]);
 }
@@ -104,11 +104,11 @@ fn quick_goes_over_what_jobs_say_and_their_own_quick_over_that() {
 #[test]
 fn a_step_like_another_has_its_jobs() {
     let again = format!("{MIXED}[[step]]\nname = \"again\"\nsame-as = \"mixed\"\nbeside = \"mixed\"\n");
-    let plan = read(&again, Length::Full);
+    let plan = read(&again, PlanLength::Full);
     assert_eq!(keys(last(&plan)), ["job=reader", "job=writer"]);
     let swept = format!("{MIXED}[[step]]\nname = \"again\"\nsame-as = \"mixed\"\nsweep.iodepth = [1, 8]\n");
     let depths: Vec<u32> =
-        last(&read(&swept, Length::Full)).cells.iter().map(|cell| cell.workload.queue_depth).collect();
+        last(&read(&swept, PlanLength::Full)).cells.iter().map(|cell| cell.workload.queue_depth).collect();
     assert_eq!(depths, [1, 1, 8, 8], "what is swept is fixed no more");
 }
 
@@ -135,7 +135,7 @@ fn a_job_has_figures_of_its_own_that_show_what_runs_beside_it() {
 
 #[test]
 fn a_point_that_is_not_whole_in_the_store_is_measured_again_whole() {
-    let (plan, directory) = (read(&format!("{FILL}{MIXED}"), Length::Full), scratch());
+    let (plan, directory) = (read(&format!("{FILL}{MIXED}"), PlanLength::Full), scratch());
     let (store, run) = begin(&directory, &plan);
     carry_out(&plan, &store, run, &mut small());
     let whole = store.lock().unwrap().measured(run).unwrap();
@@ -158,7 +158,7 @@ fn a_point_that_is_not_whole_in_the_store_is_measured_again_whole() {
 
 #[test]
 fn jobs_run_on_a_file_too() {
-    let plan = read(&format!("{FILL}{}", MIXED.replace("500ms", "100ms")), Length::Full);
+    let plan = read(&format!("{FILL}{}", MIXED.replace("500ms", "100ms")), PlanLength::Full);
     let directory = scratch();
     let (store, run) = begin(&directory, &plan);
     let access = Access { size: Some(Bytes::from_mib(8)), writes: true, ..Access::default() };

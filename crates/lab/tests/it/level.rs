@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use assay_lab::{Session, Silent, Simulated, recall};
 use block::Seed;
 use drive::preset::Preset;
@@ -12,7 +12,7 @@ use store::Store;
 /// The findings of one measurement on a new drive.
 fn findings(target: &str, measure: &str) -> Vec<String> {
     let text = format!("name = \"p\"\nrepeats = 1\n[[step]]\nname = \"it\"\n{measure}");
-    let plan = plan::parse(&text, Length::Full).unwrap();
+    let plan = plan::parse(&text, PlanLength::Full).unwrap();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut store = Store::open(&folder.path().join("store.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);

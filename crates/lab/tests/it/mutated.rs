@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use assay_lab::import::icf;
 use assay_lab::import::render as tell;
-use assay_lab::plan::{Length, parse, render};
+use assay_lab::plan::{PlanLength, parse, render};
 use block::{Nanos, Request};
 use drive::preset::Preset;
 use proptest::prelude::*;
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn a_plan_is_read_or_refused(text in mutated(&PLANS)) {
-        for length in [Length::Quick, Length::Full] {
+        for length in [PlanLength::Quick, PlanLength::Full] {
             match parse(&text, length) {
                 Ok(plan) => prop_assert!(plan.steps.len() <= text.lines().count()),
                 Err(mistakes) => {
@@ -198,7 +198,7 @@ proptest! {
         prop_assert!(plan.len() <= 16 * 1024 + 64 * text.len(), "{} B of {} B", plan.len(), text.len());
         // What is not refused is a plan; jobs side by side are read only where plans have them.
         if !import.is_refused() && !import.steps.is_empty() {
-            let refused = parse(&plan, Length::Full).err();
+            let refused = parse(&plan, PlanLength::Full).err();
             prop_assert!(refused.is_none(), "{plan}\n{refused:?}");
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, Watch, recall};
 use block::{Nanos, Seed};
 use drive::preset::Preset;
@@ -25,7 +25,7 @@ const SMALL: &str = "x25-m?capacity.user=2GiB";
 
 /// Carries out `steps` on a new drive of this name, twice: the second time all is in the store.
 fn carry_out(steps: &str, target: &str) -> Result<Outcome, LabError> {
-    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap();
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), PlanLength::Full).unwrap();
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);

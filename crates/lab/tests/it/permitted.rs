@@ -4,7 +4,7 @@
 //! These are the targets `options` and `settings` of `fuzz/` in a bounded run.
 
 use proptest::prelude::*;
-use trial::{BenchOptions, Choices, EXPERIMENTS, MakeOptions, MountOptions, Refused, Settings};
+use trial::{BenchOptions, Choices, DatabaseSettings, EXPERIMENTS, MakeOptions, MountOptions, Refused};
 
 const FILE_SYSTEMS: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 
@@ -50,7 +50,7 @@ fn text() -> impl Strategy<Value = String> {
         FILE_SYSTEMS.map(MakeOptions::permitted).concat(),
         FILE_SYSTEMS.map(MountOptions::permitted).concat(),
         BenchOptions::permitted(),
-        Settings::permitted(),
+        DatabaseSettings::permitted(),
     ];
     let word = prop_oneof![
         4 => prop::sample::select(known.concat()).prop_map(str::to_owned),
@@ -88,7 +88,7 @@ fn are_permitted(words: &[String], permitted: &[&str]) -> Result<(), TestCaseErr
 
 fn is_a_line(line: &str) -> Result<(), TestCaseError> {
     let (name, value) = line.split_once(" = ").expect("a line has a name and a value");
-    prop_assert!(Settings::permitted().contains(&name), "{line:?}");
+    prop_assert!(DatabaseSettings::permitted().contains(&name), "{line:?}");
     let bare = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.- ".contains(c);
     prop_assert!(!bare.is_empty() && bare.chars().all(is_plain), "{line:?}");
@@ -116,7 +116,7 @@ fn holds(text: &str) -> Result<(), TestCaseError> {
         Ok(options) => are_permitted(&options.words(), &BenchOptions::permitted())?,
         Err(refused) => is_told(&refused, text)?,
     }
-    for settings in [Settings::postgresql(text), Settings::sqlite(text)] {
+    for settings in [DatabaseSettings::postgresql(text), DatabaseSettings::sqlite(text)] {
         match settings {
             Ok(settings) => settings.lines().iter().try_for_each(|line| is_a_line(line))?,
             Err(refused) => is_told(&refused, text)?,

@@ -1,17 +1,17 @@
 //! Mistakes in plans: each is shown with file, line and column, the words underlined, and what would be right.
 
-use assay_lab::plan::{Diagnostic, Length, catalog, parse, render};
+use assay_lab::plan::{Diagnostic, PlanLength, catalog, parse, render};
 use proptest::prelude::*;
 
 fn shown(text: &str) -> String {
-    let mistakes = parse(text, Length::Full).expect_err(text);
+    let mistakes = parse(text, PlanLength::Full).expect_err(text);
     render(&mistakes, "plan.toml", text, false)
 }
 
 /// The one mistake of a plan whose last lines are `lines`, and the words that it underlines.
 fn only_mistake(lines: &str) -> (Diagnostic, String) {
     let text = format!("name = \"p\"\n{lines}\n");
-    let mistakes = parse(&text, Length::Full).expect_err(&text);
+    let mistakes = parse(&text, PlanLength::Full).expect_err(&text);
     assert_eq!(mistakes.len(), 1, "{text}\n{}", render(&mistakes, "plan.toml", &text, false));
     let mistake = mistakes.into_iter().next().expect("there is one");
     let underlined = text[mistake.span.clone()].to_owned();
@@ -103,7 +103,7 @@ bs = \"1000\"
 [[step]]
 bs = true
 ";
-    let codes: Vec<&str> = parse(text, Length::Full).unwrap_err().iter().map(|mistake| mistake.code).collect();
+    let codes: Vec<&str> = parse(text, PlanLength::Full).unwrap_err().iter().map(|mistake| mistake.code).collect();
     assert_eq!(
         codes,
         [
@@ -282,7 +282,7 @@ fn each_mistake_is_named_underlined_and_answered() {
 #[test]
 fn a_bad_default_is_wrong_once_for_all_steps() {
     let text = "name = \"p\"\n[workload]\nbs = 100\nruntime = 1\n[[step]]\nname = \"a\"\n[[step]]\nname = \"b\"\n";
-    let mistakes = parse(text, Length::Full).unwrap_err();
+    let mistakes = parse(text, PlanLength::Full).unwrap_err();
     assert_eq!(mistakes.len(), 1);
     assert_eq!(&text[mistakes[0].span.clone()], "100");
 }
@@ -302,13 +302,13 @@ fn what_is_not_toml_is_shown_where_it_breaks() {
 
 #[test]
 fn an_empty_text_lacks_a_name_and_a_step() {
-    let codes: Vec<&str> = parse("", Length::Full).unwrap_err().iter().map(|mistake| mistake.code).collect();
+    let codes: Vec<&str> = parse("", PlanLength::Full).unwrap_err().iter().map(|mistake| mistake.code).collect();
     assert_eq!(codes, ["plan::missing", "plan::no-step"]);
 }
 
 #[test]
 fn colour_is_only_added_where_it_is_asked_for() {
-    let mistakes = parse("", Length::Full).unwrap_err();
+    let mistakes = parse("", PlanLength::Full).unwrap_err();
     assert!(render(&mistakes, "plan.toml", "", true).contains('\u{1b}'));
     assert!(!render(&mistakes, "plan.toml", "", false).contains('\u{1b}'));
 }
@@ -321,7 +321,7 @@ fn chains_of_wide_sweeps_are_refused_before_they_fill_the_memory() {
     for i in 0..1000 {
         text.push_str(&format!("[[step]]\nname = \"s{i}\"\nsame-as = \"s\"\n"));
     }
-    let mistakes = parse(&text, Length::Full).unwrap_err();
+    let mistakes = parse(&text, PlanLength::Full).unwrap_err();
     assert!(mistakes.iter().all(|mistake| mistake.code == "plan::too-many-cells"), "{:?}", mistakes[0]);
     assert!(render(&mistakes, "plan.toml", &text, false).ends_with("more"));
 }
@@ -341,7 +341,7 @@ proptest! {
             letters.splice(start..end, replacement.chars());
         }
         let text: String = letters.into_iter().collect();
-        if let Err(mistakes) = parse(&text, if quick { Length::Quick } else { Length::Full }) {
+        if let Err(mistakes) = parse(&text, if quick { PlanLength::Quick } else { PlanLength::Full }) {
             prop_assert!(!mistakes.is_empty());
             let shown = render(&mistakes, "plan.toml", &text, false);
             prop_assert!(shown.contains("plan.toml:"), "{}", shown);

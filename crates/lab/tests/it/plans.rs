@@ -1,18 +1,18 @@
 //! Plans as they are written and as they are understood.
 
 use assay_lab::plan::{
-    Action, Axis, Cell, Condition, Field, Fill, Idle, Length, Limit, Measure, Plan, Repetition, Step, catalog, parse,
-    render,
+    Action, Axis, Cell, Condition, Field, Fill, Idle, Limit, Measure, Plan, PlanLength, Repetition, Step, catalog,
+    parse, render,
 };
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::{Pattern, Stop, Workload};
 
-fn plan(text: &str, length: Length) -> Plan {
+fn plan(text: &str, length: PlanLength) -> Plan {
     parse(text, length).unwrap_or_else(|mistakes| panic!("{}", render(&mistakes, "plan.toml", text, false)))
 }
 
-fn review(length: Length) -> Plan {
+fn review(length: PlanLength) -> Plan {
     plan(&catalog::find("review").unwrap().text, length)
 }
 
@@ -40,7 +40,7 @@ fn powers_of_two(first: Bytes, last: Bytes) -> Vec<Bytes> {
 
 #[test]
 fn the_review_does_its_steps_in_this_order() {
-    let names: Vec<String> = review(Length::Full).steps.into_iter().map(|step| step.name).collect();
+    let names: Vec<String> = review(PlanLength::Full).steps.into_iter().map(|step| step.name).collect();
     assert_eq!(
         names,
         [
@@ -68,7 +68,7 @@ fn the_review_does_its_steps_in_this_order() {
 
 #[test]
 fn the_review_sweeps_every_power_of_two() {
-    let plan = review(Length::Full);
+    let plan = review(PlanLength::Full);
     let small = Bytes::new(512);
     for worn in ["", "worn-"] {
         for (name, pattern, largest, depth) in [
@@ -98,7 +98,7 @@ fn the_review_sweeps_every_power_of_two() {
 
 #[test]
 fn the_review_covers_depths_shares_and_access_time() {
-    let plan = review(Length::Full);
+    let plan = review(PlanLength::Full);
     for (name, pattern) in [("depth-read", Pattern::RandRead), ("depth-write", Pattern::RandWrite)] {
         let cells = &measure(&plan, name).cells;
         let depths: Vec<u32> = cells.iter().map(|cell| cell.workload.queue_depth).collect();
@@ -130,15 +130,15 @@ fn the_review_wears_the_drive_by_snias_rule() {
     };
     let (at_least, at_most) = (Limit::Percent(100), vec![Limit::Percent(300)]);
     let expected = Condition { workload, steady: Some(SteadyRule::SNIA), at_least, at_most };
-    assert_eq!(condition(&review(Length::Full), "wear"), &expected);
+    assert_eq!(condition(&review(PlanLength::Full), "wear"), &expected);
     let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..expected.workload };
     let (at_least, at_most) = (Limit::Time(Nanos::from_secs(5)), vec![Limit::Time(Nanos::from_secs(15))]);
-    assert_eq!(condition(&review(Length::Quick), "wear"), &Condition { workload, at_least, at_most, ..expected });
+    assert_eq!(condition(&review(PlanLength::Quick), "wear"), &Condition { workload, at_least, at_most, ..expected });
 }
 
 #[test]
 fn every_worn_table_stands_beside_the_same_cells_fresh() {
-    for length in [Length::Full, Length::Quick] {
+    for length in [PlanLength::Full, PlanLength::Quick] {
         let plan = review(length);
         let wear = plan.steps.iter().position(|step| step.name == "wear").unwrap();
         let after = &plan.steps[wear + 1..];
@@ -154,7 +154,7 @@ fn every_worn_table_stands_beside_the_same_cells_fresh() {
 
 #[test]
 fn a_quick_review_measures_for_less_than_130_seconds() {
-    let plan = review(Length::Quick);
+    let plan = review(PlanLength::Quick);
     assert!(plan.quick);
     let seconds: f64 = plan
         .steps
@@ -177,7 +177,7 @@ fn a_quick_review_measures_for_less_than_130_seconds() {
 
 #[test]
 fn every_figure_of_the_review_is_explained() {
-    for step in review(Length::Full).steps {
+    for step in review(PlanLength::Full).steps {
         if matches!(step.action, Action::Measure(_) | Action::Condition(_)) {
             let about = step.about.unwrap_or_default();
             assert!(about.len() > 60 && !about.contains('\n'), "{}: {about}", step.name);
@@ -209,7 +209,7 @@ name = \"again\"
 same-as = \"own\"
 bs = \"4k\"
 ";
-    let figures = |length: Length| {
+    let figures = |length: PlanLength| {
         let plan = plan(text, length);
         ["plain", "own", "again"].map(|name| {
             let measure = measure(&plan, name);
@@ -218,9 +218,9 @@ bs = \"4k\"
         })
     };
     let seconds = Nanos::from_secs;
-    assert_eq!(figures(Length::Full), [(8192, seconds(9), 7), (512, seconds(3), 4), (4096, seconds(3), 4)]);
+    assert_eq!(figures(PlanLength::Full), [(8192, seconds(9), 7), (512, seconds(3), 4), (4096, seconds(3), 4)]);
     assert_eq!(
-        figures(Length::Quick),
+        figures(PlanLength::Quick),
         [(8192, Nanos::from_millis(100), 2), (512, seconds(1), 3), (4096, seconds(1), 3)]
     );
 }
@@ -243,7 +243,7 @@ name = \"other\"
 same-as = \"fixed\"
 sweep.bs = [512]
 ";
-    let plan = plan(text, Length::Full);
+    let plan = plan(text, PlanLength::Full);
     let keys = |name| measure(&plan, name).cells.iter().map(Cell::key).collect::<Vec<_>>();
     assert_eq!(keys("both"), ["rw=read bs=4k", "rw=read bs=8192", "rw=write bs=4k", "rw=write bs=8192"]);
     assert_eq!(keys("fixed"), ["rw=read", "rw=write"]);
@@ -273,11 +273,11 @@ round = \"10s\"
 at-most = \"20GiB\"
 steady = { rounds = 4, slope = \"5%\" }
 ";
-    let full = plan(text, Length::Full);
+    let full = plan(text, PlanLength::Full);
     assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (Repetition::times(5), "P", ""));
     assert_eq!(full.steps[0].action, Action::Fill(Fill { block: Bytes::from_mib(1), queue_depth: 4 }));
     assert_eq!(full.steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(120) }));
-    assert_eq!(plan(text, Length::Quick).steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(1) }));
+    assert_eq!(plan(text, PlanLength::Quick).steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(1) }));
     let wear = condition(&full, "wear");
     assert_eq!(wear.steady, Some(SteadyRule { rounds: 4, spread: 0.2, slope: 0.05 }));
     assert_eq!(
@@ -286,7 +286,7 @@ steady = { rounds = 4, slope = \"5%\" }
     );
     assert_eq!(wear.workload.block, Bytes::new(512));
     let never = text.replace("{ rounds = 4, slope = \"5%\" }", "false");
-    assert_eq!(condition(&plan(&never, Length::Full), "wear").steady, None);
+    assert_eq!(condition(&plan(&never, PlanLength::Full), "wear").steady, None);
 }
 
 /// The documentation's one whole example, the only block of TOML in it that names a plan.
@@ -301,7 +301,7 @@ fn the_documented_example_is_a_plan() {
         .filter(|block| block.contains("[workload]"))
         .collect();
     assert_eq!(examples.len(), 1);
-    let (full, quick) = (plan(examples[0], Length::Full), plan(examples[0], Length::Quick));
+    let (full, quick) = (plan(examples[0], PlanLength::Full), plan(examples[0], PlanLength::Quick));
     let kinds = |plan: &Plan| plan.steps.iter().map(|step| std::mem::discriminant(&step.action)).collect::<Vec<_>>();
     assert_eq!(kinds(&full), kinds(&quick));
     let distinct: std::collections::HashSet<_> = kinds(&full).into_iter().collect();
@@ -314,7 +314,7 @@ fn every_documented_plan_can_be_read() {
     let page = include_str!("../../../../docs/plans.md");
     let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let plans: Vec<Plan> =
-        blocks.filter(|block| block.starts_with("name =")).map(|block| plan(block, Length::Quick)).collect();
+        blocks.filter(|block| block.starts_with("name =")).map(|block| plan(block, PlanLength::Quick)).collect();
     let with_jobs = plans.iter().find(|plan| plan.name == "reads-beside-writes").expect("jobs have an example");
     let keys: Vec<String> = measure(with_jobs, "mixed").cells.iter().map(|cell| cell.key()).collect();
     assert_eq!(keys, ["bs=4k job=reader", "bs=4k job=writer", "bs=64k job=reader", "bs=64k job=writer"]);
@@ -336,7 +336,7 @@ fn every_field_is_documented() {
 /// The workloads of a plan's first step that has these lines, with `above` before it.
 fn cells(above: &str, lines: &str) -> Vec<Workload> {
     let text = format!("name = \"p\"\n{above}\n[[step]]\nname = \"a\"\nruntime = 1\n{lines}\n");
-    measure(&plan(&text, Length::Full), "a").cells.iter().map(|cell| cell.workload.clone()).collect()
+    measure(&plan(&text, PlanLength::Full), "a").cells.iter().map(|cell| cell.workload.clone()).collect()
 }
 
 fn options(workload: &Workload) -> String {
@@ -396,21 +396,21 @@ fn a_trace_decides_what_farther_words_would_and_is_paced_by_nearer_ones() {
         &cells("", "read_iolog = \"t.log\"\nreplay_no_stall = 1\nreplay_think = 0\niodepth = 4\nreplay_scale = 8")[0];
     assert_eq!((options(fast).as_str(), fast.queue_depth), ("read_iolog=t.log replay_no_stall=1 replay_scale=8", 4));
     let endless = "name = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"t.log\"\n";
-    assert_eq!(measure(&plan(endless, Length::Full), "a").cells[0].workload.stop, Stop::default());
+    assert_eq!(measure(&plan(endless, PlanLength::Full), "a").cells[0].workload.stop, Stop::default());
 }
 
 #[test]
 fn a_conditioning_is_no_replay() {
     let text = "name = \"p\"\n[workload]\nread_iolog = \"t.log\"\n[[step]]\nname = \"a\"\ndo = \"condition\"\n\
                 rw = \"randwrite\"\nround = 1\nat-most = \"10s\"\n";
-    assert_eq!(condition(&plan(text, Length::Full), "a").workload.replay, None);
+    assert_eq!(condition(&plan(text, PlanLength::Full), "a").workload.replay, None);
 }
 
 #[test]
 fn rounds_of_reads_change_data_where_each_begins_with_writes() {
     let rounds = |more: &str| {
         let step = "[[step]]\nname = \"r\"\ndo = \"rounds\"\nrw = \"randread\"\nruntime = \"1s\"\n";
-        plan(&format!("name = \"p\"\n{step}{more}"), Length::Full)
+        plan(&format!("name = \"p\"\n{step}{more}"), PlanLength::Full)
     };
     assert!(!rounds("").changes_data());
     assert!(rounds("pre-writes = \"1s\"\n").changes_data());
@@ -420,6 +420,7 @@ fn rounds_of_reads_change_data_where_each_begins_with_writes() {
 fn a_plan_that_was_given_no_traces_is_not_carried_out() {
     let text = "name = \"p\"\n[[step]]\nname = \"a\"\nread_iolog = \"t.log\"\n";
     let preset = drive::preset::Preset::find("x25-m?capacity.user=64MiB&spare=150%").unwrap();
-    let said = assay_lab::fits(&plan(text, Length::Full), &assay_lab::Simulated::new(preset)).unwrap_err().to_string();
+    let said =
+        assay_lab::fits(&plan(text, PlanLength::Full), &assay_lab::Simulated::new(preset)).unwrap_err().to_string();
     assert!(said.contains("in step `a`: the trace t.log has not been read"), "{said}");
 }

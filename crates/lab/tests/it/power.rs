@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_lab::power::{PowerMeter, Source};
+use assay_lab::power::{MeterSource, PowerMeter};
 use engine::Consumption;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use testkit::multimeter::{Manner, Multimeter, serve_serial};
 
 fn open(meters: &[String]) -> PowerMeter {
-    let sources: Vec<Source> = meters.iter().map(|meter| meter.parse().unwrap()).collect();
+    let sources: Vec<MeterSource> = meters.iter().map(|meter| meter.parse().unwrap()).collect();
     PowerMeter::open(&sources, Path::new("/")).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -77,7 +77,7 @@ fn the_kernel_s_own_meters_are_read_below_a_root() {
     fs::create_dir_all(&chip).unwrap();
     fs::write(chip.join("name"), "ina226\n").unwrap();
     fs::write(chip.join("power1_input"), "2500000\n").unwrap();
-    let source: Source = "hwmon:ina226?every=5ms".parse().unwrap();
+    let source: MeterSource = "hwmon:ina226?every=5ms".parse().unwrap();
     let meter = PowerMeter::open(&[source], root.path()).unwrap();
     let (consumption, watts) = consumed_in(&meter, Duration::from_millis(2000));
     assert!((watts - 2.5).abs() < 1e-6, "{consumption:?}");
@@ -112,7 +112,7 @@ fn too_few_readings_and_swapped_leads_are_told() {
 #[test]
 fn a_meter_that_cannot_be_used_is_told_at_once_with_what_to_do() {
     let refusal = |meter: &str| {
-        let source: Source = meter.parse().unwrap();
+        let source: MeterSource = meter.parse().unwrap();
         PowerMeter::open(&[source], Path::new("/")).err().expect("no such meter").to_string()
     };
     let cases = [

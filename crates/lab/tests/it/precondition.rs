@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use assay_lab::{Outcome, Real, Session, Silent, Simulated, Subject, Watch, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
@@ -14,7 +14,7 @@ use workload::Spare;
 /// Carries out `steps` on `subject`, which is called `name`.
 fn carry_out(steps: &str, name: &str, subject: &mut dyn Subject) -> Outcome {
     let plan =
-        plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap().on(subject.capacity());
+        plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), PlanLength::Full).unwrap().on(subject.capacity());
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, name, None);
@@ -153,7 +153,7 @@ fn a_run_that_goes_on_leaves_a_real_target_as_it_was_brought_to() {
     let path = directory.path().join("new.bin");
     let access = Access { size: Some(Bytes::from_mib(4)), writes: true, create: true, ..Access::default() };
     let mut subject = Real::new(Target::open(&path, &access).unwrap());
-    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{FAST}{READ}"), Length::Quick).unwrap();
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{FAST}{READ}"), PlanLength::Quick).unwrap();
     let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, &path.display().to_string(), access.size);
     let store = Mutex::new(store);
@@ -196,12 +196,12 @@ fn mistakes_in_its_keys_are_explained() {
     ];
     for (line, found, help) in cases {
         let text = format!("name = \"p\"\n{FAST}{line}\n");
-        let mistakes = plan::parse(&text, Length::Full).expect_err(line);
+        let mistakes = plan::parse(&text, PlanLength::Full).expect_err(line);
         let [mistake] = &mistakes[..] else { panic!("{line}: {mistakes:?}") };
         assert_eq!(mistake.message, found, "{line}");
         assert!(mistake.help.as_ref().is_some_and(|said| said.contains(help)), "{line}: {:?}", mistake.help);
     }
     let misplaced = "name = \"p\"\n[[step]]\nname = \"a\"\nruntime = 1\nspare = \"7%\"\n";
-    let mistakes = plan::parse(misplaced, Length::Full).unwrap_err();
+    let mistakes = plan::parse(misplaced, PlanLength::Full).unwrap_err();
     assert!(mistakes[0].help.as_ref().is_some_and(|said| said.contains("only `precondition` steps take it")));
 }

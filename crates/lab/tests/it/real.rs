@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Length};
+use assay_lab::plan::{self, PlanLength};
 use assay_lab::{Real, Session, Silent, Subject};
 use block::{Bytes, Seed};
 use engine::{Access, Target};
-use store::{Note, Store};
+use store::{Store, StoredFinding};
 
 const FILL: &str = "[[step]]\nname = \"fill\"\ndo = \"fill\"\n";
 const READ: &str = "[[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\nsweep.iodepth = [1, 2]\n";
 
 /// Carries out these steps on a file of this size; the findings.
-fn carry_out(steps: &str, path: &Path, access: &Access) -> Vec<Note> {
-    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), Length::Full).unwrap();
+fn carry_out(steps: &str, path: &Path, access: &Access) -> Vec<StoredFinding> {
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), PlanLength::Full).unwrap();
     let mut store = Store::open(&path.with_extension("sqlite")).unwrap();
     let mut subject = Real::new(Target::open(path, access).unwrap());
     let plan = plan.on(subject.capacity());

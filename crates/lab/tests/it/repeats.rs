@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Length, Plan, Repetition};
+use assay_lab::plan::{self, Plan, PlanLength, Repetition};
 use assay_lab::{Outcome, Session, Silent, Simulated, recall};
 use block::Seed;
 use drive::preset::Preset;
@@ -11,7 +11,8 @@ use store::{RunId, Store};
 
 fn read(steps: &str) -> Plan {
     let text = format!("name = \"p\"\n{steps}");
-    plan::parse(&text, Length::Full).unwrap_or_else(|mistakes| panic!("{}", plan::render(&mistakes, "p", &text, false)))
+    plan::parse(&text, PlanLength::Full)
+        .unwrap_or_else(|mistakes| panic!("{}", plan::render(&mistakes, "p", &text, false)))
 }
 
 /// On a disk, a cell of many requests whose mean is known soon, and one whose few requests scatter widely.
@@ -92,7 +93,7 @@ fn a_precision_that_makes_no_sense_is_explained() {
         ("\"often\"", "until = \"2%\""),
     ] {
         let text = format!("name = \"p\"\nrepeats = {repeats}\n[[step]]\nname = \"s\"\nruntime = 1\n");
-        let said = plan::render(&plan::parse(&text, Length::Full).expect_err(repeats), "p", &text, false);
+        let said = plan::render(&plan::parse(&text, PlanLength::Full).expect_err(repeats), "p", &text, false);
         assert!(said.contains(words), "{said}");
     }
 }

@@ -1,12 +1,12 @@
 //! A small review, repeated on a small drive.
 
 use assay_lab::Silent;
-use assay_lab::plan::catalog::Source;
-use assay_lab::replicate::{Replication, Review, Tally, Use, Verdict, replicate};
+use assay_lab::plan::catalog::PlanSource;
+use assay_lab::replicate::{GoalVerdict, Replication, Review, Tally, Use, replicate};
 use block::Seed;
 
-fn source(text: &str) -> Source {
-    Source { file_name: "small.toml".to_owned(), text: text.to_owned() }
+fn source(text: &str) -> PlanSource {
+    PlanSource { file_name: "small.toml".to_owned(), text: text.to_owned() }
 }
 
 const FIGURES: &str = r#"
@@ -118,7 +118,7 @@ fn what_was_published_stands_beside_what_was_measured() {
     let (fitted, checked) =
         (Tally::of(done.answers_of(0), Some(Use::Fit)), Tally::of(done.answers_of(0), Some(Use::Check)));
     assert_eq!((fitted.judged, checked.judged, checked.met), (1, 1, 0));
-    assert_eq!(done.verdict(0), Verdict::NotMet);
+    assert_eq!(done.verdict(0), GoalVerdict::NotMet);
     assert_eq!(
         done.besides.iter().map(|beside| &*beside.id).collect::<Vec<_>>(),
         ["small/new", "small/new-time", "small/worn", "small/worn-time"]
@@ -130,7 +130,7 @@ fn a_step_leaves_its_traces_for_the_next() {
     let done = repeat(METHOD, 1);
     let story = done.answers_of(1).next().unwrap();
     assert!(story.measured.unwrap() > 1.5, "worn drives write more slowly: {story:?}");
-    assert_eq!(done.verdict(1), Verdict::Met);
+    assert_eq!(done.verdict(1), GoalVerdict::Met);
     let rested = repeat(&METHOD.replace("\"2g\"", "\"1m\""), 1);
     assert!(rested.answers_of(1).next().unwrap().measured.unwrap() < 1.5, "without the wear there is no story");
 }
@@ -138,7 +138,7 @@ fn a_step_leaves_its_traces_for_the_next() {
 #[test]
 fn a_drive_that_there_is_not_is_named_and_the_rest_is_done() {
     let done = repeat(METHOD, 1);
-    assert_eq!(done.verdict(2), Verdict::Incomplete(1));
+    assert_eq!(done.verdict(2), GoalVerdict::Incomplete(1));
     let [missing] = &done.missing[..] else { panic!("{:?}", done.missing) };
     assert_eq!((&*missing.target, missing.failed), ("x26-m", false));
     assert!(missing.why.contains("did you mean `x25-m`?"), "{}", missing.why);

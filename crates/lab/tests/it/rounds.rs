@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::support;
-use assay_lab::plan::{self, Action, Length, Plan, Rounds};
+use assay_lab::plan::{self, Action, Plan, PlanLength, Rounds};
 use assay_lab::{Outcome, Real, Session, Silent, Simulated, Subject, recall};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
@@ -46,13 +46,13 @@ fn text(steps: &str) -> String {
     format!("name = \"p\"\n{steps}")
 }
 
-fn read(steps: &str, length: Length) -> Plan {
+fn read(steps: &str, length: PlanLength) -> Plan {
     plan::parse(&text(steps), length)
         .unwrap_or_else(|mistakes| panic!("{}", plan::render(&mistakes, "p", &text(steps), false)))
 }
 
 fn mistake(steps: &str) -> String {
-    let mistakes = plan::parse(&text(steps), Length::Full).expect_err(steps);
+    let mistakes = plan::parse(&text(steps), PlanLength::Full).expect_err(steps);
     plan::render(&mistakes, "p", &text(steps), false)
 }
 
@@ -70,7 +70,7 @@ struct Bench {
 
 impl Bench {
     fn of(steps: &str) -> Self {
-        let plan = read(steps, Length::Full);
+        let plan = read(steps, PlanLength::Full);
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
         let run = support::begin(&mut store, &plan, "sim:x25-m", None);
@@ -183,16 +183,16 @@ fn a_file_is_measured_in_rounds_and_goes_on_where_it_was() {
 #[test]
 fn a_plan_has_lengths_of_its_own_for_simulated_drives() {
     let time = |plan: &Plan| rounds(plan).measure.cells[0].workload.stop.time.unwrap();
-    assert_eq!(time(&read(MATRIX, Length::Full)), Nanos::from_millis(200));
-    let simulated = read(MATRIX, Length::Simulated);
+    assert_eq!(time(&read(MATRIX, PlanLength::Full)), Nanos::from_millis(200));
+    let simulated = read(MATRIX, PlanLength::Simulated);
     assert_eq!((time(&simulated), simulated.simulated), (Nanos::from_millis(100), true));
     let quick = format!("{MATRIX}quick.runtime = \"10ms\"\n");
-    assert_eq!(time(&read(&quick, Length::QuickSimulated)), Nanos::from_millis(10));
-    assert_eq!(time(&read(MATRIX, Length::QuickSimulated)), Nanos::from_millis(100), "where quick says nothing");
+    assert_eq!(time(&read(&quick, PlanLength::QuickSimulated)), Nanos::from_millis(10));
+    assert_eq!(time(&read(MATRIX, PlanLength::QuickSimulated)), Nanos::from_millis(100), "where quick says nothing");
     let of_plan = format!("[simulated]\nruntime = \"5ms\"\n{}", MATRIX.replace("simulated.runtime = \"100ms\"\n", ""));
-    assert_eq!(time(&read(&of_plan, Length::Simulated)), Nanos::from_millis(5));
+    assert_eq!(time(&read(&of_plan, PlanLength::Simulated)), Nanos::from_millis(5));
     let silent = MATRIX.replace("simulated.runtime = \"100ms\"\n", "");
-    assert!(!read(&silent, Length::Simulated).simulated, "a plan that says nothing of them has but one length");
+    assert!(!read(&silent, PlanLength::Simulated).simulated, "a plan that says nothing of them has but one length");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support;
-use assay_lab::plan::{Length, Site, catalog, parse};
+use assay_lab::plan::{PlanLength, Site, catalog, parse};
 use assay_lab::{Course, News, Progress, Session, Show, Simulated, Snapshot, Tracker};
 use block::Seed;
 use drive::Drive;
@@ -65,7 +65,7 @@ fn reviewed(name: &str, clock: fn() -> f64, like: Course) -> (Vec<Told>, f64, Co
     let source = catalog::find("review").unwrap();
     let mut subject = Simulated::new(Preset::find(name).unwrap());
     let capacity = Preset::find(name).unwrap().build().shape().capacity;
-    let plan = parse(&source.text, Length::of(true, true)).unwrap().on(capacity);
+    let plan = parse(&source.text, PlanLength::of(true, true)).unwrap().on(capacity);
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, name, None);
@@ -180,7 +180,7 @@ do = "precondition"
 #[test]
 fn a_plan_adds_up_to_what_it_was_expected_to() {
     let mut subject = Simulated::new(Preset::find("x25-m?capacity.user=2GiB").unwrap());
-    let plan = parse(PLAN, Length::Full).unwrap();
+    let plan = parse(PLAN, PlanLength::Full).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("results.sqlite")).unwrap();
     let run = support::begin(&mut store, &plan, "x25-m", None);

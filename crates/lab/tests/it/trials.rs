@@ -1,14 +1,14 @@
 //! Plans that try what stands above the drive: how they are read, and what keeps them from being carried out.
 
-use assay_lab::plan::{Action, Length, Plan, Trials, parse, render};
+use assay_lab::plan::{Action, Plan, PlanLength, Trials, parse, render};
 use assay_lab::{Simulated, fits};
 use block::Bytes;
 use drive::preset::Preset;
-use trial::{BenchOptions, MakeOptions, MountOptions, Settings};
+use trial::{BenchOptions, DatabaseSettings, MakeOptions, MountOptions};
 
 const STEP: &str = "[[step]]\nname = \"rates\"\ndo = \"files\"\n";
 
-fn plan(text: &str, length: Length) -> Plan {
+fn plan(text: &str, length: PlanLength) -> Plan {
     parse(&format!("name = \"p\"\n{text}"), length).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
@@ -20,7 +20,7 @@ fn trials(plan: &Plan) -> &Trials {
 /// What is wrong with a plan, one mistake after the other.
 fn mistakes(text: &str) -> String {
     let text = format!("name = \"p\"\n{text}");
-    let mistakes = parse(&text, Length::Full).expect_err(&text);
+    let mistakes = parse(&text, PlanLength::Full).expect_err(&text);
     render(&mistakes, "p.toml", &text, false)
 }
 
@@ -28,9 +28,9 @@ fn mistakes(text: &str) -> String {
 fn a_sweep_of_what_a_trial_is_told_makes_points() {
     let text =
         format!("{STEP}rw = \"randread\"\nsweep = {{ fs = [\"ext4\", \"xfs\"], threads = [1, 4] }}\nrepeats = 3\n");
-    let plan = plan(&text, Length::Full);
+    let plan = plan(&text, PlanLength::Full);
     let trials = trials(&plan);
-    let keys: Vec<String> = trials.points.iter().map(assay_lab::plan::Point::key).collect();
+    let keys: Vec<String> = trials.points.iter().map(assay_lab::plan::TrialPoint::key).collect();
     assert_eq!(keys, ["fs=ext4 threads=1", "fs=ext4 threads=4", "fs=xfs threads=1", "fs=xfs threads=4"]);
     assert_eq!((trials.repeats, trials.axes.len()), (3, 2));
     let last = &trials.points[3].choices;
@@ -48,10 +48,10 @@ fn the_shorter_lengths_change_what_is_told_and_swept() {
         let trials = trials(&plan);
         (trials.points.len(), trials.points[0].choices.bytes("size"), trials.repeats)
     };
-    assert_eq!(of(Length::Full), (4, Bytes::from_gib(1), 5));
-    assert_eq!(of(Length::Quick), (2, Bytes::from_mib(1), 1));
-    assert_eq!(of(Length::Simulated), (4, Bytes::from_mib(4), 5));
-    assert_eq!(of(Length::QuickSimulated), (2, Bytes::from_mib(1), 1));
+    assert_eq!(of(PlanLength::Full), (4, Bytes::from_gib(1), 5));
+    assert_eq!(of(PlanLength::Quick), (2, Bytes::from_mib(1), 1));
+    assert_eq!(of(PlanLength::Simulated), (4, Bytes::from_mib(4), 5));
+    assert_eq!(of(PlanLength::QuickSimulated), (2, Bytes::from_mib(1), 1));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_cannot_be_told_is_explained_where_it_stands() {
 
 #[test]
 fn repeats_from_the_command_line_count_for_trials_too() {
-    let mut plan = plan(STEP, Length::Full);
+    let mut plan = plan(STEP, PlanLength::Full);
     plan.repeat(7);
     assert_eq!(trials(&plan).repeats, 7);
 }
@@ -87,7 +87,7 @@ fn repeats_from_the_command_line_count_for_trials_too() {
 #[test]
 fn without_the_rights_nothing_is_begun() {
     let subject = Simulated::new(Preset::find("x25-m").unwrap());
-    let fitting = fits(&plan(STEP, Length::Full), &subject);
+    let fitting = fits(&plan(STEP, PlanLength::Full), &subject);
     match rustix::process::geteuid().is_root() {
         true => assert!(fitting.is_ok(), "{fitting:?}"),
         false => assert!(fitting.unwrap_err().to_string().contains("needs root")),
@@ -126,7 +126,7 @@ fn every_option_that_a_plan_may_give_is_in_its_page() {
     let database = include_str!("../../../../docs/database.md");
     let of = |fs: &str| [MakeOptions::permitted(fs), MountOptions::permitted(fs)].concat();
     let pages = [(files, ["ext4", "xfs", "btrfs"].map(of).concat()), (database, BenchOptions::permitted())];
-    let pages = pages.into_iter().chain([(database, Settings::permitted())]);
+    let pages = pages.into_iter().chain([(database, DatabaseSettings::permitted())]);
     for (page, names) in pages {
         let words: Vec<&str> = page.split(|c: char| c.is_whitespace() || "`,;|()".contains(c)).collect();
         let missing: Vec<&str> = names.into_iter().filter(|name| !words.contains(name)).collect();
@@ -149,7 +149,7 @@ fn what_a_plan_may_not_tell_a_program_is_underlined_to_the_word() {
     ];
     for (text, word, help) in cases {
         let text = format!("name = \"p\"\n{STEP}{text}");
-        let mistakes = parse(&text, Length::Full).expect_err(&text);
+        let mistakes = parse(&text, PlanLength::Full).expect_err(&text);
         assert_eq!(mistakes[0].code, "plan::not-permitted", "{text}");
         assert_eq!(&text[mistakes[0].span.clone()], word, "{text}");
         let said = render(&mistakes, "p.toml", &text, false);
@@ -157,6 +157,6 @@ fn what_a_plan_may_not_tell_a_program_is_underlined_to_the_word() {
     }
     // Where a letter is written in another way its place is not known, and all of the text is underlined.
     let text = format!("name = \"p\"\n{STEP}mkfs = \"-q\\t/dev/x\"\n");
-    let mistakes = parse(&text, Length::Full).unwrap_err();
+    let mistakes = parse(&text, PlanLength::Full).unwrap_err();
     assert_eq!(&text[mistakes[0].span.clone()], "\"-q\\t/dev/x\"");
 }

@@ -70,7 +70,7 @@ fn hosts(base: &Run, other: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use block::Seed;
-    use measurement::{RunId, State};
+    use measurement::{RunId, RunState};
 
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
             capacity: None,
             seed: Seed::new(seed),
             repeats: None,
-            state: State::Complete,
+            state: RunState::Complete,
             error: None,
             started_ms: 0,
             finished_ms: Some(1),

@@ -7,7 +7,7 @@ use crate::{Aspect, Metric, PointOutcome};
 
 /// What the repeats of one run gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side {
+pub struct ContrastSide {
     /// The figure of each repeat.
     pub samples: Vec<f64>,
     /// Their mean with its interval.
@@ -16,7 +16,7 @@ pub struct Side {
     pub outliers: Vec<usize>,
 }
 
-impl Side {
+impl ContrastSide {
     /// These figures of repeats; none where there are none.
     pub(super) fn from_samples(samples: Vec<f64>) -> Option<Self> {
         Some(Self { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples })
@@ -67,10 +67,10 @@ impl Compared {
     }
 
     /// The figure at `point`; none where it does not give it, or a repeat made too few requests to tell.
-    pub(super) fn side(&self, point: &PointOutcome) -> Option<Side> {
+    pub(super) fn side(&self, point: &PointOutcome) -> Option<ContrastSide> {
         let needed = self.metric.map_or(0, |(_, metric)| metric.requests_needed());
         let is_told = point.measurements().all(|repeat| repeat.requests() >= needed);
-        is_told.then(|| point.samples(&self.name)).and_then(Side::from_samples)
+        is_told.then(|| point.samples(&self.name)).and_then(ContrastSide::from_samples)
     }
 }
 
@@ -86,21 +86,21 @@ pub struct Contrast {
     /// What is compared.
     pub figure: Compared,
     /// The figure in the first run.
-    pub before: Side,
+    pub before: ContrastSide,
     /// The figure in the other.
-    pub after: Side,
+    pub after: ContrastSide,
     /// The other's mean divided by the first's, with its interval.
     pub ratio: Ratio,
     /// Whether it is throughput turned over, as mean latency is where so many requests are always in flight: then
     /// the two are one question, and share the test of throughput.
     pub follows: bool,
     /// Whether it is more than chance; none where so few repeats can never show it.
-    pub test: Option<Test>,
+    pub test: Option<ContrastTest>,
 }
 
 /// A rank test as one of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Test {
+pub struct ContrastTest {
     /// The test by itself.
     pub rank: RankTest,
     /// Its p, raised by Holm's correction over the table.
@@ -109,7 +109,7 @@ pub struct Test {
     pub least: f64,
 }
 
-impl Test {
+impl ContrastTest {
     /// The same test of a figure that falls where this one's rises.
     pub(super) fn turned(&self) -> Self {
         Self { rank: RankTest { u: self.rank.pairs - self.rank.u, ..self.rank }, ..*self }
@@ -118,7 +118,7 @@ impl Test {
 
 /// What can be said of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Significance {
     /// Better, and more than chance.
     Better,
     /// Worse, and more than chance.
@@ -129,7 +129,7 @@ pub enum Verdict {
     CannotBeShown,
 }
 
-impl Verdict {
+impl Significance {
     /// The word for programs and tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -156,13 +156,13 @@ impl Contrast {
     ///
     /// It is real if the corrected test says so and the means differ the same way as the ranks do: one repeat far
     /// off can turn a mean against all others, and then neither direction is shown.
-    pub fn verdict(&self) -> Verdict {
-        let Some(test) = self.test.filter(|test| test.least < ALPHA) else { return Verdict::CannotBeShown };
+    pub fn verdict(&self) -> Significance {
+        let Some(test) = self.test.filter(|test| test.least < ALPHA) else { return Significance::CannotBeShown };
         let is_larger = self.ratio.ratio > 1.0;
         match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
-            false => Verdict::NotShown,
-            true if is_larger == self.figure.more_is_better => Verdict::Better,
-            true => Verdict::Worse,
+            false => Significance::NotShown,
+            true if is_larger == self.figure.more_is_better => Significance::Better,
+            true => Significance::Worse,
         }
     }
 
@@ -173,7 +173,7 @@ impl Contrast {
 
     /// Whether it is really worse, and by more than `share`.
     pub fn is_worse_than(&self, share: f64) -> bool {
-        self.verdict() == Verdict::Worse && self.loss() > share
+        self.verdict() == Significance::Worse && self.loss() > share
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     fn contrast(metric: Metric, before: &[f64], after: &[f64]) -> Contrast {
-        let side = |samples: &[f64]| Side::from_samples(samples.to_vec()).unwrap();
+        let side = |samples: &[f64]| ContrastSide::from_samples(samples.to_vec()).unwrap();
         let rank = RankTest::of(before, after).unwrap();
         let least = RankTest::least_p(before.len(), after.len());
         let (name, unit) = (metric.title().to_owned(), metric.unit().to_owned());
@@ -197,7 +197,7 @@ mod tests {
             after: side(after),
             ratio: Ratio::of(before, after).unwrap(),
             follows: false,
-            test: Some(Test { rank, adjusted: rank.p, least }),
+            test: Some(ContrastTest { rank, adjusted: rank.p, least }),
         }
     }
 
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn which_way_is_worse_depends_on_the_figure() {
-        assert_eq!(contrast(Metric::Iops, &QUICK, &SLOW).verdict(), Verdict::Worse);
-        assert_eq!(contrast(Metric::Latency99, &QUICK, &SLOW).verdict(), Verdict::Better);
-        assert_eq!(contrast(Metric::Iops, &QUICK, &QUICK).verdict(), Verdict::NotShown);
+        assert_eq!(contrast(Metric::Iops, &QUICK, &SLOW).verdict(), Significance::Worse);
+        assert_eq!(contrast(Metric::Latency99, &QUICK, &SLOW).verdict(), Significance::Better);
+        assert_eq!(contrast(Metric::Iops, &QUICK, &QUICK).verdict(), Significance::NotShown);
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let times = |rates: &[f64]| rates.iter().map(|rate| 1e6 / rate).collect::<Vec<f64>>();
         let latency = contrast(Metric::LatencyMean, &times(&QUICK), &times(&SLOW));
         assert_eq!(throughput.test.map(|test| test.turned()), latency.test);
-        assert_eq!((throughput.verdict(), latency.verdict()), (Verdict::Worse, Verdict::Worse));
+        assert_eq!((throughput.verdict(), latency.verdict()), (Significance::Worse, Significance::Worse));
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
         let before = [100.0, 100.1, 100.2, 100.3, 100.4, 100.5];
         let torn = contrast(Metric::Iops, &before, &[101.0, 101.1, 101.2, 101.3, 101.4, 50.0]);
         assert!(torn.ratio.ratio < 1.0);
-        let torn = Contrast { test: torn.test.map(|test| Test { adjusted: 0.01, ..test }), ..torn };
-        assert_eq!(torn.verdict(), Verdict::NotShown);
+        let torn = Contrast { test: torn.test.map(|test| ContrastTest { adjusted: 0.01, ..test }), ..torn };
+        assert_eq!(torn.verdict(), Significance::NotShown);
     }
 }

@@ -8,10 +8,10 @@ mod standings;
 
 use std::collections::HashMap;
 
-pub use contrast::{Compared, Contrast, Side, Test, Verdict};
+pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance};
 pub use error::CompareError;
-use measurement::{Run, State};
-use shared::{Place, counterpart, places};
+use measurement::{Run, RunState};
+use shared::{CellLocation, counterpart, places};
 pub use shared::{Unshared, Why};
 pub use standings::{Standing, Standings};
 use stats::{ALPHA, RankTest, Ratio, holm};
@@ -72,7 +72,7 @@ impl Comparison {
         let (base, others) = outcomes.split_first().ok_or(CompareError::Alone)?;
         check_steps(base, &question)?;
         let aspects = question.aspects();
-        let mut found = Found::default();
+        let mut found = ComparisonParts::default();
         for place in places(base).filter(|place| question.asks(place.name)) {
             // What is asked of cells alone says nothing of what trials lack.
             if place.measured.workload().is_some() || question.aspects.is_empty() {
@@ -85,7 +85,7 @@ impl Comparison {
                 return Err(CompareError::NothingShared { base: base.run.id, other: other.run.id, why });
             }
         }
-        let Found { mut contrasts, unshared } = found;
+        let ComparisonParts { mut contrasts, unshared } = found;
         correct(&mut contrasts);
         let caveats = others.iter().flat_map(|other| caveat::caveats(&base.run, &other.run)).collect();
         Ok(Self { question, contrasts, unshared, caveats, outcomes })
@@ -107,7 +107,7 @@ impl Comparison {
     }
 
     /// How many comparisons have this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: Significance) -> usize {
         self.contrasts.iter().filter(|one| one.verdict() == verdict).count()
     }
 
@@ -126,14 +126,14 @@ impl Comparison {
 
 /// What is found on the way.
 #[derive(Default)]
-struct Found {
+struct ComparisonParts {
     contrasts: Vec<Contrast>,
     unshared: Vec<Unshared>,
 }
 
-impl Found {
+impl ComparisonParts {
     /// Holds one point of the first run against that of each other.
-    fn hold(&mut self, place: &Place, others: &[Outcome], aspects: &[Aspect], is_all: bool) {
+    fn hold(&mut self, place: &CellLocation, others: &[Outcome], aspects: &[Aspect], is_all: bool) {
         let counterparts: Vec<_> = others.iter().map(|other| counterpart(other, place)).collect();
         for (at, why) in counterparts.iter().enumerate().filter_map(|(at, found)| Some((at, found.err()?))) {
             let (step, cell) = (place.name.to_owned(), place.measured.key());
@@ -169,26 +169,27 @@ impl Found {
 }
 
 /// The test of two sides; none where so few repeats could not reach the bound even by themselves.
-fn test(before: &[f64], after: &[f64]) -> Option<Test> {
+fn test(before: &[f64], after: &[f64]) -> Option<ContrastTest> {
     let least = RankTest::least_p(before.len(), after.len());
     let rank = RankTest::of(before, after).filter(|_| least < ALPHA)?;
-    Some(Test { rank, adjusted: rank.p, least })
+    Some(ContrastTest { rank, adjusted: rank.p, least })
 }
 
 /// Holm's correction over the whole table: of what was found, and of the least that could have been.
 fn correct(contrasts: &mut [Contrast]) {
-    let mut tests: Vec<&mut Test> = contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).collect();
+    let mut tests: Vec<&mut ContrastTest> =
+        contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).collect();
     let adjusted = holm(&tests.iter().map(|test| test.rank.p).collect::<Vec<_>>());
     let least = holm(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
     for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
         (test.adjusted, test.least) = (adjusted, least);
     }
     // Asked in order, the throughput of a cell in a run has come before the mean latency that follows it.
-    let mut led: HashMap<(usize, usize, usize), Test> = HashMap::new();
+    let mut led: HashMap<(usize, usize, usize), ContrastTest> = HashMap::new();
     for one in contrasts {
         let place = (one.step, one.point, one.other);
         if one.follows {
-            one.test = led.get(&place).map(Test::turned);
+            one.test = led.get(&place).map(ContrastTest::turned);
         } else if one.aspect() == Some(Aspect::THROUGHPUT) {
             led.extend(one.test.map(|test| (place, test)));
         }
@@ -204,9 +205,9 @@ fn check(outcomes: &[Outcome]) -> Result<(), CompareError> {
             return Err(CompareError::Twice { run: run.id });
         }
         match run.state {
-            State::Complete => {}
-            State::Running => return Err(CompareError::Unfinished { run: run.id }),
-            State::Failed => {
+            RunState::Complete => {}
+            RunState::Running => return Err(CompareError::Unfinished { run: run.id }),
+            RunState::Failed => {
                 let reason = run.error.clone().unwrap_or_else(|| "for no reason that was kept".to_owned());
                 return Err(CompareError::Failed { run: run.id, reason });
             }

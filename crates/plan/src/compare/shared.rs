@@ -43,7 +43,7 @@ impl fmt::Display for Why {
 }
 
 /// A point and where it is.
-pub(super) struct Place<'a> {
+pub(super) struct CellLocation<'a> {
     pub(super) step: usize,
     pub(super) point: usize,
     pub(super) name: &'a str,
@@ -51,17 +51,17 @@ pub(super) struct Place<'a> {
 }
 
 /// The points that are measured by repeats. What a conditioning did on its way is none of them.
-pub(super) fn places(outcome: &Outcome) -> impl Iterator<Item = Place<'_>> {
+pub(super) fn places(outcome: &Outcome) -> impl Iterator<Item = CellLocation<'_>> {
     let is_repeated = |action: &Action| action.measure().is_some() || matches!(action, Action::Trial(_));
     outcome.steps.iter().enumerate().flat_map(move |(at, step)| {
         let plan = &outcome.plan.steps[step.index];
         let points = step.points.iter().enumerate().filter(move |_| is_repeated(&plan.action));
-        points.map(move |(point, measured)| Place { step: at, point, name: &plan.name, measured })
+        points.map(move |(point, measured)| CellLocation { step: at, point, name: &plan.name, measured })
     })
 }
 
 /// The point of `other` with the same step and key at which the same was asked as at `wanted`.
-pub(super) fn counterpart<'a>(other: &'a Outcome, wanted: &Place) -> Result<&'a PointOutcome, Why> {
+pub(super) fn counterpart<'a>(other: &'a Outcome, wanted: &CellLocation) -> Result<&'a PointOutcome, Why> {
     let mut of_step = places(other).filter(|place| place.name == wanted.name).peekable();
     of_step.peek().ok_or(Why::NoStep)?;
     let key = wanted.measured.key();

@@ -2,7 +2,7 @@
 
 use stats::{ALPHA, RankTest, Ratio, holm};
 
-use super::Verdict;
+use super::Significance;
 use crate::PointOutcome;
 
 /// The points of a step by one figure, held against the best of them.
@@ -22,7 +22,7 @@ pub struct Standing {
     /// The best's mean divided by this one's, with its interval.
     pub ratio: Ratio,
     /// Whether it is really worse: `Worse`, or may be chance, or can never be shown.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
 impl Standings {
@@ -50,10 +50,10 @@ impl Standings {
             let is_of =
                 |pair: &(usize, usize, RankTest, f64)| [pair.0, pair.1].iter().all(|at| [best.0, point].contains(at));
             match pairs.iter().position(is_of) {
-                Some(place) if least[place] >= ALPHA => Verdict::CannotBeShown,
-                Some(place) if adjusted[place] < ALPHA => Verdict::Worse,
-                Some(_) => Verdict::NotShown,
-                None => Verdict::CannotBeShown,
+                Some(place) if least[place] >= ALPHA => Significance::CannotBeShown,
+                Some(place) if adjusted[place] < ALPHA => Significance::Worse,
+                Some(_) => Significance::NotShown,
+                None => Significance::CannotBeShown,
             }
         };
         let standing = |(point, samples): &(usize, Vec<f64>)| {
@@ -71,11 +71,11 @@ mod tests {
     use measurement::{Figure, Trial};
 
     use super::*;
-    use crate::Point;
+    use crate::TrialPoint;
 
     fn point(values: &[f64]) -> PointOutcome {
         let trial = |value: &f64| Trial { figures: vec![Figure::more("Rate", "1/s", *value)], ..Trial::default() };
-        let point = Point { values: Vec::new(), choices: Choices::of(&[]) };
+        let point = TrialPoint { values: Vec::new(), choices: Choices::of(&[]) };
         PointOutcome::tried("files", &point, values.iter().map(trial).collect())
     }
 
@@ -90,11 +90,14 @@ mod tests {
         let found = Standings::of(&all, "Rate", true).unwrap();
         assert_eq!((found.best, found.others.len()), (1, 2));
         let [worse, like] = &found.others[..] else { panic!("{found:?}") };
-        assert_eq!((worse.point, worse.verdict, like.verdict), (0, Verdict::Worse, Verdict::NotShown));
+        assert_eq!((worse.point, worse.verdict, like.verdict), (0, Significance::Worse, Significance::NotShown));
         assert!((worse.ratio.ratio - 132.5 / 102.5).abs() < 1e-9, "{worse:?}");
         assert_eq!(Standings::of(&all, "Rate", false).unwrap().best, 0, "where less is better");
         let few = [point(&[100.0, 101.0, 102.0]), point(&[200.0, 201.0, 202.0])];
-        assert_eq!(Standings::of(&[&few[0], &few[1]], "Rate", true).unwrap().others[0].verdict, Verdict::CannotBeShown);
+        assert_eq!(
+            Standings::of(&[&few[0], &few[1]], "Rate", true).unwrap().others[0].verdict,
+            Significance::CannotBeShown
+        );
         assert_eq!(Standings::of(&all[..1], "Rate", true), None);
     }
 }

@@ -2,7 +2,7 @@ use block::Endurance;
 use drive::preset::Preset;
 
 use super::*;
-use crate::{Length, catalog, parse};
+use crate::{PlanLength, catalog, parse};
 
 /// A target of 100 GiB that moves 100 MB/s in order and a thousand random requests a second.
 fn place() -> Place {
@@ -20,7 +20,7 @@ fn place() -> Place {
 /// What a plan of one step writes and how long it takes.
 fn cost(step: &str) -> (Bounds<Bytes>, Bounds<Nanos>) {
     let plan =
-        parse(&format!("name = \"p\"\nrepeats = 3\n[[step]]\nname = \"it\"\n{step}"), Length::Full, &[]).unwrap();
+        parse(&format!("name = \"p\"\nrepeats = 3\n[[step]]\nname = \"it\"\n{step}"), PlanLength::Full, &[]).unwrap();
     let forecast = forecast(&plan, &place());
     (forecast.written(), forecast.time())
 }
@@ -69,7 +69,7 @@ fn a_mix_writes_its_share_and_jobs_write_together() {
 
 #[test]
 fn the_share_of_the_endurance_is_of_what_is_written() {
-    let plan = parse("name = \"p\"\n[[step]]\nname = \"f\"\ndo = \"fill\"\n", Length::Full, &[]).unwrap();
+    let plan = parse("name = \"p\"\n[[step]]\nname = \"f\"\ndo = \"fill\"\n", PlanLength::Full, &[]).unwrap();
     let endurance = Some(RatedEndurance::given(Endurance::new(Bytes::from_gib(10_000))));
     let known = forecast(&plan, &Place { endurance, ..place() });
     assert_eq!(known.share(), Some((0.01, 0.01)));
@@ -80,7 +80,7 @@ fn the_share_of_the_endurance_is_of_what_is_written() {
 #[test]
 fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
     let preset = Preset::find("x25-m").unwrap();
-    let plan = parse(&catalog::find("review").unwrap().text, Length::Quick, &[]).unwrap();
+    let plan = parse(&catalog::find("review").unwrap().text, PlanLength::Quick, &[]).unwrap();
     let place = Place {
         capacity: preset.capacity(),
         pace: Pace::rated(&preset),

@@ -8,4 +8,4 @@ mod words;
 
 pub use fio::Import;
 pub use notice::{Notice, Severity, render};
-pub use source::{Place, Source};
+pub use source::{ImportSource, SourceRange};

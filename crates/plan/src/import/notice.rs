@@ -4,7 +4,7 @@ use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{Place, Source};
+use super::{ImportSource, SourceRange};
 use crate::printable;
 
 /// How much a notice weighs.
@@ -30,7 +30,7 @@ pub struct Notice {
     /// What follows, or what would be right.
     pub help: Option<String>,
     /// Where.
-    pub place: Place,
+    pub place: SourceRange,
 }
 
 impl fmt::Display for Notice {
@@ -43,7 +43,7 @@ impl fmt::Display for Notice {
 /// The notices as a compiler shows them: file, line and column, the words underlined, what follows.
 ///
 /// `color` adds ANSI escapes. Of very many the first hundred are shown.
-pub fn render(notices: &[Notice], sources: &[Source], color: bool) -> String {
+pub fn render(notices: &[Notice], sources: &[ImportSource], color: bool) -> String {
     const SHOWN: usize = 100;
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut all: Vec<String> =
@@ -57,8 +57,8 @@ pub fn render(notices: &[Notice], sources: &[Source], color: bool) -> String {
 /// The kinds of notices whose second sentence says what follows or why, not what would be right.
 const REASONS: [&str; 2] = ["fio::not-honoured", "fio::refused"];
 
-fn render_one(notice: &Notice, sources: &[Source], renderer: &Renderer) -> String {
-    let Source { name, text } = &sources[notice.place.source];
+fn render_one(notice: &Notice, sources: &[ImportSource], renderer: &Renderer) -> String {
+    let ImportSource { name, text } = &sources[notice.place.source];
     let snippet = Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(notice.place.span.clone()));
     let level = match notice.severity {
         Severity::Warning => Level::WARNING,

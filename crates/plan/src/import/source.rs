@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A text and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct ImportSource {
     /// The file's name, as it is shown.
     pub name: String,
     /// What it holds.
@@ -13,7 +13,7 @@ pub struct Source {
 
 /// Part of a line of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceRange {
     /// The source's place in the list of them.
     pub source: usize,
     /// The bytes of its text.

@@ -44,7 +44,7 @@ pub(super) fn said<'p>(step: StepText<'p>, key: &str, words: Option<&str>) -> St
 }
 
 /// Adds the step that writes what those behind it use.
-pub(super) fn layout(plan: &mut PlanText, names: &mut Names) {
+pub(super) fn layout(plan: &mut PlanText, names: &mut UniqueNames) {
     let _ = plan.step(&names.unique("layout")).with("title", "Writing what will be used").with("do", "fill");
 }
 
@@ -59,7 +59,7 @@ pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], o
     let is_shared = |field: &&(Field, String)| jobs.iter().all(|job| job.fields.contains(field));
     let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
     let mut step = plan.step(name).with("title", format!("{} concurrent jobs", jobs.len())).fields(shared);
-    let mut names = Names::new(otherwise);
+    let mut names = UniqueNames::new(otherwise);
     for job in jobs {
         let own = job.fields.iter().filter(|field| !is_shared(field));
         let _ = step.job(&names.unique(job.name), job.about).fields(own);
@@ -67,13 +67,13 @@ pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], o
 }
 
 /// The names given so far, no two alike, and how often each was asked for.
-pub(super) struct Names {
+pub(super) struct UniqueNames {
     otherwise: &'static str,
     given: BTreeSet<String>,
     asked: BTreeMap<String, u32>,
 }
 
-impl Names {
+impl UniqueNames {
     /// None yet; `otherwise` stands for what cannot be a name.
     pub(super) fn new(otherwise: &'static str) -> Self {
         Self { otherwise, given: BTreeSet::new(), asked: BTreeMap::new() }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn any_text_becomes_a_name_and_no_two_are_alike() {
-        let mut names = Names::new("job");
+        let mut names = UniqueNames::new("job");
         let told =
             ["Random reads!", "random-reads", "random reads 2", "µ", "random reads"].map(|text| names.unique(text));
         assert_eq!(told, ["random-reads", "random-reads-2", "random-reads-2-2", "job", "random-reads-3"]);

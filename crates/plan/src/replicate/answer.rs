@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use block::Seed;
-use drive::rig::Limit;
+use drive::rig::Bottleneck;
 
 use super::catalog::Review;
-use super::published::{Figure, Group, Published, Use, within};
-use crate::{Part, Yield};
+use super::published::{FigureGroup, Published, PublishedFigure, Use, within};
+use crate::{MethodPart, Yield};
 
 /// What was measured, by figure, in the figures' order.
 pub type Measured = BTreeMap<String, f64>;
@@ -18,7 +18,7 @@ pub struct Carried {
     /// What was measured.
     pub figures: Measured,
     /// What held the rig up, by figure; empty where there is no rig.
-    pub limits: BTreeMap<String, Limit>,
+    pub limits: BTreeMap<String, Bottleneck>,
 }
 
 /// A review that was repeated.
@@ -31,20 +31,20 @@ pub struct Replication {
     /// Seed of all random choices.
     pub seed: Seed,
     /// What it was done on.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<PartCondition>,
     /// The answer to each published figure, by group and series.
     pub answers: Vec<Vec<Vec<Answer>>>,
     /// What held each rig up while a figure was measured, by the figure's name and in the method's order.
-    pub limits: Vec<(String, Limit)>,
+    pub limits: Vec<(String, Bottleneck)>,
     /// What was measured and not published.
     pub besides: Vec<Beside>,
     /// What could not be done.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPart>,
 }
 
 /// What one part of a review was carried out on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct PartCondition {
     /// The part's name.
     pub part: String,
     /// The drive or rig as it was asked for.
@@ -57,7 +57,7 @@ pub struct Condition {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// What was published.
-    pub figure: Figure,
+    pub figure: PublishedFigure,
     /// What was measured; none where it was not.
     pub measured: Option<f64>,
 }
@@ -75,7 +75,7 @@ pub struct Beside {
 
 /// A part that gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingPart {
     /// The part's name.
     pub part: String,
     /// What it was to be carried out on.
@@ -101,7 +101,7 @@ pub struct Tally {
 
 /// Whether a group's goals were reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GoalVerdict {
     /// All were.
     Met,
     /// Some was not.
@@ -112,7 +112,7 @@ pub enum Verdict {
     NotTried,
 }
 
-impl Verdict {
+impl GoalVerdict {
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -167,16 +167,16 @@ impl Replication {
         review: &Review,
         seed: Seed,
         carried: Carried,
-        targets: &[(&Part, String)],
-        missing: Vec<Missing>,
+        targets: &[(&MethodPart, String)],
+        missing: Vec<MissingPart>,
     ) -> Self {
         let (published, mut measured) = (&review.published, carried.figures);
         complete(review, &mut measured);
-        let answer = |figure: &Figure| {
+        let answer = |figure: &PublishedFigure| {
             let found = measured.get(&figure.id).copied();
             Answer { figure: figure.clone(), measured: found.filter(|_| figure.unmeasured.is_none()) }
         };
-        let of_group = |group: &Group| -> Vec<Vec<Answer>> {
+        let of_group = |group: &FigureGroup| -> Vec<Vec<Answer>> {
             group.series.iter().map(|series| series.figures.iter().map(answer).collect()).collect()
         };
         let answers = published.groups.iter().map(of_group).collect();
@@ -187,7 +187,7 @@ impl Replication {
             let measured = *measured.get(&given.id)?;
             Some(Beside { id: given.id.clone(), measured, unit: given.quantity.unit() })
         });
-        let condition = |(part, title): &(&Part, String)| Condition {
+        let condition = |(part, title): &(&MethodPart, String)| PartCondition {
             part: part.name.clone(),
             target: part.target.clone(),
             title: title.clone(),
@@ -218,22 +218,22 @@ impl Replication {
     ///
     /// As many figures as the group asks for must be met, and the median error must be small enough on fitted and
     /// on checked figures, each by themselves.
-    pub fn verdict(&self, group: usize) -> Verdict {
+    pub fn verdict(&self, group: usize) -> GoalVerdict {
         let goals = &self.published.groups[group];
         let tally = |usage| Tally::of(self.answers_of(group), usage);
         let expected = self.answers_of(group).filter(|answer| answer.is_judged()).count();
         let all = tally(None);
         if expected == 0 {
-            return Verdict::NotTried;
+            return GoalVerdict::NotTried;
         }
         if all.judged < expected {
-            return Verdict::Incomplete(expected - all.judged);
+            return GoalVerdict::Incomplete(expected - all.judged);
         }
         let close =
             |usage| tally(Some(usage)).median.zip(goals.median).is_none_or(|(median, goal)| within(median, goal));
         match all.met >= goals.within.unwrap_or(expected) && close(Use::Fit) && close(Use::Check) {
-            true => Verdict::Met,
-            false => Verdict::NotMet,
+            true => GoalVerdict::Met,
+            false => GoalVerdict::NotMet,
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
 
     fn answers(published: &str, measured: &[Option<f64>]) -> Replication {
         let published = parse(published).unwrap();
-        let figures: Vec<Figure> = published.figures().cloned().collect();
+        let figures: Vec<PublishedFigure> = published.figures().cloned().collect();
         let answers =
             figures.into_iter().zip(measured).map(|(figure, &measured)| Answer { figure, measured }).collect();
         Replication {
@@ -297,7 +297,7 @@ mod tests {
         assert!(close(fitted.median, 0.04) && close(fitted.worst, 0.06), "{fitted:?}");
         assert_eq!(tally(Some(Use::Check)).judged, 1);
         assert_eq!(tally(None).judged, 3);
-        assert_eq!(made.verdict(0), Verdict::Met);
+        assert_eq!(made.verdict(0), GoalVerdict::Met);
     }
 
     #[test]
@@ -306,10 +306,10 @@ mod tests {
             let [a, b, c] = measured.map(Some);
             answers(text, &[a, b, c, None, None]).verdict(0)
         };
-        assert_eq!(verdict(FIVE, [102.0, 98.0, 111.0]), Verdict::NotMet, "one is beyond its tolerance");
-        assert_eq!(verdict(FIVE, [102.0, 98.0, 106.0]), Verdict::NotMet, "the checked median is beyond 4 %");
+        assert_eq!(verdict(FIVE, [102.0, 98.0, 111.0]), GoalVerdict::NotMet, "one is beyond its tolerance");
+        assert_eq!(verdict(FIVE, [102.0, 98.0, 106.0]), GoalVerdict::NotMet, "the checked median is beyond 4 %");
         let two = FIVE.replace("median = \"4%\"", "within = 2");
-        assert_eq!(verdict(&two, [102.0, 98.0, 150.0]), Verdict::Met, "two of three are enough");
-        assert_eq!(answers(FIVE, &[Some(100.0), None, None, None, None]).verdict(0), Verdict::Incomplete(2));
+        assert_eq!(verdict(&two, [102.0, 98.0, 150.0]), GoalVerdict::Met, "two of three are enough");
+        assert_eq!(answers(FIVE, &[Some(100.0), None, None, None, None]).verdict(0), GoalVerdict::Incomplete(2));
     }
 }

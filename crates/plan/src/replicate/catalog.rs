@@ -8,8 +8,8 @@ use host::Within;
 use thiserror::Error;
 
 use super::published::{Published, parse};
-use crate::catalog::{CatalogError, Source, read_file, read_within};
-use crate::{Diagnostic, Method, Part, parse_method};
+use crate::catalog::{CatalogError, PlanSource, read_file, read_within};
+use crate::{Diagnostic, Method, MethodPart, parse_method};
 
 /// A published review and how it is repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub enum ReviewError {
     #[error("{} has {} mistakes", file.file_name, mistakes.len())]
     Mistakes {
         /// The file.
-        file: Source,
+        file: PlanSource,
         /// What is wrong in it.
         mistakes: Vec<Diagnostic>,
     },
@@ -85,7 +85,7 @@ impl Review {
     ///
     /// # Errors
     /// If either has mistakes or they do not fit together.
-    pub fn new(figures: Source, method: Source) -> Result<Self, ReviewError> {
+    pub fn new(figures: PlanSource, method: PlanSource) -> Result<Self, ReviewError> {
         let published = match parse(&figures.text) {
             Ok(published) => published,
             Err(mistakes) => return Err(ReviewError::Mistakes { file: figures, mistakes }),
@@ -128,7 +128,7 @@ impl Review {
 }
 
 /// The figures that a part yields.
-fn ids(part: &Part) -> impl Iterator<Item = &str> {
+fn ids(part: &MethodPart) -> impl Iterator<Item = &str> {
     part.yields.iter().map(|yielded| yielded.id.as_str())
 }
 
@@ -149,7 +149,7 @@ pub fn names() -> Vec<&'static str> {
 pub fn find(name_or_path: &str) -> Result<Review, ReviewError> {
     if let Some((name, figures, method)) = BUILTIN.iter().find(|(name, ..)| *name == name_or_path) {
         let source =
-            |folder: &str, text: &str| Source { file_name: format!("{folder}/{name}.toml"), text: text.to_owned() };
+            |folder: &str, text: &str| PlanSource { file_name: format!("{folder}/{name}.toml"), text: text.to_owned() };
         return Review::new(source("published", figures), source("plans/replicate", method));
     }
     if !(name_or_path.ends_with(".toml") || name_or_path.contains('/')) {
@@ -175,8 +175,8 @@ mod tests {
     use super::*;
     use crate::replicate::Use;
 
-    fn source(text: &str) -> Source {
-        Source { file_name: "x.toml".to_owned(), text: text.to_owned() }
+    fn source(text: &str) -> PlanSource {
+        PlanSource { file_name: "x.toml".to_owned(), text: text.to_owned() }
     }
 
     const FIGURES: &str = "review = \"r\"\ntitle = \"t\"\nsource = \"s\"\n[[group]]\ntitle = \"g\"\ntolerance = \"10%\"\n\

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use workload::Workload;
 
 use super::{Expect, Published, Use, catalog};
-use crate::{Action, Part, Step};
+use crate::{Action, MethodPart, Step};
 use crate::{Group, Metric};
 
 /// A figure that a review published, with its conditions.
@@ -42,7 +42,7 @@ pub fn known_figures(preset: &Preset) -> Vec<KnownFigure> {
 
 /// The figures that a part of a review's method has of `preset`, alone or in a rig, while it is filled once and nothing
 /// else was written to it.
-fn of_part(part: &Part, published: &Published, preset: &Preset) -> Vec<KnownFigure> {
+fn of_part(part: &MethodPart, published: &Published, preset: &Preset) -> Vec<KnownFigure> {
     let rig = match Preset::find(&part.target) {
         Ok(target) if target == *preset => None,
         Ok(Preset { title, spec: Spec::Rig(rig), .. }) if rig.drives == 1 && *rig.member == *preset => Some(title),

@@ -4,7 +4,7 @@ use block::suggestion;
 use serde::Deserialize;
 use serde_spanned::Spanned;
 
-use super::published::Group;
+use super::published::FigureGroup;
 use crate::{Diagnostic, Mistakes};
 
 /// A table as it was published: the labels of its figures as rows, its series as columns.
@@ -44,9 +44,9 @@ struct ColumnFile {
 
 impl LayoutFile {
     /// Finds the series of each column among `groups`, by title.
-    pub(super) fn read(&self, groups: &[Group], mistakes: &mut Mistakes) -> Layout {
+    pub(super) fn read(&self, groups: &[FigureGroup], mistakes: &mut Mistakes) -> Layout {
         let all = || {
-            let series = |(at, group): (usize, &'_ Group)| -> Vec<(String, (usize, usize))> {
+            let series = |(at, group): (usize, &'_ FigureGroup)| -> Vec<(String, (usize, usize))> {
                 group.series.iter().enumerate().map(|(place, series)| (series.title.clone(), (at, place))).collect()
             };
             groups.iter().enumerate().flat_map(series)

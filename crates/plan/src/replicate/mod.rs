@@ -10,8 +10,10 @@ mod known;
 mod layout;
 mod published;
 
-pub use answer::{Answer, Beside, Carried, Condition, Measured, Missing, Replication, Tally, Verdict, complete};
+pub use answer::{
+    Answer, Beside, Carried, GoalVerdict, Measured, MissingPart, PartCondition, Replication, Tally, complete,
+};
 pub use catalog::{Review, ReviewError};
 pub use known::{KnownFigure, known_figures, leaves_filled};
 pub use layout::{Column, Layout};
-pub use published::{Expect, Figure, Group, Most, Published, Series, Use, parse};
+pub use published::{Expect, FigureGroup, Most, Published, PublishedFigure, Series, Use, parse};

@@ -24,21 +24,21 @@ pub struct Published {
     /// The file that says how it is repeated, for a review of the user's own.
     pub method: Option<String>,
     /// Figures that are judged together.
-    pub groups: Vec<Group>,
+    pub groups: Vec<FigureGroup>,
     /// How they stood in tables, where that was written down.
     pub tables: Vec<Layout>,
 }
 
 impl Published {
     /// Every figure, in order.
-    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+    pub fn figures(&self) -> impl Iterator<Item = &PublishedFigure> {
         self.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.figures)
     }
 }
 
 /// Figures that are judged together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct FigureGroup {
     /// What they are, in a line.
     pub title: String,
     /// How far a figure may be off, as a share, and still count as met.
@@ -59,12 +59,12 @@ pub struct Series {
     /// The unit of all of them; empty for ratios.
     pub unit: String,
     /// The figures, in order.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<PublishedFigure>,
 }
 
 /// One published figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// Its name in all reviews: `solid-data/x25-m/new/read/10000/512`.
     pub id: String,
     /// What sets it apart within its series.
@@ -174,24 +174,24 @@ pub(super) fn within(share: f64, limit: f64) -> bool {
 /// # Errors
 /// All mistakes that can be found in one go, in the order of the text.
 pub fn parse(text: &str) -> Result<Published, Vec<Diagnostic>> {
-    let file: File = toml::from_str(text).map_err(|error| {
+    let file: PublishedFile = toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(text.len()..text.len());
         vec![Diagnostic::new("published::syntax", span, error.message()).label("here")]
     })?;
     let mut mistakes = Mistakes::default();
-    let groups: Vec<Group> = file.group.iter().map(|group| group.read(&mut mistakes)).collect();
+    let groups: Vec<FigureGroup> = file.group.iter().map(|group| group.read(&mut mistakes)).collect();
     let tables = file.table.iter().map(|table| table.read(&groups, &mut mistakes)).collect();
     check_ids(&file, &mut mistakes);
     if mistakes.count() > 0 {
         return Err(mistakes.into_sorted());
     }
     let about = file.about.split_whitespace().collect::<Vec<_>>().join(" ");
-    let File { review, title, source, method, .. } = file;
+    let PublishedFile { review, title, source, method, .. } = file;
     Ok(Published { review, title, source, about, method, groups, tables })
 }
 
 /// That no name is given twice, and that each is one.
-fn check_ids(file: &File, mistakes: &mut Mistakes) {
+fn check_ids(file: &PublishedFile, mistakes: &mut Mistakes) {
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for figure in file.group.iter().flat_map(|group| &group.series).flat_map(|series| &series.figures) {
         let (id, span) = (figure.id.get_ref(), figure.id.span());
@@ -211,7 +211,7 @@ fn check_ids(file: &File, mistakes: &mut Mistakes) {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PublishedFile {
     review: String,
     title: String,
     source: String,
@@ -261,7 +261,7 @@ struct FigureFile {
 }
 
 impl GroupFile {
-    fn read(&self, mistakes: &mut Mistakes) -> Group {
+    fn read(&self, mistakes: &mut Mistakes) -> FigureGroup {
         let tolerance = share(&self.tolerance, mistakes);
         let series: Vec<Series> = self.series.iter().map(|series| series.read(tolerance, mistakes)).collect();
         let judged = series.iter().flat_map(|series| &series.figures).filter(|figure| figure.odd.is_none()).count();
@@ -269,7 +269,7 @@ impl GroupFile {
             let message = format!("{} figures cannot be met: the group has {judged}", within.get_ref());
             mistakes.push(Diagnostic::new("published::range", within.span(), message));
         }
-        Group {
+        FigureGroup {
             title: self.title.clone(),
             tolerance,
             median: self.median.as_ref().map(|median| share(median, mistakes)),
@@ -295,7 +295,7 @@ fn shared_prefix<'a>(ids: impl Iterator<Item = &'a str> + Clone) -> usize {
 }
 
 impl FigureFile {
-    fn read(&self, tolerance: f64, shared: usize, mistakes: &mut Mistakes) -> Figure {
+    fn read(&self, tolerance: f64, shared: usize, mistakes: &mut Mistakes) -> PublishedFigure {
         let id = self.id.get_ref().clone();
         let usage = match self.usage.get_ref().as_str() {
             "fit" => Use::Fit,
@@ -313,7 +313,7 @@ impl FigureFile {
             let help = "write `use = \"check\"`";
             mistakes.push(Diagnostic::new("published::use", self.usage.span(), message).help(help));
         }
-        Figure {
+        PublishedFigure {
             label: self.label.clone().unwrap_or_else(|| id[shared..].to_owned()),
             id,
             usage,

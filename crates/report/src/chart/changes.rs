@@ -9,7 +9,7 @@ use stats::Ratio;
 use super::lines::{along, look, place};
 use super::{COLORS, GUIDE, Ground, Heads, Panel, SILENT, TEXT_ONLY, axis, drawn, house, hover};
 use crate::axis::{logarithmic_ticks, plain};
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::sweep::Sweep;
 
 /// At least so many percent are shown either side of no change, so that what is next to nothing looks so.
@@ -24,7 +24,7 @@ const STEPS: [f64; 13] = [0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0
 const CHANGE: &str = "Change (%)";
 
 /// A change to be drawn.
-pub(crate) struct Change<'c> {
+pub(crate) struct DrawnChange<'c> {
     /// What is compared.
     pub(crate) contrast: &'c Contrast,
     /// What is said of it when it is hovered over.
@@ -38,12 +38,12 @@ pub(crate) struct Changes<'c> {
     /// The colour of their run or line.
     pub(crate) color: &'static str,
     /// Where each lies, and the change.
-    pub(crate) points: Vec<(f64, Change<'c>)>,
+    pub(crate) points: Vec<(f64, DrawnChange<'c>)>,
 }
 
 /// How a change is told.
 #[derive(Clone, Copy, PartialEq)]
-enum Scale {
+enum ChangeScale {
     /// As a share that is added or lost.
     Percent,
     /// As so many times what it was.
@@ -54,17 +54,17 @@ enum Scale {
 pub(crate) fn changes<'c>(
     title: String,
     sweep: &Sweep,
-    found: impl Fn(&Reading, usize) -> Option<Change<'c>>,
+    found: impl Fn(&CellFigures, usize) -> Option<DrawnChange<'c>>,
 ) -> Option<Panel> {
     let lines = sweep.lines.iter().filter(|line| line.rank > 0);
     let series = lines.map(|line| {
-        let point = |reading: &&Reading| Some((place(reading, sweep.axis), found(reading, line.rank)?));
+        let point = |reading: &&CellFigures| Some((place(reading, sweep.axis), found(reading, line.rank)?));
         let points = line.readings.iter().filter_map(point).collect();
         Changes { name: line.name.clone(), color: look(sweep, line).color, points }
     });
     let series: Vec<Changes> = series.collect();
     let amounts = shares(&series);
-    let plot = plot(along(sweep).zero_line(false), amounts, Scale::Percent, series)?;
+    let plot = plot(along(sweep).zero_line(false), amounts, ChangeScale::Percent, series)?;
     Some(Panel::new(title, Heads::new(crate::axis::head(sweep.axis), CHANGE), &plot))
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn changes<'c>(
 pub(crate) fn changes_by_name(
     title: String,
     names: &[String],
-    runs: Vec<(String, Vec<(usize, Change)>)>,
+    runs: Vec<(String, Vec<(usize, DrawnChange)>)>,
 ) -> Option<Panel> {
     let ground = Ground::names("Figure", names);
     let others = runs.len();
@@ -82,15 +82,15 @@ pub(crate) fn changes_by_name(
         Changes { name, color: COLORS[(rank + 1) % COLORS.len()], points }
     });
     let series: Vec<Changes> = series.collect();
-    let plot = plot(ground.axis().zero_line(false), shares(&series), Scale::Percent, series)?;
+    let plot = plot(ground.axis().zero_line(false), shares(&series), ChangeScale::Percent, series)?;
     Some(Panel::new(title, ground.heads(CHANGE), &plot))
 }
 
 /// The panel of how many times the first run's each figure is; `of` names the first run. None where there is nothing.
 pub(crate) fn ratios(title: String, of: &str, ground: &Ground, series: Vec<Changes>) -> Option<Panel> {
-    let ends = || all_ends(&series, Scale::Times);
+    let ends = || all_ends(&series, ChangeScale::Times);
     let (low, high) = (ends().fold(1.0, f64::min), ends().fold(1.0, f64::max));
-    let mut plot = plot(ground.axis(), factors(low, high), Scale::Times, series)?;
+    let mut plot = plot(ground.axis(), factors(low, high), ChangeScale::Times, series)?;
     plot.add_trace(
         Scatter::new(ground.ends.to_vec(), vec![1.0, 1.0])
             .name(of)
@@ -121,7 +121,7 @@ fn factors(low: f64, high: f64) -> Axis {
 
 /// An axis of percent about no change.
 fn shares(series: &[Changes]) -> Axis {
-    let ends = || all_ends(series, Scale::Percent);
+    let ends = || all_ends(series, ChangeScale::Percent);
     let (low, high) = (ends().fold(-ROOM, f64::min), ends().fold(ROOM, f64::max));
     let margin = (high - low) * 0.06;
     let amounts = axis("").range(vec![low - margin, high + margin]).tick_suffix(" %").n_ticks(7);
@@ -129,7 +129,7 @@ fn shares(series: &[Changes]) -> Axis {
 }
 
 /// From what to what each change may reach.
-fn all_ends(series: &[Changes], scale: Scale) -> impl Iterator<Item = f64> {
+fn all_ends(series: &[Changes], scale: ChangeScale) -> impl Iterator<Item = f64> {
     series.iter().flat_map(|series| &series.points).flat_map(move |(_, change)| {
         let ratio = change.contrast.ratio;
         let (low, high) = ratio.bounds.unwrap_or((ratio.ratio, ratio.ratio));
@@ -138,7 +138,7 @@ fn all_ends(series: &[Changes], scale: Scale) -> impl Iterator<Item = f64> {
 }
 
 /// The plot of `series`; none where there is no point.
-fn plot(along: Axis, amounts: Axis, scale: Scale, mut series: Vec<Changes>) -> Option<Plot> {
+fn plot(along: Axis, amounts: Axis, scale: ChangeScale, mut series: Vec<Changes>) -> Option<Plot> {
     series.retain(|series| !series.points.is_empty());
     if series.is_empty() {
         return None;
@@ -149,7 +149,7 @@ fn plot(along: Axis, amounts: Axis, scale: Scale, mut series: Vec<Changes>) -> O
 }
 
 /// Draws points with their intervals, filled where the change is more than chance, hollow where it may be chance.
-fn draw(series: Changes, scale: Scale, plot: &mut Plot) {
+fn draw(series: Changes, scale: ChangeScale, plot: &mut Plot) {
     let Changes { name, color, points } = series;
     let (real, open): (Vec<_>, Vec<_>) = points.into_iter().partition(|(_, one)| one.contrast.verdict().is_real());
     let mut is_first = true;
@@ -166,8 +166,8 @@ fn trace(
     name: &str,
     color: &'static str,
     symbol: MarkerSymbol,
-    scale: Scale,
-    points: &[(f64, Change)],
+    scale: ChangeScale,
+    points: &[(f64, DrawnChange)],
 ) -> Box<Scatter<f64, f64>> {
     let ratios = || points.iter().map(|(_, change)| change.contrast.ratio);
     let arm = |ratio: Ratio, end: fn((f64, f64)) -> f64| {
@@ -191,7 +191,7 @@ fn trace(
         .hover_template(TEXT_ONLY)
 }
 
-impl Scale {
+impl ChangeScale {
     /// A ratio as it is drawn.
     fn of(self, ratio: f64) -> f64 {
         match self {

@@ -6,12 +6,12 @@ use plotly::layout::AxisType;
 use stats::Histogram;
 use workload::Pattern;
 
-use super::{Along, COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use super::{Along, COLORS, Heads, LineStyle, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
 use crate::axis::label;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::latency;
-use crate::part::{Part, names};
-use crate::sweep::{Line, Sweep};
+use crate::part::{MeasuredStep, names};
+use crate::sweep::{Sweep, SweepLine};
 
 /// Points for each factor of ten in rarity.
 const POINTS: u32 = 20;
@@ -28,7 +28,7 @@ struct Curve {
 }
 
 /// The panel of a step that sweeps nothing with an order: a curve for each cell and kind of request.
-pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
+pub(crate) fn curve(parts: &[MeasuredStep], index: usize) -> Vec<Panel> {
     let part = &parts[index];
     let curves = match part.beside.map(|beside| &parts[beside]) {
         Some(base) => {
@@ -43,8 +43,8 @@ pub(crate) fn curve(parts: &[Part], index: usize) -> Vec<Panel> {
 }
 
 /// The panel of the same step in several runs, each with its name.
-pub(crate) fn curve_across(runs: &[Part], names: &[String]) -> Vec<Panel> {
-    let of_run = |(rank, (run, name)): (usize, (&Part, &String))| curves(run, Some(name), rank);
+pub(crate) fn curve_across(runs: &[MeasuredStep], names: &[String]) -> Vec<Panel> {
+    let of_run = |(rank, (run, name)): (usize, (&MeasuredStep, &String))| curves(run, Some(name), rank);
     let mut curves: Vec<Curve> = runs.iter().zip(names).enumerate().flat_map(of_run).collect();
     let by_rank = curves.iter().filter(|curve| curve.rank == 0).count() == 1;
     if by_rank {
@@ -63,8 +63,8 @@ fn panel(curves: &[Curve], by_rank: bool) -> Vec<Panel> {
     let by_pattern = ranks.all(|curves| tells_apart(curves.map(|curve| curve.pattern)));
     for curve in curves {
         let look = match by_rank {
-            true => Look::ranked(COLORS[curve.rank % COLORS.len()], curve.rank),
-            false => Look::of(curve.pattern, curve.place, by_pattern, curve.rank),
+            true => LineStyle::ranked(COLORS[curve.rank % COLORS.len()], curve.rank),
+            false => LineStyle::of(curve.pattern, curve.place, by_pattern, curve.rank),
         };
         let points = points(&curve.latency, POINTS);
         let text = points.iter().map(|&(rarity, micros)| {
@@ -84,8 +84,8 @@ fn heads() -> Heads {
 /// A panel for each line of a step's own sweep, with a curve for each of its cells.
 pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
     let own = sweep.lines.iter().map(|line| line.rank).max().unwrap_or(0);
-    let panel = |line: &Line| {
-        let curve = |(place, reading): (usize, &&Reading)| {
+    let panel = |line: &SweepLine| {
+        let curve = |(place, reading): (usize, &&CellFigures)| {
             let mut latency = Histogram::new();
             reading.cell().repeats.iter().for_each(|repeat| latency.merge(&repeat.latency()));
             let (name, pattern) = (label(sweep.axis, reading.point), line.pattern);
@@ -96,7 +96,7 @@ pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
         let ends = |curve: &Curve| [curve.latency.min(), curve.latency.max()].map(|latency| latency.as_micros_f64());
         let mut plot = house(nines(rarest), amounts(curves.iter().flat_map(ends)), curves.len());
         for curve in &curves {
-            let look = Look::of(curve.pattern, curve.place, false, 0);
+            let look = LineStyle::of(curve.pattern, curve.place, false, 0);
             let said = "%{fullData.name}: %{y:,.3~r} µs<extra></extra>";
             plot.add_trace(trace(curve, &points(&curve.latency, POINTS_OF_MANY), &look).hover_template(said));
         }
@@ -105,7 +105,7 @@ pub(crate) fn curves_of(sweep: &Sweep) -> Vec<Panel> {
     sweep.lines.iter().filter(|line| line.rank == own).filter_map(panel).collect()
 }
 
-fn curves(part: &Part, state: Option<&str>, rank: usize) -> Vec<Curve> {
+fn curves(part: &MeasuredStep, state: Option<&str>, rank: usize) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
         let workload = &reading.cell().workload;
@@ -158,7 +158,7 @@ fn points(latency: &Histogram, each: u32) -> Vec<(f64, f64)> {
     (0..=steps).map(rarity).map(point).collect()
 }
 
-fn trace(curve: &Curve, points: &[(f64, f64)], look: &Look) -> Box<Scatter<f64, f64>> {
+fn trace(curve: &Curve, points: &[(f64, f64)], look: &LineStyle) -> Box<Scatter<f64, f64>> {
     Scatter::new(drawn(points.iter().map(|point| point.0)), drawn(points.iter().map(|point| point.1)))
         .name(hover(std::slice::from_ref(&curve.name)))
         .mode(Mode::Lines)

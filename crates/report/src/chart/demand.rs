@@ -5,7 +5,7 @@ use plotly::layout::{Annotation, AxisType, Shape, ShapeLine, ShapeType};
 use plotly::{Plot, Scatter};
 use stats::Histogram;
 
-use super::{COLORS, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{COLORS, Heads, LineStyle, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::axis::logarithmic_ticks;
 use crate::number::{latency, three};
 
@@ -37,7 +37,7 @@ pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
     let x = axis("IOPS").range(vec![0.0, most * 1.06]).separate_thousands(true).tick_format(",~g").n_ticks(8);
     let mut plot = house(x, amounts(points().map(|point| point.latency)), lines.len());
     for (place, line) in lines.iter().enumerate() {
-        let look = Look::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
+        let look = LineStyle::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
         let text = line.points.iter().map(|point| {
             let figures = format!("{} IOPS, {}", three(point.iops), latency(point.latency));
             hover(&[line.name.clone(), format!("queue depth {}", point.depth), figures])

@@ -6,12 +6,14 @@ use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;
 
-use super::{COLORS, Heads, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart};
+use super::{
+    COLORS, Heads, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart,
+};
 use crate::axis::{head, is_logarithmic, label, labelled, value};
-use crate::figure::{Figure, Reading};
+use crate::figure::{CellFigure, CellFigures};
 use crate::number::{count, spread, with_unit};
 use crate::part::point_place;
-use crate::sweep::{Line, Sweep};
+use crate::sweep::{Sweep, SweepLine};
 
 /// The most labels along an axis that a narrow chart has room for.
 const LABELS: usize = 8;
@@ -47,14 +49,14 @@ pub(super) fn metric_head(metric: Metric) -> String {
 }
 
 /// How a line looks: coloured by its run where that tells lines apart, else by what it does, else by its place.
-pub(super) fn look(sweep: &Sweep, line: &Line) -> Look {
+pub(super) fn look(sweep: &Sweep, line: &SweepLine) -> LineStyle {
     if sweep.by_rank {
-        return Look::ranked(COLORS[line.rank % COLORS.len()], line.rank);
+        return LineStyle::ranked(COLORS[line.rank % COLORS.len()], line.rank);
     }
     let last = sweep.lines.iter().map(|line| line.rank).max().unwrap_or(0);
     let mut ranks = (0..=last).map(|rank| sweep.lines.iter().filter(move |line| line.rank == rank));
     let by_pattern = ranks.all(|lines| tells_apart(lines.map(|line| line.pattern)));
-    Look::of(line.pattern, line.place, by_pattern, line.rank)
+    LineStyle::of(line.pattern, line.place, by_pattern, line.rank)
 }
 
 /// The axis of the swept field, labelled where cells are.
@@ -79,8 +81,8 @@ pub(super) fn along(sweep: &Sweep) -> plotly::layout::Axis {
 }
 
 /// Means joined by a line, with bars for their intervals.
-fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
-    let figures: Vec<Figure> = line.readings.iter().map(|reading| reading.figure(metric)).collect();
+fn means_of(line: &SweepLine, along: &Axis, metric: Metric, look: &LineStyle) -> Box<Scatter<f64, f64>> {
+    let figures: Vec<CellFigure> = line.readings.iter().map(|reading| reading.figure(metric)).collect();
     // A gap, never a zero, where nothing was measured: JSON has no NaN and writes null.
     let y = drawn(figures.iter().map(|figure| figure.interval().map_or(f64::NAN, |interval| interval.mean)));
     let halves = figures.iter().map(|figure| figure.interval().and_then(|interval| interval.half_width));
@@ -107,10 +109,11 @@ fn means_of(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatt
 }
 
 /// Single repeats as dots.
-fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatter<f64, f64>> {
+fn repeats(line: &SweepLine, along: &Axis, metric: Metric, look: &LineStyle) -> Box<Scatter<f64, f64>> {
     // A percentile that no repeat made enough requests for has samples, but no figure.
-    let is_told =
-        |reading: &&&Reading| reading.figure(metric).interval().is_some() && reading.samples(metric.title()).len() > 1;
+    let is_told = |reading: &&&CellFigures| {
+        reading.figure(metric).interval().is_some() && reading.samples(metric.title()).len() > 1
+    };
     let dots = || line.readings.iter().filter(is_told);
     let x = dots().flat_map(|reading| reading.samples(metric.title()).iter().map(|_| place(reading, along)));
     let y = dots().flat_map(|reading| reading.samples(metric.title()).iter().copied());
@@ -125,7 +128,7 @@ fn repeats(line: &Line, along: &Axis, metric: Metric, look: &Look) -> Box<Scatte
 }
 
 /// What is said of a point when it is hovered over.
-fn said(line: &Line, reading: &Reading, along: &Axis, metric: Metric, figure: &Figure) -> String {
+fn said(line: &SweepLine, reading: &CellFigures, along: &Axis, metric: Metric, figure: &CellFigure) -> String {
     let Some(interval) = figure.interval() else { return String::new() };
     let spread = spread(interval).map_or_else(String::new, |spread| format!(" {spread}"));
     hover(&[
@@ -136,10 +139,10 @@ fn said(line: &Line, reading: &Reading, along: &Axis, metric: Metric, figure: &F
     ])
 }
 
-fn places(line: &Line, along: &Axis) -> Vec<f64> {
+fn places(line: &SweepLine, along: &Axis) -> Vec<f64> {
     line.readings.iter().map(|reading| place(reading, along)).collect()
 }
 
-pub(super) fn place(reading: &Reading, along: &Axis) -> f64 {
+pub(super) fn place(reading: &CellFigures, along: &Axis) -> f64 {
     value(along, reading.point).unwrap_or(0.0)
 }

@@ -18,7 +18,7 @@ mod spots;
 mod written;
 
 pub(crate) use beside::{Point, beside};
-pub(crate) use changes::{Change, Changes, changes, changes_by_name, ratios};
+pub(crate) use changes::{Changes, DrawnChange, changes, changes_by_name, ratios};
 pub(crate) use curve::{curve, curve_across, curves_of};
 pub(crate) use demand::{DemandLine, DemandPoint, Response, demand, responses};
 pub(crate) use ground::Ground;
@@ -115,7 +115,7 @@ pub(crate) const REPEAT: &str = "single repeat";
 pub(crate) const GUIDE: &str = "guide";
 
 /// The look that lines of one place and state share.
-pub(crate) struct Look {
+pub(crate) struct LineStyle {
     color: &'static str,
     dash: DashType,
     symbol: MarkerSymbol,
@@ -146,7 +146,7 @@ fn tells_apart(patterns: impl Iterator<Item = Pattern>) -> bool {
     true
 }
 
-impl Look {
+impl LineStyle {
     /// The look of a line by what it does, where that tells lines apart; otherwise by its place among them.
     fn of(pattern: Pattern, place: usize, by_pattern: bool, rank: usize) -> Self {
         match by_pattern {

@@ -6,7 +6,7 @@ use plotly::common::{DashType, Line, Marker, Mode};
 use plotly::layout::{Axis, Shape, ShapeLayer, ShapeLine, ShapeType};
 
 use super::lines::metric_head;
-use super::{COLORS, GUIDE, Heads, Look, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
+use super::{COLORS, GUIDE, Heads, LineStyle, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::number::{percent, with_unit};
 use crate::rounds::Window;
 
@@ -31,7 +31,7 @@ pub(crate) fn convergence(title: String, metric: Metric, tracks: &[Track], windo
     let values = tracks.iter().flat_map(|track| &track.values).map(|(_, value)| *value);
     let mut plot = house(round_axis(1, last), amounts(values), tracks.len());
     for track in tracks {
-        let look = Look::ranked(COLORS[track.place % COLORS.len()], track.place / COLORS.len());
+        let look = LineStyle::ranked(COLORS[track.place % COLORS.len()], track.place / COLORS.len());
         let (width, size) = if track.is_watched { (3.0, 8) } else { (1.5, 5) };
         let text = track
             .values

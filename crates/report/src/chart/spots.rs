@@ -4,14 +4,14 @@ use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode};
 use stats::Interval;
 
-use super::{Ground, Look, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, drawn, house, hover};
+use super::{Ground, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, drawn, house, hover};
 
 /// Figures that belong together: those of one run, or of one value of what is swept.
 pub(crate) struct Spots {
     /// What they are called.
     pub(crate) name: String,
     /// How they look.
-    pub(crate) look: Look,
+    pub(crate) look: LineStyle,
     /// The figures, ascending along numbers.
     pub(crate) spots: Vec<Spot>,
 }

@@ -2,18 +2,18 @@
 //! the others are.
 
 use maud::{Markup, html};
-use plan::compare::{Comparison, Contrast, Side};
+use plan::compare::{Comparison, Contrast, ContrastSide};
 
 use super::prose::times;
-use super::rows::Shared;
+use super::rows::SharedStep;
 use super::{name, p_value};
-use crate::chart::{self, COLORS, Change, Changes, Ground, Look, Panel, Spot, Spots};
+use crate::chart::{self, COLORS, Changes, DrawnChange, Ground, LineStyle, Panel, Spot, Spots};
 use crate::column::Column;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{count, spread};
 use crate::part::point_place;
 use crate::section::figure;
-use crate::trials::Sheet;
+use crate::trials::TrialSheet;
 
 /// As many names have room below one chart.
 const NAMES: usize = 12;
@@ -29,16 +29,16 @@ struct Facet<'s> {
     name: String,
     ground: Ground,
     /// Where each point lies.
-    rows: Vec<(f64, &'s Reading<'s>)>,
+    rows: Vec<(f64, &'s CellFigures<'s>)>,
 }
 
 /// One figure of a step in all runs.
 pub(super) struct Figures<'f> {
     pub(super) comparison: &'f Comparison,
-    pub(super) sheet: &'f Sheet<'f>,
+    pub(super) sheet: &'f TrialSheet<'f>,
     pub(super) column: &'f Column,
     /// What is compared in the step.
-    pub(super) step: &'f Shared<'f>,
+    pub(super) step: &'f SharedStep<'f>,
     /// What the runs are called.
     pub(super) names: &'f [String],
 }
@@ -84,7 +84,7 @@ impl Figures<'_> {
     /// The figures of one run.
     fn run(&self, facet: &Facet, rank: usize) -> Spots {
         let aside = facet.ground.aside(rank, self.names.len());
-        let spot = |&(x, row): &(f64, &Reading)| {
+        let spot = |&(x, row): &(f64, &CellFigures)| {
             let side = self.side(row, rank)?;
             let figure = self.column.scaled(&side.interval);
             let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));
@@ -93,26 +93,26 @@ impl Figures<'_> {
             let samples = side.samples.iter().map(|sample| sample * self.column.scale).collect();
             Some(Spot { x: x + aside, figure, samples, said, place: point_place(row.point) })
         };
-        let look = Look::ranked(COLORS[rank % COLORS.len()], rank);
+        let look = LineStyle::ranked(COLORS[rank % COLORS.len()], rank);
         Spots { name: self.names[rank].clone(), look, spots: facet.rows.iter().filter_map(spot).collect() }
     }
 
     /// How one of the other runs stands to the first.
     fn changes(&self, facet: &Facet, other: usize) -> Changes<'_> {
         let aside = facet.ground.aside(other - 1, self.names.len() - 1);
-        let point = |&(x, row): &(f64, &Reading)| {
+        let point = |&(x, row): &(f64, &CellFigures)| {
             let one = self.step.find(row, &self.column.name, other)?;
             let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
             let ratio = format!("{}: {}", self.names[other], times(&one.ratio, &self.names[0]));
             let said = vec![self.sheet.name(row), ratio, format!("{}{p}", one.verdict().name())];
-            Some((x + aside, Change { contrast: one, said }))
+            Some((x + aside, DrawnChange { contrast: one, said }))
         };
         let points = facet.rows.iter().filter_map(point).collect();
         Changes { name: self.names[other].clone(), color: COLORS[other % COLORS.len()], points }
     }
 
     /// What the run at `rank` gave; of the first what the others are held against.
-    fn side(&self, row: &Reading, rank: usize) -> Option<&Side> {
+    fn side(&self, row: &CellFigures, rank: usize) -> Option<&ContrastSide> {
         let found = |other: usize| self.step.find(row, &self.column.name, other);
         match rank {
             0 => (1..self.names.len()).find_map(found).map(|one: &Contrast| &one.before),
@@ -133,18 +133,18 @@ impl Figures<'_> {
 /// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it
 /// takes
 /// are told apart, until what is left has room under its names.
-fn facets<'s>(sheet: &'s Sheet<'s>) -> Vec<Facet<'s>> {
+fn facets<'s>(sheet: &'s TrialSheet<'s>) -> Vec<Facet<'s>> {
     if let Some(along) = sheet.along() {
         let facet = |name: String| {
             let rows = sheet.rows.iter().copied().filter(|row| sheet.line(row, along) == name);
-            let mut rows: Vec<(f64, &Reading)> =
+            let mut rows: Vec<(f64, &CellFigures)> =
                 rows.filter_map(|row| Some((sheet.number(row, along)?, row))).collect();
             rows.sort_by(|one, other| one.0.total_cmp(&other.0));
             Facet { ground: sheet.ground(along), name, rows }
         };
         return sheet.distinct(|row| sheet.line(row, along)).into_iter().map(facet).collect();
     }
-    let values = |row: &Reading, places: std::ops::Range<usize>| {
+    let values = |row: &CellFigures, places: std::ops::Range<usize>| {
         places.map(|at| sheet.value(row, at)).collect::<Vec<_>>().join(", ")
     };
     let has_room = |parts: &usize| {
@@ -153,7 +153,7 @@ fn facets<'s>(sheet: &'s Sheet<'s>) -> Vec<Facet<'s>> {
     };
     let parts = (0..sheet.axes.len()).find(has_room).unwrap_or(sheet.axes.len().saturating_sub(1));
     let facet = |name: String| {
-        let rows: Vec<&Reading> = sheet.rows.iter().copied().filter(|row| values(row, 0..parts) == name).collect();
+        let rows: Vec<&CellFigures> = sheet.rows.iter().copied().filter(|row| values(row, 0..parts) == name).collect();
         let names: Vec<String> = rows.iter().map(|row| values(row, parts..sheet.axes.len())).collect();
         let ground = Ground::names("Point", &names);
         Facet { name, ground, rows: rows.into_iter().enumerate().map(|(at, row)| (at as f64, row)).collect() }

@@ -1,10 +1,10 @@
 //! A comparison for programs.
 
-use plan::compare::{Comparison, Contrast, Side};
+use plan::compare::{Comparison, Contrast, ContrastSide};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
-use super::prose::{Place, place};
+use super::prose::{FigureLocation, place};
 
 /// Runs held against the first of them, as one JSON document.
 ///
@@ -58,7 +58,7 @@ fn run(run: &measurement::Run) -> Value {
 
 /// A figure of a cell or of a point of trials: both have the same but for what names them.
 fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Value {
-    let Place { plan, key } = place(comparison, one);
+    let FigureLocation { plan, key } = place(comparison, one);
     let (bounds, other) = (one.ratio.bounds, &comparison.outcomes[one.other].run);
     let mut document = object!({
         "step": plan.name,
@@ -88,7 +88,7 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
     document
 }
 
-fn side(side: &Side, run: &measurement::Run) -> Value {
+fn side(side: &ContrastSide, run: &measurement::Run) -> Value {
     object!({
         "run": run.id,
         "mean": side.interval.mean,

@@ -11,7 +11,7 @@ pub use json::json;
 use maud::{Markup, html};
 pub use page::html;
 pub(crate) use page::page;
-use plan::compare::{Comparison, Verdict};
+use plan::compare::{Comparison, Significance};
 pub use prose::guard;
 pub use text::text;
 
@@ -72,21 +72,21 @@ fn p_value(p: f64) -> String {
 }
 
 /// What can be said of a difference, in words.
-const fn judged(verdict: Verdict) -> &'static str {
+const fn judged(verdict: Significance) -> &'static str {
     match verdict {
-        Verdict::Better => "significantly better",
-        Verdict::Worse => "significantly worse",
-        Verdict::NotShown => "not significant",
-        Verdict::CannotBeShown => "too few repeats",
+        Significance::Better => "significantly better",
+        Significance::Worse => "significantly worse",
+        Significance::NotShown => "not significant",
+        Significance::CannotBeShown => "too few repeats",
     }
 }
 
 /// A difference in the colour of what can be said of it, with its mark.
-fn marked(verdict: Verdict, told: &str) -> Markup {
+fn marked(verdict: Significance, told: &str) -> Markup {
     let class = match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::NotShown | Verdict::CannotBeShown => "absent",
+        Significance::Better => "better",
+        Significance::Worse => "worse",
+        Significance::NotShown | Significance::CannotBeShown => "absent",
     };
     html! {
         span class=(class) { (told) }
@@ -95,11 +95,11 @@ fn marked(verdict: Verdict, told: &str) -> Markup {
 }
 
 /// The mark of a verdict in a narrow column.
-const fn mark(verdict: Verdict) -> &'static str {
+const fn mark(verdict: Significance) -> &'static str {
     match verdict {
-        Verdict::Better => "▲",
-        Verdict::Worse => "▼",
-        Verdict::NotShown | Verdict::CannotBeShown => "",
+        Significance::Better => "▲",
+        Significance::Worse => "▼",
+        Significance::NotShown | Significance::CannotBeShown => "",
     }
 }
 

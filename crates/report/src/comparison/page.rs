@@ -1,16 +1,16 @@
 //! A comparison as one HTML file.
 
 use maud::{Markup, html};
-use plan::compare::{Compared, Comparison, Contrast, Side, Verdict};
+use plan::compare::{Compared, Comparison, Contrast, ContrastSide, Significance};
 use stats::Ratio;
 
 use super::facets::Figures;
 use super::prose::{place, reach, sentences, titled, verdict};
-use super::rows::{Shared, shared};
+use super::rows::{SharedStep, shared};
 use super::{METHOD, change, interval, judged, marked, name, p_value, unshared};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, spread, three};
 use crate::page::{NO_SCRIPT, Page};
 use crate::part::anchor;
@@ -18,7 +18,7 @@ use crate::quoting::quoting;
 use crate::section::figure as drawn;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
-use crate::trials::Sheet;
+use crate::trials::TrialSheet;
 
 /// How many of the largest changes the summary lists.
 const LISTED: usize = 12;
@@ -59,7 +59,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
 }
 
 /// How much the runs share, and what of it is held against the first; what there is none of goes without saying.
-fn held(comparison: &Comparison, steps: &[Shared]) -> Vec<String> {
+fn held(comparison: &Comparison, steps: &[SharedStep]) -> Vec<String> {
     let points = |is_tried: bool| {
         let of_kind = steps.iter().filter(|step| step.base().trials().is_some() == is_tried);
         of_kind.map(|step| step.base().readings.len()).sum()
@@ -93,7 +93,7 @@ fn title(comparison: &Comparison) -> String {
     format!("{others} against {}", name(comparison, 0))
 }
 
-fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
+fn summary(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
     html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
@@ -103,7 +103,7 @@ fn summary(comparison: &Comparison, steps: &[Shared]) -> Markup {
             }
             @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
             (largest(comparison, steps))
-            @let (tried, measured): (Vec<&Shared>, Vec<&Shared>) = steps.iter().partition(|step| step.base().trials().is_some());
+            @let (tried, measured): (Vec<&SharedStep>, Vec<&SharedStep>) = steps.iter().partition(|step| step.base().trials().is_some());
             @if !measured.is_empty() { (by_step(comparison, &measured)) }
             @if !tried.is_empty() { (by_figure(comparison, &tried)) }
             p.trust { (bound(METHOD)) " " a href="#method" { "Details" } "." }
@@ -128,7 +128,7 @@ fn runs(comparison: &Comparison) -> Markup {
 }
 
 /// The largest changes that are more than chance, worse ones first.
-fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
+fn largest(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
     // What follows another figure says the same again.
     let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows;
     let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
@@ -136,7 +136,7 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     real.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
     let total = real.len();
     let (worse, better): (Vec<&Contrast>, Vec<&Contrast>) =
-        real.into_iter().partition(|one| one.verdict() == Verdict::Worse);
+        real.into_iter().partition(|one| one.verdict() == Significance::Worse);
     // Room that one kind leaves is the other's.
     let from_better = better.len().min(LISTED.saturating_sub(worse.len()).max(LISTED / 2));
     let from_worse = worse.len().min(LISTED - from_better);
@@ -159,12 +159,12 @@ fn largest(comparison: &Comparison, steps: &[Shared]) -> Markup {
     framed("Significant differences", &table)
 }
 
-fn largest_row(comparison: &Comparison, steps: &[Shared], one: &Contrast) -> Markup {
+fn largest_row(comparison: &Comparison, steps: &[SharedStep], one: &Contrast) -> Markup {
     let plan = place(comparison, one).plan;
     let several = comparison.outcomes.len() > 2;
     let step = steps.iter().find(|step| step.step == one.step);
     let cell = step.map_or_else(String::new, |step| step.point(one));
-    let told = |side: &Side| match step.and_then(|step| step.column(one)) {
+    let told = |side: &ContrastSide| match step.and_then(|step| step.column(one)) {
         Some(column) => column.told(&column.scaled(&side.interval)),
         None => three(side.interval.mean),
     };
@@ -209,7 +209,7 @@ fn bounds(ratio: Ratio) -> String {
 }
 
 /// Each step in a line.
-fn by_step(comparison: &Comparison, steps: &[&Shared]) -> Markup {
+fn by_step(comparison: &Comparison, steps: &[&SharedStep]) -> Markup {
     let several = comparison.outcomes.len() > 2;
     let table = html! {
         table {
@@ -229,8 +229,8 @@ fn by_step(comparison: &Comparison, steps: &[&Shared]) -> Markup {
                         td.number { (step.mean_ratio(aspect.title(), other).map_or_else(|| "–".to_owned(), change)) }
                     }
                     td.number { (step.contrasts.iter().filter(|one| one.other == other).count()) }
-                    td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
-                    td.number { (number_or_dash(of(Verdict::Better), "better")) }
+                    td.number { (number_or_dash(of(Significance::Worse), "worse")) }
+                    td.number { (number_or_dash(of(Significance::Better), "better")) }
                 }
             } } }
         }
@@ -243,7 +243,7 @@ fn number_or_dash(number: usize, class: &str) -> Markup {
 }
 
 /// A step: charts of all runs, then a table for each figure.
-fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
+fn section(comparison: &Comparison, step: &SharedStep, names: &[String]) -> Markup {
     let part = step.base();
     let sweep = Sweep::across(&step.runs, names);
     let panels = match &sweep {
@@ -263,9 +263,9 @@ fn section(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
 }
 
 /// A step that tries something: a table for each figure, a row for each point, and charts of the leading figures.
-fn tried(comparison: &Comparison, step: &Shared, names: &[String]) -> Markup {
+fn tried(comparison: &Comparison, step: &SharedStep, names: &[String]) -> Markup {
     let part = step.base();
-    let Some(sheet) = Sheet::of(part) else { return html! {} };
+    let Some(sheet) = TrialSheet::of(part) else { return html! {} };
     let leading: Vec<&str> = sheet.leading().into_iter().map(|at| sheet.columns[at].name.as_str()).collect();
     let figures = step.figures();
     let of_column = |name: &str| figures.iter().find(|one| one.figure.name == name);
@@ -296,13 +296,13 @@ fn caption(comparison: &Comparison, is_swept: bool) -> String {
 }
 
 /// For each figure all runs beside each other, and how far they lie from the first.
-fn swept(step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
+fn swept(step: &SharedStep, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
     let mut panels = Vec::new();
     for figure in step.figures().into_iter().map(|one| &one.figure).filter(|one| is_drawn(step, one.title())) {
         let Some((_, metric)) = figure.metric else { continue };
         let metric = if metric.is_throughput() { sweep.metric() } else { metric };
         panels.push(chart::lines_for(sweep, metric));
-        let find = |reading: &Reading, other: usize| {
+        let find = |reading: &CellFigures, other: usize| {
             step.find(reading, figure.title(), other).map(|contrast| drawn_change(step, contrast))
         };
         panels.extend(chart::changes(change_title(figure, names), sweep, find));
@@ -311,7 +311,7 @@ fn swept(step: &Shared, sweep: &Sweep, names: &[String]) -> Vec<Panel> {
 }
 
 /// Panels of a step whose cells lie along no axis: latencies by percentile, and the changes by name.
-fn unswept(step: &Shared, names: &[String]) -> Vec<Panel> {
+fn unswept(step: &SharedStep, names: &[String]) -> Vec<Panel> {
     let titles: Vec<String> = step.figures().iter().map(|one| one.figure.title().to_owned()).collect();
     let mut panels = chart::curve_across(&step.runs, names);
     for reading in &step.base().readings {
@@ -329,7 +329,7 @@ fn unswept(step: &Shared, names: &[String]) -> Vec<Panel> {
 }
 
 /// Whether a figure has charts: mean latency that is throughput turned over has none.
-fn is_drawn(step: &Shared, title: &str) -> bool {
+fn is_drawn(step: &SharedStep, title: &str) -> bool {
     step.contrasts.iter().any(|one| one.figure.title() == title && !one.follows)
 }
 
@@ -338,7 +338,7 @@ fn change_title(figure: &Compared, names: &[String]) -> String {
 }
 
 /// A change with what is said of it when it is hovered over.
-fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
+fn drawn_change<'c>(step: &SharedStep, one: &'c Contrast) -> chart::DrawnChange<'c> {
     let p = one.test.map_or_else(String::new, |test| format!(", p = {}", p_value(test.adjusted)));
     let said = vec![
         step.point(one),
@@ -346,11 +346,11 @@ fn drawn_change<'c>(step: &Shared, one: &'c Contrast) -> chart::Change<'c> {
         bounds(one.ratio),
         format!("{}{p}", one.verdict().name()),
     ];
-    chart::Change { contrast: one, said }
+    chart::DrawnChange { contrast: one, said }
 }
 
 /// One figure of a step in all runs: of cells how far each lies from the first run's, of trials how many times that it is.
-fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Markup {
+fn table(step: &SharedStep, place: usize, figure: &Contrast, names: &[String]) -> Markup {
     let (part, title) = (step.base(), figure.figure.title());
     let others = 1..names.len();
     let is_tried = part.trials().is_some();
@@ -358,7 +358,7 @@ fn table(step: &Shared, place: usize, figure: &Contrast, names: &[String]) -> Ma
         Some(column) => (column.unit, column.scale),
         None => (figure.figure.unit.as_str(), 1.0),
     };
-    let figures = |reading: &Reading| {
+    let figures = |reading: &CellFigures| {
         html! {
             @let first = others.clone().find_map(|other| step.find(reading, title, other));
             (mean(first.map(|one| &one.before), title, scale))
@@ -417,9 +417,9 @@ fn ratio(one: &Contrast) -> Markup {
 }
 
 /// Each figure of each step that tries something in a line.
-fn by_figure(comparison: &Comparison, steps: &[&Shared]) -> Markup {
+fn by_figure(comparison: &Comparison, steps: &[&SharedStep]) -> Markup {
     let several = comparison.outcomes.len() > 2;
-    let of = |step: &&&Shared| {
+    let of = |step: &&&SharedStep| {
         let others = |one: &Contrast| {
             let title = one.figure.title().to_owned();
             (1..comparison.outcomes.len()).map(move |other| (title.clone(), other))
@@ -441,8 +441,8 @@ fn by_figure(comparison: &Comparison, steps: &[&Shared]) -> Markup {
                     td { (title) } @if several { td { (name(comparison, other)) } }
                     td.number data-v=(kept(mean)) { (three(mean)) "\u{a0}×" }
                     td.number { (step.of_figure(&title, other).count()) }
-                    td.number { (number_or_dash(of(Verdict::Worse), "worse")) }
-                    td.number { (number_or_dash(of(Verdict::Better), "better")) }
+                    td.number { (number_or_dash(of(Significance::Worse), "worse")) }
+                    td.number { (number_or_dash(of(Significance::Better), "better")) }
                 } }
             } } }
         }
@@ -451,7 +451,7 @@ fn by_figure(comparison: &Comparison, steps: &[&Shared]) -> Markup {
 }
 
 /// The mean of what `title` names with its interval, marked where a repeat lies apart; one of it is shown as `scale`.
-fn mean(side: Option<&Side>, title: &str, scale: f64) -> Markup {
+fn mean(side: Option<&ContrastSide>, title: &str, scale: f64) -> Markup {
     let Some(side) = side else { return html! { td.number { span.dash { "–" } } } };
     let listed: Vec<String> = side.samples.iter().map(|sample| three(sample * scale)).collect();
     let apart = match side.outliers.len() {

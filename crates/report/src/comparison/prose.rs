@@ -2,7 +2,7 @@
 
 use plan::Metric;
 use plan::Step;
-use plan::compare::{Comparison, Contrast, Verdict};
+use plan::compare::{Comparison, Contrast, Significance};
 use stats::Ratio;
 
 use super::{change, name};
@@ -16,7 +16,7 @@ const SENTENCES: usize = 4;
 const PREFERENCE: f64 = 1.1;
 
 /// Where a figure that is compared was measured.
-pub(super) struct Place<'c> {
+pub(super) struct FigureLocation<'c> {
     /// The step.
     pub(super) plan: &'c Step,
     /// The key of the cell or of the point in it; empty where there is but one.
@@ -24,10 +24,10 @@ pub(super) struct Place<'c> {
 }
 
 /// Where `one` was measured.
-pub(super) fn place<'c>(comparison: &'c Comparison, one: &Contrast) -> Place<'c> {
+pub(super) fn place<'c>(comparison: &'c Comparison, one: &Contrast) -> FigureLocation<'c> {
     let base = &comparison.outcomes[0];
     let step = &base.steps[one.step];
-    Place { plan: &base.plan.steps[step.index], key: step.points[one.point].key() }
+    FigureLocation { plan: &base.plan.steps[step.index], key: step.points[one.point].key() }
 }
 
 /// What a run is called in sentences: its target where that tells the runs apart, else its number.
@@ -49,7 +49,7 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
     let all = || comparison.contrasts.iter().filter(move |one| one.other == other);
     let of = |verdict| all().filter(|one| one.verdict() == verdict).count();
     let [worse, better, open, mute] =
-        [Verdict::Worse, Verdict::Better, Verdict::NotShown, Verdict::CannotBeShown].map(of);
+        [Significance::Worse, Significance::Better, Significance::NotShown, Significance::CannotBeShown].map(of);
     let (name, base) = (name(comparison, other), name(comparison, 0));
     let figures = count(all().count(), "figure");
     if worse + better + open == 0 {
@@ -76,7 +76,7 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
         (0, 0) if mute == 0 => format!("None of {figures} of {name} differs significantly from {base}."),
         (0, 0) => format!("None of {figures} of {name} differs significantly from {base}.{rest}"),
         (worse, better) => {
-            let (worse, better) = (said(worse, Verdict::Worse), said(better, Verdict::Better));
+            let (worse, better) = (said(worse, Significance::Worse), said(better, Significance::Better));
             format!("Of {figures}, {name} is significantly worse than {base} in {worse} and better in {better}.{rest}")
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
 }
 
 fn sentence(comparison: &Comparison, one: &Contrast) -> String {
-    let Place { plan, key } = place(comparison, one);
+    let FigureLocation { plan, key } = place(comparison, one);
     let figure = one.figure.name.to_lowercase().replace("iops", "IOPS");
     let at = if key.is_empty() { String::new() } else { format!(" ({key})") };
     let (name, times) = (label(comparison, one.other), times(&one.ratio, &label(comparison, 0)));
@@ -140,7 +140,7 @@ pub fn guard(comparison: &Comparison, share: f64) -> String {
     let by = format!("{} %", plain(share * 100.0));
     let Some(first) = worse.first() else { return format!("No figure is significantly worse by more than {by}.") };
     let figure = first.figure.title().to_lowercase();
-    let Place { plan, key } = place(comparison, first);
+    let FigureLocation { plan, key } = place(comparison, first);
     format!(
         "{} of {} figures are significantly worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
         worse.len(),
@@ -153,7 +153,7 @@ pub fn guard(comparison: &Comparison, share: f64) -> String {
 
 /// What so few repeats can show; none where all can show something.
 pub(super) fn reach(comparison: &Comparison) -> Option<String> {
-    let mute = comparison.count(Verdict::CannotBeShown);
+    let mute = comparison.count(Significance::CannotBeShown);
     if mute == 0 {
         return None;
     }

@@ -4,15 +4,15 @@ use plan::Outcome;
 use plan::compare::{Comparison, Contrast};
 
 use crate::column::{Column, columns};
-use crate::figure::Reading;
-use crate::part::{Part, axes, parts};
-use crate::state::State;
+use crate::figure::CellFigures;
+use crate::part::{MeasuredStep, axes, parts};
+use crate::state::DriveState;
 use crate::table::cell_name;
 
 /// A step that runs share, with the points that they share.
-pub(super) struct Shared<'c> {
+pub(super) struct SharedStep<'c> {
     /// The step in each of the runs, the first one's first.
-    pub(super) runs: Vec<Part<'c>>,
+    pub(super) runs: Vec<MeasuredStep<'c>>,
     /// What is compared in it.
     pub(super) contrasts: Vec<&'c Contrast>,
     /// The figures of the first run's step.
@@ -24,34 +24,39 @@ pub(super) struct Shared<'c> {
 }
 
 /// The steps that runs share, in the order of the first run's plan.
-pub(super) fn shared(comparison: &Comparison) -> Vec<Shared<'_>> {
+pub(super) fn shared(comparison: &Comparison) -> Vec<SharedStep<'_>> {
     let base = &comparison.outcomes[0];
     // Working out all figures of a run takes long: once each.
-    let mut runs: Vec<Vec<Part>> = comparison.outcomes.iter().map(parts).collect();
+    let mut runs: Vec<Vec<MeasuredStep>> = comparison.outcomes.iter().map(parts).collect();
     let steps = 0..base.steps.len();
-    steps.filter_map(|step| Shared::of(comparison, base, &mut runs, step)).collect()
+    steps.filter_map(|step| SharedStep::of(comparison, base, &mut runs, step)).collect()
 }
 
-impl<'c> Shared<'c> {
+impl<'c> SharedStep<'c> {
     /// The step at this place of the first run, taken from the `runs`; none where no point of it is shared.
-    fn of(comparison: &'c Comparison, base: &'c Outcome, runs: &mut [Vec<Part<'c>>], step: usize) -> Option<Self> {
+    fn of(
+        comparison: &'c Comparison,
+        base: &'c Outcome,
+        runs: &mut [Vec<MeasuredStep<'c>>],
+        step: usize,
+    ) -> Option<Self> {
         let contrasts: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.step == step).collect();
         if contrasts.is_empty() {
             return None;
         }
         let points = &base.steps[step].points[..];
         let plan = &base.plan.steps[base.steps[step].index];
-        let part = |(other, parts): (usize, &mut Vec<Part<'c>>)| {
+        let part = |(other, parts): (usize, &mut Vec<MeasuredStep<'c>>)| {
             let is_of = |one: &&Contrast| other == 0 || one.other == other;
             let own: Vec<_> = contrasts.iter().copied().filter(is_of).map(|one| &points[one.point].point).collect();
             let place = parts.iter().position(|part| part.step.name == plan.name);
             let mut part = match place {
-                Some(place) => Part { beside: None, ..parts.swap_remove(place) },
+                Some(place) => MeasuredStep { beside: None, ..parts.swap_remove(place) },
                 // A run that lacks the step keeps its place, with no points.
-                None => Part {
+                None => MeasuredStep {
                     step: plan,
-                    state: State::AsFound,
-                    state_of_figures: State::AsFound,
+                    state: DriveState::AsFound,
+                    state_of_figures: DriveState::AsFound,
                     axes: axes(plan),
                     readings: Vec::new(),
                     beside: None,
@@ -63,7 +68,7 @@ impl<'c> Shared<'c> {
             part.readings.retain(|reading| own.contains(&&reading.point.point));
             (part, columns)
         };
-        let (runs, mut columns): (Vec<Part>, Vec<Vec<Column>>) = runs.iter_mut().enumerate().map(part).unzip();
+        let (runs, mut columns): (Vec<MeasuredStep>, Vec<Vec<Column>>) = runs.iter_mut().enumerate().map(part).unzip();
         let columns = columns.swap_remove(0);
         Some(Self { step, runs, contrasts, columns, points })
     }
@@ -81,7 +86,7 @@ impl<'c> Shared<'c> {
     }
 
     /// The step in the first run.
-    pub(super) fn base(&self) -> &Part<'c> {
+    pub(super) fn base(&self) -> &MeasuredStep<'c> {
         &self.runs[0]
     }
 
@@ -91,7 +96,7 @@ impl<'c> Shared<'c> {
     }
 
     /// What is compared of a point: the figure of this title in another run.
-    pub(super) fn find(&self, reading: &Reading, title: &str, other: usize) -> Option<&'c Contrast> {
+    pub(super) fn find(&self, reading: &CellFigures, title: &str, other: usize) -> Option<&'c Contrast> {
         let is_it = |one: &&Contrast| {
             one.other == other && one.figure.title() == title && self.points[one.point].point == reading.point.point
         };

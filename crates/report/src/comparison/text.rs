@@ -3,7 +3,7 @@
 use plan::compare::{Comparison, Contrast};
 
 use super::prose::{label, reach, sentences, times, verdict};
-use super::rows::{Shared, shared};
+use super::rows::{SharedStep, shared};
 use super::{METHOD, change, interval, mark, name, unshared};
 use crate::conditions::date;
 use crate::number::bound;
@@ -65,7 +65,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
 }
 
 /// The cells of a step in one of the other runs.
-fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color: bool) -> Vec<String> {
+fn table(comparison: &Comparison, step: &SharedStep, other: usize, width: u16, color: bool) -> Vec<String> {
     let named = step.contrasts.iter().any(|one| one.other == other);
     if !named || step.base().trials().is_some() {
         return Vec::new();
@@ -106,7 +106,7 @@ fn table(comparison: &Comparison, step: &Shared, other: usize, width: u16, color
 }
 
 /// What is compared of a step that tries something: a line for each figure of each point.
-fn tried(comparison: &Comparison, step: &Shared, width: u16) -> Vec<String> {
+fn tried(comparison: &Comparison, step: &SharedStep, width: u16) -> Vec<String> {
     if step.base().trials().is_none() {
         return Vec::new();
     }
@@ -132,8 +132,8 @@ fn figure(contrast: Option<&Contrast>, color: bool) -> String {
     let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
     let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
     match (color, verdict) {
-        (true, plan::compare::Verdict::Worse) => format!("\x1b[33m{text}\x1b[0m"),
-        (true, plan::compare::Verdict::Better) => format!("\x1b[32m{text}\x1b[0m"),
+        (true, plan::compare::Significance::Worse) => format!("\x1b[33m{text}\x1b[0m"),
+        (true, plan::compare::Significance::Better) => format!("\x1b[32m{text}\x1b[0m"),
         _ => text,
     }
 }

@@ -22,7 +22,7 @@ pub fn json(single: &Single) -> String {
         job: single.name,
         target: single.target,
         timestamp_ms: single.timestamp_ms,
-        measured: Measured::of(single),
+        measured: MeasurementDocument::of(single),
         findings: single.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -35,14 +35,14 @@ struct Document<'a> {
     target: &'a str,
     timestamp_ms: i64,
     #[serde(flatten)]
-    measured: Measured<'a>,
+    measured: MeasurementDocument<'a>,
     findings: &'a [String],
 }
 
 /// What was asked and what was measured.
 #[derive(Serialize)]
-pub(super) struct Measured<'a> {
-    workload: Asked,
+pub(super) struct MeasurementDocument<'a> {
+    workload: WorkloadDocument,
     seed: String,
     clock: &'static str,
     elapsed_ns: u64,
@@ -51,22 +51,22 @@ pub(super) struct Measured<'a> {
     trim: Direction,
     flush: Direction,
     series_interval_ns: u64,
-    series: Vec<Interval>,
+    series: Vec<IntervalDocument>,
     cpu: Option<Processor>,
     failed: Vec<Failed>,
     verified: Option<Checked>,
-    drive: Option<Drive>,
+    drive: Option<DriveDocument>,
     energy: Option<Energy<'a>>,
     /// Every figure that tables have, by its name for programs and in its own unit.
     figures: BTreeMap<&'static str, f64>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MeasurementDocument<'a> {
     pub(super) fn of(single: &Single<'a>) -> Self {
         let measurement = single.measurement;
         let [read, write, trim] = single.flows().map(|(_, flow)| Direction::of(single, flow));
         Self {
-            workload: Asked::of(&measurement.workload),
+            workload: WorkloadDocument::of(&measurement.workload),
             seed: single.seed.to_string(),
             clock: single.clock(),
             elapsed_ns: measurement.elapsed.as_nanos(),
@@ -75,11 +75,11 @@ impl<'a> Measured<'a> {
             trim,
             flush: Direction::of(single, &measurement.flush),
             series_interval_ns: TICK.as_nanos(),
-            series: measurement.series.iter().map(Interval::of).collect(),
+            series: measurement.series.iter().map(IntervalDocument::of).collect(),
             cpu: measurement.cpu.map(Processor::of),
             failed: Failed::all(&measurement.failures),
             verified: measurement.verified.as_ref().map(Checked::of),
-            drive: measurement.drive.as_ref().map(|drive| Drive::of(drive, measurement.elapsed)),
+            drive: measurement.drive.as_ref().map(|drive| DriveDocument::of(drive, measurement.elapsed)),
             energy: measurement.energy.as_ref().map(|energy| Energy::of(energy, measurement)),
             figures: Metric::tabled().filter_map(|one| Some((one.key(), one.of(measurement)?))).collect(),
         }
@@ -88,7 +88,7 @@ impl<'a> Measured<'a> {
 
 /// The workload, with fio's names.
 #[derive(Serialize)]
-struct Asked {
+struct WorkloadDocument {
     rw: String,
     rwmixread: u8,
     /// Null where requests have several sizes.
@@ -132,7 +132,7 @@ impl Replayed {
     }
 }
 
-impl Asked {
+impl WorkloadDocument {
     fn of(workload: &Workload) -> Self {
         Self {
             rw: workload.rw(),
@@ -158,9 +158,9 @@ struct Direction {
     bytes: Bytes,
     iops: f64,
     bandwidth_bytes: f64,
-    latency_ns: Option<Latency>,
+    latency_ns: Option<LatencyDocument>,
     /// From submission, where `latency_ns` counts from when a request came.
-    service_latency_ns: Option<Latency>,
+    service_latency_ns: Option<LatencyDocument>,
 }
 
 impl Direction {
@@ -170,14 +170,14 @@ impl Direction {
             bytes: flow.bytes,
             iops: single.per_second(flow.requests),
             bandwidth_bytes: single.per_second(flow.bytes.get()),
-            latency_ns: (!flow.latency.is_empty()).then(|| Latency::of(&flow.latency)),
-            service_latency_ns: flow.service.as_deref().map(Latency::of),
+            latency_ns: (!flow.latency.is_empty()).then(|| LatencyDocument::of(&flow.latency)),
+            service_latency_ns: flow.service.as_deref().map(LatencyDocument::of),
         }
     }
 }
 
 #[derive(Serialize)]
-struct Latency {
+struct LatencyDocument {
     min: Nanos,
     mean: f64,
     stddev: f64,
@@ -189,7 +189,7 @@ struct Latency {
     max: Nanos,
 }
 
-impl Latency {
+impl LatencyDocument {
     fn of(latency: &Histogram) -> Self {
         Self {
             min: latency.min(),
@@ -207,7 +207,7 @@ impl Latency {
 
 /// One interval of the series.
 #[derive(Serialize)]
-struct Interval {
+struct IntervalDocument {
     reads: u64,
     writes: u64,
     trims: u64,
@@ -220,7 +220,7 @@ struct Interval {
     latency_max_ns: Option<Nanos>,
 }
 
-impl Interval {
+impl IntervalDocument {
     fn of(tick: &Tick) -> Self {
         let requests = tick.requests();
         Self {
@@ -302,7 +302,7 @@ impl Checked {
 
 /// What the simulated drive did.
 #[derive(Serialize)]
-struct Drive {
+struct DriveDocument {
     reads: u64,
     writes: u64,
     trims: u64,
@@ -320,7 +320,7 @@ struct Drive {
     limit: Option<&'static str>,
 }
 
-impl Drive {
+impl DriveDocument {
     fn of(counters: &Counters, elapsed: Nanos) -> Self {
         let [reads, writes, trims, flushes] = counters.requests;
         Self {

@@ -3,10 +3,10 @@
 use plan::{Finding, Metric, Outcome};
 
 use crate::conditions::{date, state, took};
-use crate::figure::Figure;
+use crate::figure::CellFigure;
 use crate::key::Scorecard;
 use crate::number::{count, spread, three};
-use crate::part::{Part, parts};
+use crate::part::{MeasuredStep, parts};
 use crate::prose;
 use crate::table::cell_name;
 
@@ -64,7 +64,7 @@ fn key_figures(scorecard: &Scorecard) -> String {
     table(&heads, |column| numbers.contains(&column), rows)
 }
 
-fn step(part: &Part) -> String {
+fn step(part: &MeasuredStep) -> String {
     let heads = Metric::brief().map(|metric| match metric {
         Metric::Iops => metric.unit().to_owned(),
         _ => format!("{}, {}", metric.title(), metric.unit()),
@@ -91,13 +91,13 @@ fn table(heads: &[String], is_number: impl Fn(usize) -> bool, rows: impl Iterato
     format!("\n{}| {} |\n{rows}", line(heads), rule.join(" | "))
 }
 
-fn figure(figure: &Figure) -> String {
+fn figure(figure: &CellFigure) -> String {
     match figure {
-        Figure::Measured(interval) => {
+        CellFigure::Measured(interval) => {
             three(interval.mean) + &spread(interval).map_or_else(String::new, |spread| format!(" {spread}"))
         }
-        Figure::NotMeasured => "not measured".to_owned(),
-        Figure::TooFew | Figure::NotGiven => "–".to_owned(),
+        CellFigure::NotMeasured => "not measured".to_owned(),
+        CellFigure::TooFew | CellFigure::NotGiven => "–".to_owned(),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::part::parts;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     Text,
     Truth,
     Whole,
@@ -25,9 +25,9 @@ enum Kind {
 }
 
 /// A column: a value for each row, or none where a row has none.
-struct Column {
+struct ParquetColumn {
     name: &'static str,
-    kind: Kind,
+    kind: ColumnKind,
     values: Vec<Option<String>>,
 }
 
@@ -53,45 +53,46 @@ pub fn review_parquet(outcome: &Outcome) -> Result<Vec<u8>, ParquetError> {
 }
 
 /// All columns, filled row by row.
-fn columns(outcome: &Outcome) -> Vec<Column> {
+fn columns(outcome: &Outcome) -> Vec<ParquetColumn> {
     let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, measurement::Clock::Virtual);
     let measured = fields(&single(outcome, &blank, &[]), "", &blank.flush);
     // The step takes the place of the job.
     let measured = measured.iter().skip(1).map(|(name, _)| *name);
     let own = ["step", "steady_state", "cell", "round", "counted"];
     let names = own.into_iter().chain(measured).chain(["repeat", "figure", "unit", "value", "better"]);
-    let mut columns: Vec<Column> = names.map(|name| Column { name, kind: kind(name), values: Vec::new() }).collect();
+    let mut columns: Vec<ParquetColumn> =
+        names.map(|name| ParquetColumn { name, kind: kind(name), values: Vec::new() }).collect();
     let parts = parts(outcome);
     for row in measured_rows(outcome, &parts).into_iter().chain(trial_rows(&parts)) {
         for column in &mut columns {
             let value = row.iter().find(|(name, _)| *name == column.name).map(|(_, value)| value.clone());
             // An empty field of a number was not measured.
-            column.values.push(value.filter(|value| column.kind == Kind::Text || !value.is_empty()));
+            column.values.push(value.filter(|value| column.kind == ColumnKind::Text || !value.is_empty()));
         }
     }
     columns
 }
 
 /// What the column of this name holds.
-fn kind(name: &str) -> Kind {
+fn kind(name: &str) -> ColumnKind {
     match name {
-        "counted" => Kind::Truth,
-        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "value" => Kind::Real,
-        name if Metric::ALL.iter().any(|metric| metric.column() == Some(name)) => Kind::Real,
+        "counted" => ColumnKind::Truth,
+        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "value" => ColumnKind::Real,
+        name if Metric::ALL.iter().any(|metric| metric.column() == Some(name)) => ColumnKind::Real,
         "round" | "repeat" | "rwmixread" | "bs" | "iodepth" | "numjobs" | "offset" | "size" | "requests" | "bytes"
-        | "timestamp_ms" => Kind::Whole,
-        name if name.ends_with("_ns") => Kind::Whole,
-        _ => Kind::Text,
+        | "timestamp_ms" => ColumnKind::Whole,
+        name if name.ends_with("_ns") => ColumnKind::Whole,
+        _ => ColumnKind::Text,
     }
 }
 
-impl Column {
+impl ParquetColumn {
     fn schema(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Kind::Truth => (Physical::BOOLEAN, None),
-            Kind::Whole => (Physical::INT64, None),
-            Kind::Real => (Physical::DOUBLE, None),
+            ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnKind::Truth => (Physical::BOOLEAN, None),
+            ColumnKind::Whole => (Physical::INT64, None),
+            ColumnKind::Real => (Physical::DOUBLE, None),
         };
         let column = Type::primitive_type_builder(self.name, physical);
         column.with_logical_type(logical).with_repetition(Repetition::OPTIONAL).build()
@@ -99,10 +100,10 @@ impl Column {
 
     fn write(&self, group: &mut SerializedRowGroupWriter<Vec<u8>>) -> Result<(), ParquetError> {
         match self.kind {
-            Kind::Text => self.write_as::<ByteArrayType>(group, |text| Some(ByteArray::from(text))),
-            Kind::Truth => self.write_as::<BoolType>(group, |text| Some(text == "yes")),
-            Kind::Whole => self.write_as::<Int64Type>(group, |text| text.parse().ok()),
-            Kind::Real => self.write_as::<DoubleType>(group, |text| text.parse().ok()),
+            ColumnKind::Text => self.write_as::<ByteArrayType>(group, |text| Some(ByteArray::from(text))),
+            ColumnKind::Truth => self.write_as::<BoolType>(group, |text| Some(text == "yes")),
+            ColumnKind::Whole => self.write_as::<Int64Type>(group, |text| text.parse().ok()),
+            ColumnKind::Real => self.write_as::<DoubleType>(group, |text| text.parse().ok()),
         }
     }
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::Single;
 use super::csv::{fields, line};
-use super::json::Measured;
-use crate::part::{Part, parts};
-use crate::rounds::{Course, Window};
+use super::json::MeasurementDocument;
+use crate::part::{MeasuredStep, parts};
+use crate::rounds::{RoundsCourse, Window};
 
 /// Every measurement of a run as one JSON object; ends with a line feed.
 ///
@@ -31,7 +31,7 @@ pub fn review_json(outcome: &Outcome) -> String {
         seed: run.seed.to_string(),
         state: crate::conditions::state(run),
         timestamp_ms: run.started_ms,
-        steps: parts.iter().map(|part| Step::of(outcome, part)).collect(),
+        steps: parts.iter().map(|part| StepDocument::of(outcome, part)).collect(),
         findings: &outcome.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -49,7 +49,7 @@ pub fn review_jsonl(outcome: &Outcome) -> String {
             let key = cell.key();
             let findings = findings(outcome, &part.step.name, &key);
             for (round, counted, measurement) in numbered(cell) {
-                let measured = Measured::of(&single(outcome, measurement, &findings));
+                let measured = MeasurementDocument::of(&single(outcome, measurement, &findings));
                 let line = Line {
                     run: run.id.0,
                     plan: &run.plan,
@@ -86,21 +86,21 @@ pub fn review_csv(outcome: &Outcome) -> String {
 }
 
 /// A line of a table: its fields, each with its column's name.
-pub(super) type Row = Vec<(&'static str, String)>;
+pub(super) type TableLine = Vec<(&'static str, String)>;
 
 /// The figures of trials: a line for each, of each repeat.
-fn trials_csv(parts: &[Part]) -> String {
+fn trials_csv(parts: &[MeasuredStep]) -> String {
     let head = ["step", "cell", "repeat", "figure", "unit", "value", "better"];
     line(head.map(str::to_owned)) + &trial_rows(parts).into_iter().map(values).collect::<String>()
 }
 
 /// A line's fields without their names.
-fn values(row: Row) -> String {
+fn values(row: TableLine) -> String {
     line(row.into_iter().map(|(_, value)| value))
 }
 
 /// A row for each figure of each repeat of each trial.
-pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
+pub(super) fn trial_rows(parts: &[MeasuredStep]) -> Vec<TableLine> {
     let mut rows = Vec::new();
     for part in parts {
         for point in part.readings.iter().map(|reading| reading.point) {
@@ -128,15 +128,15 @@ pub(super) fn trial_rows(parts: &[Part]) -> Vec<Row> {
 }
 
 /// Appends the measurements to their head.
-fn measured_csv(outcome: &Outcome, parts: &[Part], out: String) -> String {
+fn measured_csv(outcome: &Outcome, parts: &[MeasuredStep], out: String) -> String {
     out + &measured_rows(outcome, parts).into_iter().map(values).collect::<String>()
 }
 
 /// A row for the reads, writes, trims and flushes of each measurement.
-pub(super) fn measured_rows(outcome: &Outcome, parts: &[Part]) -> Vec<Row> {
+pub(super) fn measured_rows(outcome: &Outcome, parts: &[MeasuredStep]) -> Vec<TableLine> {
     let mut rows = Vec::new();
     for part in parts {
-        let steady = Course::of(part).map_or("", |course| course.verdict().name());
+        let steady = RoundsCourse::of(part).map_or("", |course| course.verdict().name());
         for cell in part.readings.iter().map(|reading| reading.point) {
             let key = cell.key();
             let findings = findings(outcome, &part.step.name, &key);
@@ -197,7 +197,7 @@ struct Document<'a> {
     seed: String,
     state: &'static str,
     timestamp_ms: i64,
-    steps: Vec<Step<'a>>,
+    steps: Vec<StepDocument<'a>>,
     findings: &'a [Finding],
 }
 
@@ -214,7 +214,7 @@ struct Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Step<'a> {
+struct StepDocument<'a> {
     step: &'a str,
     title: &'a str,
     #[serde(rename = "do")]
@@ -225,19 +225,19 @@ struct Step<'a> {
     cells: Vec<Figures<'a>>,
     /// Left out where nothing above the drive was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    trials: Vec<Tried<'a>>,
+    trials: Vec<TrialDocument<'a>>,
 }
 
 /// A point that was tried, with all that came of it.
 #[derive(Serialize)]
-struct Tried<'a> {
+struct TrialDocument<'a> {
     cell: String,
     point: BTreeMap<&'a str, &'a str>,
     told: BTreeMap<&'a str, &'a str>,
     repeats: Vec<&'a measurement::Trial>,
 }
 
-impl<'a> Tried<'a> {
+impl<'a> TrialDocument<'a> {
     /// None of a point that was measured request by request.
     fn of(point: &'a PointOutcome) -> Option<Self> {
         let Asked::Trial { choices, .. } = &point.asked else { return None };
@@ -250,20 +250,20 @@ impl<'a> Tried<'a> {
     }
 }
 
-impl<'a> Step<'a> {
-    fn of(outcome: &'a Outcome, part: &Part<'a>) -> Self {
+impl<'a> StepDocument<'a> {
+    fn of(outcome: &'a Outcome, part: &MeasuredStep<'a>) -> Self {
         Self {
             step: &part.step.name,
             title: &part.step.title,
             kind: part.step.action.kind().name(),
-            rounds: Course::of(part).map(|course| InRounds::of(&course)),
+            rounds: RoundsCourse::of(part).map(|course| InRounds::of(&course)),
             cells: part
                 .readings
                 .iter()
                 .filter(|one| one.is_cell())
                 .map(|one| Figures::of(outcome, one.point))
                 .collect(),
-            trials: part.readings.iter().filter_map(|reading| Tried::of(reading.point)).collect(),
+            trials: part.readings.iter().filter_map(|reading| TrialDocument::of(reading.point)).collect(),
         }
     }
 }
@@ -283,7 +283,7 @@ struct InRounds {
 }
 
 impl InRounds {
-    fn of(course: &Course) -> Self {
+    fn of(course: &RoundsCourse) -> Self {
         let Rounds { steady, at_most, rest, measure, .. } = course.rounds;
         Self {
             steady_state: course.verdict().name(),
@@ -355,7 +355,7 @@ struct Figures<'a> {
 impl<'a> Figures<'a> {
     fn of(outcome: &'a Outcome, cell: &'a PointOutcome) -> Self {
         let one = |(round, counted, measurement)| {
-            let measured = Measured::of(&single(outcome, measurement, &[]));
+            let measured = MeasurementDocument::of(&single(outcome, measurement, &[]));
             Numbered { round, counted, measured }
         };
         Self { cell: cell.key(), point: values_of(&cell.point), measurements: numbered(cell).map(one).collect() }
@@ -369,5 +369,5 @@ struct Numbered<'a> {
     /// Whether the cell's figures are of this one.
     counted: bool,
     #[serde(flatten)]
-    measured: Measured<'a>,
+    measured: MeasurementDocument<'a>,
 }

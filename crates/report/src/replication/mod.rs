@@ -5,10 +5,10 @@ mod json;
 mod page;
 mod text;
 
-use drive::rig::Part;
+use drive::rig::RigPart;
 pub use json::json;
 pub use page::html;
-use plan::replicate::{Answer, Expect, Group, Replication, Tally, Use, Verdict};
+use plan::replicate::{Answer, Expect, FigureGroup, GoalVerdict, Replication, Tally, Use};
 pub use text::text;
 
 use crate::number::{percent, significant};
@@ -68,17 +68,17 @@ fn judged(replication: &Replication, group: usize) -> Vec<String> {
         [tallied("Fitted", &tally(Use::Fit)), tallied("Checked", &tally(Use::Check))].into_iter().flatten().collect();
     let asked = asked(&replication.published.groups[group]);
     said.push(match replication.verdict(group) {
-        Verdict::Met => format!("Met: {asked}."),
-        Verdict::NotMet => format!("Not met: {asked}."),
-        Verdict::Incomplete(1) => format!("Incomplete: one figure was not measured. Asked for: {asked}."),
-        Verdict::Incomplete(count) => format!("Incomplete: {count} figures were not measured. Asked for: {asked}."),
-        Verdict::NotTried => "Not measured.".to_owned(),
+        GoalVerdict::Met => format!("Met: {asked}."),
+        GoalVerdict::NotMet => format!("Not met: {asked}."),
+        GoalVerdict::Incomplete(1) => format!("Incomplete: one figure was not measured. Asked for: {asked}."),
+        GoalVerdict::Incomplete(count) => format!("Incomplete: {count} figures were not measured. Asked for: {asked}."),
+        GoalVerdict::NotTried => "Not measured.".to_owned(),
     });
     said
 }
 
 /// What a group asks for: `all within 10 %, fitted and checked medians at most 4 %`.
-fn asked(group: &Group) -> String {
+fn asked(group: &FigureGroup) -> String {
     let count = group.within.map_or_else(|| "all".to_owned(), |count| count.to_string());
     let figures = if group.tolerance > 0.0 {
         format!("{count} within {}", percent(group.tolerance))
@@ -94,17 +94,17 @@ fn asked(group: &Group) -> String {
 /// What held the rigs up while which figures were measured: `Bottleneck host CPU, 97 to 99 % busy: r/a, r/b.`
 fn limits(replication: &Replication) -> Vec<String> {
     const NAMED: usize = 6;
-    let mut parts: Vec<Part> = replication.limits.iter().map(|(_, limit)| limit.part).collect();
+    let mut parts: Vec<RigPart> = replication.limits.iter().map(|(_, limit)| limit.part).collect();
     parts.sort();
     parts.dedup();
-    let said = |part: Part| {
+    let said = |part: RigPart| {
         let of_part = || replication.limits.iter().filter(|(_, limit)| limit.part == part);
         let names: Vec<&str> = of_part().take(NAMED).map(|(id, _)| id.as_str()).collect();
         let more = of_part().count() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let busy = || of_part().map(|(_, limit)| limit.busy);
         let busy = match (part, busy().min(), busy().max()) {
-            (Part::Drives, ..) | (_, None, _) | (_, _, None) => String::new(),
+            (RigPart::Drives, ..) | (_, None, _) | (_, _, None) => String::new(),
             (_, Some(least), Some(most)) if least == most => format!(", {most} % busy"),
             (_, Some(least), Some(most)) => format!(", {least} to {most} % busy"),
         };

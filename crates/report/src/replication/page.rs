@@ -1,7 +1,7 @@
 //! Repeated reviews as one HTML file.
 
 use maud::{Markup, html};
-use plan::replicate::{Answer, Replication, Series, Use, Verdict};
+use plan::replicate::{Answer, GoalVerdict, Replication, Series, Use};
 
 use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
@@ -68,11 +68,11 @@ fn overview(replications: &[Replication]) -> Markup {
     framed("Verdicts", &table)
 }
 
-fn verdict(verdict: Verdict) -> Markup {
+fn verdict(verdict: GoalVerdict) -> Markup {
     html! {
         @match verdict {
-            Verdict::NotMet => span.worse { (verdict.name()) },
-            Verdict::Met => (verdict.name()),
+            GoalVerdict::NotMet => span.worse { (verdict.name()) },
+            GoalVerdict::Met => (verdict.name()),
             _ => span.absent { (verdict.name()) },
         }
     }

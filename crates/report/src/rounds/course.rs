@@ -6,11 +6,11 @@ use plan::Rounds;
 use stats::{Steadiness, SteadyRule};
 
 use crate::number::{count, percent, significant, three, with_unit};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::table::cell_name;
 
 /// How the rounds of a step went.
-pub(crate) struct Course<'p> {
+pub(crate) struct RoundsCourse<'p> {
     /// The plan's rounds.
     pub(crate) rounds: &'p Rounds,
     /// How many there were; of a run that was cut off, the last may lack cells.
@@ -41,7 +41,7 @@ pub(crate) struct Window {
 
 /// What came of judging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum SteadyVerdict {
     /// The plan asks for no steady state.
     NotAsked,
     /// There are too few rounds, or a cell that decides was not measured.
@@ -54,7 +54,7 @@ pub(crate) enum Verdict {
     CutOff,
 }
 
-impl Verdict {
+impl SteadyVerdict {
     /// The word for programs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -67,9 +67,9 @@ impl Verdict {
     }
 }
 
-impl<'p> Course<'p> {
+impl<'p> RoundsCourse<'p> {
     /// The course of a step's rounds; none where it is no such step.
-    pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {
+    pub(crate) fn of(part: &'p MeasuredStep<'p>) -> Option<Self> {
         let rounds = part.rounds()?;
         let done = part.readings.iter().map(|reading| reading.cell().rounds().count()).max().unwrap_or_default();
         let watched = rounds.watched.iter().filter(|_| rounds.steady.is_some());
@@ -78,13 +78,13 @@ impl<'p> Course<'p> {
     }
 
     /// What came of judging.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> SteadyVerdict {
         match self.rounds.steady {
-            None => Verdict::NotAsked,
-            Some(_) if self.windows.len() < self.deciding => Verdict::NotJudged,
-            Some(_) if self.windows.iter().all(|window| window.found.steady) => Verdict::Steady,
-            Some(_) if self.done < self.rounds.at_most as usize => Verdict::CutOff,
-            Some(_) => Verdict::NotReached,
+            None => SteadyVerdict::NotAsked,
+            Some(_) if self.windows.len() < self.deciding => SteadyVerdict::NotJudged,
+            Some(_) if self.windows.iter().all(|window| window.found.steady) => SteadyVerdict::Steady,
+            Some(_) if self.done < self.rounds.at_most as usize => SteadyVerdict::CutOff,
+            Some(_) => SteadyVerdict::NotReached,
         }
     }
 
@@ -98,24 +98,26 @@ impl<'p> Course<'p> {
     pub(crate) fn said(&self) -> String {
         let (rounds, rule) = (count(self.done, "round"), self.rounds.rule());
         match self.verdict() {
-            Verdict::NotAsked => format!("{rounds}, all in the measurement window: the plan has no steady-state rule."),
-            Verdict::NotJudged if self.done < rule.rounds => format!(
+            SteadyVerdict::NotAsked => {
+                format!("{rounds}, all in the measurement window: the plan has no steady-state rule.")
+            }
+            SteadyVerdict::NotJudged if self.done < rule.rounds => format!(
                 "Steady state not judged: the rule needs {} and there {} {}.",
                 count(rule.rounds, "round"),
                 if self.done == 1 { "is" } else { "are" },
                 self.done
             ),
-            Verdict::NotJudged => {
+            SteadyVerdict::NotJudged => {
                 "Steady state not judged: a tracking point was not measured on this target.".to_owned()
             }
-            Verdict::Steady => format!("Steady state after {rounds} by {}: {}", name(&rule), self.shown(true)),
-            Verdict::NotReached => format!(
+            SteadyVerdict::Steady => format!("Steady state after {rounds} by {}: {}", name(&rule), self.shown(true)),
+            SteadyVerdict::NotReached => format!(
                 "Steady state not reached in {rounds}: {} Figures are from the last {} rounds, in which the drive was \
                  still changing.",
                 self.shown(false),
                 rule.rounds
             ),
-            Verdict::CutOff => {
+            SteadyVerdict::CutOff => {
                 format!("The run ended after {rounds}, before steady state: {}", self.shown(false))
             }
         }
@@ -125,11 +127,11 @@ impl<'p> Course<'p> {
     pub(crate) fn briefly(&self) -> String {
         let rounds = count(self.done, "round");
         match self.verdict() {
-            Verdict::NotAsked => format!("not asked, {rounds}"),
-            Verdict::NotJudged => format!("not judged, {rounds}"),
-            Verdict::Steady => format!("after {rounds}"),
-            Verdict::NotReached => format!("not reached in {rounds}"),
-            Verdict::CutOff => format!("not yet, {rounds}"),
+            SteadyVerdict::NotAsked => format!("not asked, {rounds}"),
+            SteadyVerdict::NotJudged => format!("not judged, {rounds}"),
+            SteadyVerdict::Steady => format!("after {rounds}"),
+            SteadyVerdict::NotReached => format!("not reached in {rounds}"),
+            SteadyVerdict::CutOff => format!("not yet, {rounds}"),
         }
     }
 
@@ -162,7 +164,7 @@ impl<'p> Course<'p> {
 
 impl Window {
     /// The window of the cell at `place`; none where it has too few rounds.
-    fn of(part: &Part, rounds: &Rounds, place: usize) -> Option<Self> {
+    fn of(part: &MeasuredStep, rounds: &Rounds, place: usize) -> Option<Self> {
         let reading = part.readings.get(place)?;
         let (rule, watched) = (rounds.rule(), rounds.watch(place, reading.cell().rounds()));
         let found = watched.steadiness?;

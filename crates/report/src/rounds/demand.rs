@@ -5,11 +5,11 @@ use plan::Metric;
 use plan::{Axis, Field};
 use stats::{Histogram, Interval};
 
-use super::matrix::{Grid, longest, matrix};
+use super::matrix::{MatrixGrid, longest, matrix};
 use crate::chart::{self, DemandLine, DemandPoint, Response};
-use crate::figure::{Figure, Reading};
+use crate::figure::{CellFigure, CellFigures};
 use crate::number::{count, kept, latency, three, whole};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::section::figure;
 use crate::table::{self, Rows};
 
@@ -17,7 +17,7 @@ use crate::table::{self, Rows};
 const FIVE_NINES_NEEDED: u64 = 100_000;
 
 /// Whether workers and their depth are swept, and nothing else.
-pub(super) fn is_demand(part: &Part) -> bool {
+pub(super) fn is_demand(part: &MeasuredStep) -> bool {
     let is = |axis: &Axis, field| axis.field() == Some(field);
     match &part.axes[..] {
         [one, other] => {
@@ -29,10 +29,10 @@ pub(super) fn is_demand(part: &Part) -> bool {
 }
 
 /// Tables and charts of a sweep by demand.
-pub(super) fn figures(part: &Part) -> Markup {
+pub(super) fn figures(part: &MeasuredStep) -> Markup {
     let chosen = chosen(part);
     html! {
-        @if let Some(grid) = Grid::of(part) {
+        @if let Some(grid) = MatrixGrid::of(part) {
             @for (metric, rows) in [(Metric::Iops, Rows::Linked), (Metric::LatencyMean, Rows::Plain)] {
                 (matrix(&grid, rows, &super::of_window(metric), metric, &|reading| reading.figure(metric)))
             }
@@ -68,8 +68,8 @@ const RESPONSE_CAPTION: &str = "Response-time histograms of all requests in the 
     latency.";
 
 /// A line for each number of workers, by depth.
-fn lines(part: &Part) -> Vec<DemandLine> {
-    let mut lines: Vec<(u32, Vec<&Reading>)> = Vec::new();
+fn lines(part: &MeasuredStep) -> Vec<DemandLine> {
+    let mut lines: Vec<(u32, Vec<&CellFigures>)> = Vec::new();
     for reading in part.readings.iter().filter(|reading| reading.is_measured()) {
         let workers = reading.cell().workload.workers;
         match lines.iter_mut().find(|(known, _)| *known == workers) {
@@ -78,7 +78,7 @@ fn lines(part: &Part) -> Vec<DemandLine> {
         }
     }
     lines.sort_by_key(|(workers, _)| *workers);
-    let point = |reading: &&Reading| {
+    let point = |reading: &&CellFigures| {
         let mean = |metric| Some(reading.figure(metric).interval()?.mean);
         Some(DemandPoint {
             depth: reading.cell().workload.queue_depth,
@@ -86,7 +86,7 @@ fn lines(part: &Part) -> Vec<DemandLine> {
             latency: mean(Metric::LatencyMean)?,
         })
     };
-    let line = |(workers, mut readings): (u32, Vec<&Reading>)| {
+    let line = |(workers, mut readings): (u32, Vec<&CellFigures>)| {
         readings.sort_by_key(|reading| reading.cell().workload.queue_depth);
         DemandLine { name: count(workers as usize, "worker"), points: readings.iter().filter_map(point).collect() }
     };
@@ -94,34 +94,34 @@ fn lines(part: &Part) -> Vec<DemandLine> {
 }
 
 /// The latencies of all requests in the window.
-fn latencies(reading: &Reading) -> Histogram {
+fn latencies(reading: &CellFigures) -> Histogram {
     let mut all = Histogram::new();
     reading.cell().repeats.iter().for_each(|round| all.merge(&round.latency()));
     all
 }
 
 /// The latency that one in 100,000 exceeds.
-fn five_nines(reading: &Reading) -> Figure {
+fn five_nines(reading: &CellFigures) -> CellFigure {
     let all = latencies(reading);
     match all.count() {
-        0 => Figure::NotMeasured,
-        1..FIVE_NINES_NEEDED => Figure::TooFew,
+        0 => CellFigure::NotMeasured,
+        1..FIVE_NINES_NEEDED => CellFigure::TooFew,
         _ => {
             let mean = all.percentile(99.999).as_micros_f64();
-            Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() })
+            CellFigure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() })
         }
     }
 }
 
 /// The points of the least IOPS, of those nearest the middle between, and of the most; fewer where they coincide.
-fn chosen<'p>(part: &'p Part<'p>) -> Vec<(&'static str, &'p Reading<'p>)> {
-    let mut rates: Vec<(f64, &Reading)> =
+fn chosen<'p>(part: &'p MeasuredStep<'p>) -> Vec<(&'static str, &'p CellFigures<'p>)> {
+    let mut rates: Vec<(f64, &CellFigures)> =
         part.readings.iter().filter_map(|one| Some((one.figure(Metric::Iops).interval()?.mean, one))).collect();
     rates.sort_by(|one, other| one.0.total_cmp(&other.0));
     let Some((least, most)) = rates.first().zip(rates.last()) else { return Vec::new() };
     let aim = (least.0 + most.0) / 2.0;
     let middle = rates.iter().min_by(|one, other| (one.0 - aim).abs().total_cmp(&(other.0 - aim).abs()));
-    let mut chosen: Vec<(&str, &Reading)> = Vec::new();
+    let mut chosen: Vec<(&str, &CellFigures)> = Vec::new();
     for (name, (_, reading)) in [("Minimum IOPS", Some(least)), ("Middle", middle), ("Maximum IOPS", Some(most))]
         .into_iter()
         .filter_map(|(name, found)| Some((name, found?)))
@@ -133,8 +133,8 @@ fn chosen<'p>(part: &'p Part<'p>) -> Vec<(&'static str, &'p Reading<'p>)> {
     chosen
 }
 
-fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
-    let response = |(name, reading): &(&str, &Reading)| {
+fn responses(chosen: &[(&str, &CellFigures)]) -> Vec<chart::Panel> {
+    let response = |(name, reading): &(&str, &CellFigures)| {
         let (workers, depth) = (reading.cell().workload.workers, reading.cell().workload.queue_depth);
         let iops = reading.figure(Metric::Iops).interval().map_or(0.0, |figure| figure.mean);
         Response {
@@ -147,8 +147,8 @@ fn responses(chosen: &[(&str, &Reading)]) -> Vec<chart::Panel> {
 }
 
 /// The response times of a step with one cell, which was measured once.
-pub(super) fn response(part: &Part) -> Markup {
-    let chosen: Vec<(&str, &Reading)> =
+pub(super) fn response(part: &MeasuredStep) -> Markup {
+    let chosen: Vec<(&str, &CellFigures)> =
         part.readings.iter().take(1).map(|reading| ("Response times", reading)).collect();
     html! { (figure(&part.step.title, &responses(&chosen), ONE_CAPTION)) }
 }
@@ -158,8 +158,8 @@ const ONE_CAPTION: &str = "Response-time histogram of all requests, both axes lo
     and, from 100,000 requests on, the 99.999 % latency.";
 
 /// What the histograms hold, in numbers.
-fn chosen_table(part: &Part, chosen: &[(&str, &Reading)]) -> Markup {
-    let mean = |figure: &Figure| figure.interval().map(|interval| interval.mean);
+fn chosen_table(part: &MeasuredStep, chosen: &[(&str, &CellFigures)]) -> Markup {
+    let mean = |figure: &CellFigure| figure.interval().map(|interval| interval.mean);
     let table = html! {
         table {
             caption { "Response times of all requests in the measurement window" }

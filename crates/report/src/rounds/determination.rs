@@ -2,17 +2,17 @@
 
 use maud::{Markup, html};
 
-use super::course::{Course, Window};
+use super::course::{RoundsCourse, Window};
 use crate::number::with_unit;
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::table;
 
 /// A criterion: its name, and what it is for a window.
-type Row = (&'static str, fn(&Window) -> String);
+type Criterion = (&'static str, fn(&Window) -> String);
 
 /// What the rule allows and what was found, a column for each cell that decides.
-pub(super) fn table(part: &Part, course: &Course) -> Markup {
-    const ROWS: [Row; 8] = [
+pub(super) fn table(part: &MeasuredStep, course: &RoundsCourse) -> Markup {
+    const ROWS: [Criterion; 8] = [
         ("Rounds of the window", |window| format!("{} to {}", window.first, window.last())),
         ("Mean", |window| with_unit(window.metric, window.found.mean)),
         ("Data excursion, limit", |window| window.share(window.rule.spread)),

@@ -8,14 +8,14 @@ use plan::Outcome;
 
 use crate::chart::{self, SERIES_POINTS, Stretch};
 use crate::number::{kept, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::section::figure;
 use crate::table::framed;
 use crate::timeline::Timeline;
 
 /// A step with what it gave over time.
 struct Leg<'p> {
-    part: &'p Part<'p>,
+    part: &'p MeasuredStep<'p>,
     /// From the beginning of the first, in seconds.
     start: f64,
     /// How long it took with the pauses in it, in seconds.
@@ -28,7 +28,7 @@ struct Leg<'p> {
 ///
 /// In a row are conditionings and lone workloads in rounds with nothing but pauses between them: what changes the drive
 /// otherwise begins anew.
-pub(crate) fn joined(outcome: &Outcome, parts: &[Part], index: usize) -> Option<Markup> {
+pub(crate) fn joined(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -> Option<Markup> {
     let is_last = parts.get(index + 1).is_none_or(|next| !follows(outcome, &parts[index], next));
     if !is_last || !is_lone(&parts[index]) {
         return None;
@@ -101,7 +101,7 @@ fn short(legs: &[Leg]) -> Vec<String> {
 
 impl<'p> Leg<'p> {
     /// What `part` gave over time; none where it was not measured.
-    fn of(part: &'p Part<'p>, start: f64) -> Option<Self> {
+    fn of(part: &'p MeasuredStep<'p>, start: f64) -> Option<Self> {
         let cell = part.readings.first()?.cell();
         let (length, points) = match (part.condition(), part.rounds()) {
             (Some(condition), _) => {
@@ -132,25 +132,26 @@ impl<'p> Leg<'p> {
 }
 
 /// Whether a step is one workload over time.
-fn is_lone(part: &Part) -> bool {
+fn is_lone(part: &MeasuredStep) -> bool {
     part.condition().is_some() || (part.rounds().is_some() && part.readings.len() == 1)
 }
 
 /// Whether nothing but pauses lies between two steps that are each one workload over time.
-fn follows(outcome: &Outcome, one: &Part, next: &Part) -> bool {
+fn follows(outcome: &Outcome, one: &MeasuredStep, next: &MeasuredStep) -> bool {
     is_lone(one) && is_lone(next) && between(outcome, one, next).all(|action| matches!(action, Action::Idle { .. }))
 }
 
 /// How long the pauses between two steps are, in seconds.
-fn pause(outcome: &Outcome, one: &Part, next: &Part) -> f64 {
+fn pause(outcome: &Outcome, one: &MeasuredStep, next: &MeasuredStep) -> f64 {
     let time = |action: &Action| if let Action::Idle(idle) = action { idle.time.as_secs_f64() } else { 0.0 };
     between(outcome, one, next).map(time).sum()
 }
 
 /// What the plan does between two steps.
-fn between<'o>(outcome: &'o Outcome, one: &Part, next: &Part) -> impl Iterator<Item = &'o Action> {
-    let place =
-        |part: &Part| outcome.plan.steps.iter().position(|step| std::ptr::eq(step, part.step)).unwrap_or_default();
+fn between<'o>(outcome: &'o Outcome, one: &MeasuredStep, next: &MeasuredStep) -> impl Iterator<Item = &'o Action> {
+    let place = |part: &MeasuredStep| {
+        outcome.plan.steps.iter().position(|step| std::ptr::eq(step, part.step)).unwrap_or_default()
+    };
     let (one, next) = (place(one), place(next));
     outcome.plan.steps.iter().take(next).skip(one + 1).map(|step| &step.action)
 }

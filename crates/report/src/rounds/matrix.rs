@@ -6,9 +6,9 @@ use plan::{Axis, Field};
 use stats::Interval;
 
 use crate::axis;
-use crate::figure::{Figure, Reading};
+use crate::figure::{CellFigure, CellFigures};
 use crate::number::{kept, spread, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::table::{Rows, exact, framed};
 
 /// The most columns that a page has room for.
@@ -17,18 +17,18 @@ const COLUMNS_MAX: usize = 10;
 const DEEPEST: f64 = 38.0;
 
 /// The cells of a sweep over two axes.
-pub(crate) struct Grid<'p> {
-    part: &'p Part<'p>,
+pub(crate) struct MatrixGrid<'p> {
+    part: &'p MeasuredStep<'p>,
     /// What differs from row to row, and from column to column.
     axes: [&'p Axis; 2],
     columns: Vec<String>,
-    rows: Vec<(String, Vec<Option<&'p Reading<'p>>>)>,
+    rows: Vec<(String, Vec<Option<&'p CellFigures<'p>>>)>,
 }
 
-impl<'p> Grid<'p> {
+impl<'p> MatrixGrid<'p> {
     /// The cells of `part` as rows and columns in the plan's order; none where not two axes are swept, or where both
     /// have more values than a page has room for.
-    pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {
+    pub(crate) fn of(part: &'p MeasuredStep<'p>) -> Option<Self> {
         let [outer, inner] = &part.axes[..] else { return None };
         let values = |axis: &Axis| {
             let mut values: Vec<String> = Vec::new();
@@ -56,7 +56,7 @@ impl<'p> Grid<'p> {
 }
 
 /// A value as the head of a row or a column: of a mix its reads and its writes, as specifications write them.
-fn label(axis: &Axis, reading: &Reading) -> String {
+fn label(axis: &Axis, reading: &CellFigures) -> String {
     match axis.field() {
         Some(Field::Rwmixread) => {
             let reads = reading.cell().workload.reads();
@@ -72,13 +72,13 @@ fn title(axis: &Axis) -> &str {
 
 /// The table of one figure of `grid`, in the unit of `metric`.
 pub(crate) fn matrix(
-    grid: &Grid,
+    grid: &MatrixGrid,
     rows: Rows,
     caption: &str,
     metric: Metric,
-    of: &dyn Fn(&Reading) -> Figure,
+    of: &dyn Fn(&CellFigures) -> CellFigure,
 ) -> Markup {
-    let place = |reading: &Reading| grid.part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
+    let place = |reading: &CellFigures| grid.part.cell_anchor(reading.point).filter(|_| rows == Rows::Linked);
     let figures = || grid.rows.iter().flat_map(|(_, cells)| cells).flatten().map(|reading| of(reading));
     let means =
         || figures().filter_map(|figure| figure.interval().map(|interval| interval.mean)).filter(|mean| *mean > 0.0);
@@ -108,9 +108,9 @@ pub(crate) fn matrix(
 }
 
 /// A figure on a ground as deep as it is large among the others.
-fn shaded(id: Option<String>, figure: &Figure, metric: Metric, least: f64, most: f64) -> Markup {
+fn shaded(id: Option<String>, figure: &CellFigure, metric: Metric, least: f64, most: f64) -> Markup {
     match figure {
-        Figure::Measured(interval) => html! {
+        CellFigure::Measured(interval) => html! {
             td.number.heat id=[id] style={ "--heat:" (depth(interval.mean, least, most)) "%" }
                 title=(exact(interval, metric.unit())) data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
@@ -118,8 +118,10 @@ fn shaded(id: Option<String>, figure: &Figure, metric: Metric, least: f64, most:
                 @if let Some(spread) = spread(interval) { span.spread { (spread) } }
             }
         },
-        Figure::TooFew => html! { td.number id=[id] title="Too few requests" { span.dash { "–" } } },
-        Figure::NotGiven | Figure::NotMeasured => html! { td.number id=[id] { span.absent { "not measured" } } },
+        CellFigure::TooFew => html! { td.number id=[id] title="Too few requests" { span.dash { "–" } } },
+        CellFigure::NotGiven | CellFigure::NotMeasured => {
+            html! { td.number id=[id] { span.absent { "not measured" } } }
+        }
     }
 }
 
@@ -130,12 +132,12 @@ fn depth(value: f64, least: f64, most: f64) -> u32 {
 }
 
 /// The longest latency in the window; of several rounds there is no mean of it.
-pub(super) fn longest(reading: &Reading) -> Figure {
+pub(super) fn longest(reading: &CellFigures) -> CellFigure {
     let longest =
         reading.cell().repeats.iter().map(|round| round.latency().max().as_micros_f64()).max_by(f64::total_cmp);
     match longest.filter(|micros| *micros > 0.0) {
-        Some(mean) => Figure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() }),
-        None => Figure::NotMeasured,
+        Some(mean) => CellFigure::Measured(Interval { mean, half_width: None, repeats: reading.cell().repeats.len() }),
+        None => CellFigure::NotMeasured,
     }
 }
 

@@ -11,15 +11,15 @@ use block::Nanos;
 use maud::{Markup, html};
 use plan::Metric;
 
-pub(crate) use course::{Course, Window, name as rule_name};
+pub(crate) use course::{RoundsCourse, Window, name as rule_name};
 pub(crate) use joined::joined;
-use matrix::{Grid, matrix};
+use matrix::{MatrixGrid, matrix};
 pub(crate) use overview::{overview, rows};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
 use crate::number::{bound, count, kept, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::section::figure;
 use crate::sweep::Sweep;
 use crate::table::{self, Rows};
@@ -30,7 +30,7 @@ const TRACKS_MAX: usize = 8;
 const PANELS_MAX: usize = 4;
 
 /// Charts and tables of `parts[index]`, which was measured in rounds as `course` has it.
-pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
+pub(crate) fn section(parts: &[MeasuredStep], index: usize, course: &RoundsCourse) -> Markup {
     let part = &parts[index];
     let groups = groups(part, course);
     if part.readings.len() == 1 {
@@ -58,7 +58,7 @@ pub(crate) fn section(parts: &[Part], index: usize, course: &Course) -> Markup {
 }
 
 /// Charts and tables of one cell: its rounds and its window beside each other.
-fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Markup {
+fn lone(parts: &[MeasuredStep], index: usize, course: &RoundsCourse, groups: &[CellGroup]) -> Markup {
     let part = &parts[index];
     let mut panels = tracked(part, course, groups);
     panels.extend(windows(course));
@@ -82,7 +82,7 @@ fn lone(parts: &[Part], index: usize, course: &Course, groups: &[Group]) -> Mark
 }
 
 /// What the window gave: as a matrix where two things are swept, by demand where those are threads and depth.
-fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
+fn figures(parts: &[MeasuredStep], index: usize, course: &RoundsCourse) -> Markup {
     let part = &parts[index];
     if has_matrix(part) && demand::is_demand(part) {
         return demand::figures(part);
@@ -103,7 +103,7 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
         None => crate::prose::CURVE_CAPTION.to_owned(),
     };
     html! {
-        @if let Some(grid) = Grid::of(part) {
+        @if let Some(grid) = MatrixGrid::of(part) {
             (matrix(&grid, Rows::Linked, &of_window(by), by, &|reading| reading.figure(by)))
             @if by == Metric::LatencyMean {
                 (matrix(&grid, Rows::Plain, "Maximum latency (µs) in the window", Metric::LatencyMean, &matrix::longest))
@@ -115,8 +115,8 @@ fn figures(parts: &[Part], index: usize, course: &Course) -> Markup {
 }
 
 /// Whether the figures stand in matrices, so that what is left of them is told only where it is asked for.
-fn has_matrix(part: &Part) -> bool {
-    Grid::of(part).is_some()
+fn has_matrix(part: &MeasuredStep) -> bool {
+    MatrixGrid::of(part).is_some()
 }
 
 /// `IOPS, means of the measurement window`.
@@ -125,7 +125,7 @@ fn of_window(metric: Metric) -> String {
 }
 
 /// Cells that are drawn together: those along the last axis that share the values of the others.
-struct Group {
+struct CellGroup {
     /// The values that they share; empty where nothing is.
     title: String,
     /// Places among the readings, and what sets each apart within the group.
@@ -134,9 +134,9 @@ struct Group {
 
 /// The groups that hold a cell that decides; all where none decides. In each at most [`TRACKS_MAX`] cells, those
 /// that decide and others between them.
-fn groups(part: &Part, course: &Course) -> Vec<Group> {
+fn groups(part: &MeasuredStep, course: &RoundsCourse) -> Vec<CellGroup> {
     let (last, outer) = part.axes.split_last().map_or((None, &[][..]), |(last, outer)| (Some(last), outer));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<CellGroup> = Vec::new();
     for (place, reading) in part.readings.iter().enumerate() {
         let words: Vec<String> = outer.iter().map(|axis| axis::words(axis, reading.point)).collect();
         let name = last
@@ -144,7 +144,7 @@ fn groups(part: &Part, course: &Course) -> Vec<Group> {
         let title = words.join(", ");
         match groups.iter_mut().find(|group| group.title == title) {
             Some(group) => group.cells.push((place, name)),
-            None => groups.push(Group { title, cells: vec![(place, name)] }),
+            None => groups.push(CellGroup { title, cells: vec![(place, name)] }),
         }
     }
     let decides = |place: &usize| course.rounds.watched.contains(place);
@@ -168,10 +168,10 @@ fn groups(part: &Part, course: &Course) -> Vec<Group> {
 }
 
 /// How the figure that decides came to its level.
-fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
+fn tracked(part: &MeasuredStep, course: &RoundsCourse, groups: &[CellGroup]) -> Vec<Panel> {
     let by = course.rounds.by;
     let window = course.counted().filter(|_| course.rounds.steady.is_some());
-    let panel = |group: &Group| {
+    let panel = |group: &CellGroup| {
         let track = |(at, (place, name)): (usize, &(usize, String))| Track {
             name: name.clone(),
             place: at,
@@ -187,7 +187,7 @@ fn tracked(part: &Part, course: &Course, groups: &[Group]) -> Vec<Panel> {
 }
 
 /// How the latencies of the cells that decide were spread from round to round; of a lone cell always.
-fn maps(part: &Part, course: &Course) -> Vec<Panel> {
+fn maps(part: &MeasuredStep, course: &RoundsCourse) -> Vec<Panel> {
     let decides = |place: &usize| part.readings.len() == 1 || course.rounds.watched.contains(place);
     let map = |place: usize| {
         let reading = &part.readings[place];
@@ -200,7 +200,7 @@ fn maps(part: &Part, course: &Course) -> Vec<Panel> {
 }
 
 /// What charts of rounds show.
-fn rounds_caption(part: &Part, course: &Course) -> String {
+fn rounds_caption(part: &MeasuredStep, course: &RoundsCourse) -> String {
     let is_many = part.readings.len() > 1 && !course.windows.is_empty();
     let thick = if is_many { " Thick lines are the tracking points of the steady-state rule." } else { "" };
     let is_asked = course.rounds.steady.is_some();
@@ -213,7 +213,7 @@ fn rounds_caption(part: &Part, course: &Course) -> String {
 }
 
 /// The window of every cell that decides.
-fn windows(course: &Course) -> Vec<Panel> {
+fn windows(course: &RoundsCourse) -> Vec<Panel> {
     let panel = |window: &Window| {
         let of = if window.name.is_empty() { String::new() } else { format!(", {}", window.name) };
         chart::window(format!("{} in rounds {} to {}{of}", head(window.metric), window.first, window.last()), window)
@@ -231,7 +231,7 @@ fn head(metric: Metric) -> String {
 }
 
 /// The cells that are drawn, round by round.
-fn all_rounds(part: &Part, course: &Course, groups: &[Group]) -> Markup {
+fn all_rounds(part: &MeasuredStep, course: &RoundsCourse, groups: &[CellGroup]) -> Markup {
     let by = course.rounds.by;
     let (first, _) = course.counted().unwrap_or((1, 0));
     let table = html! {

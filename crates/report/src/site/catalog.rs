@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::frame::{Place, plain};
+use super::frame::{SiteSection, plain};
 use super::list::runs;
 
 /// A plan or a drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// The word by which it is asked for.
     pub name: String,
     /// What it is, in a line.
@@ -19,19 +19,26 @@ pub struct Entry {
 }
 
 /// The plans that are built in.
-pub fn plans(entries: &[Entry], version: &str) -> String {
+pub fn plans(entries: &[CatalogEntry], version: &str) -> String {
     let how = html! { code { "assay review --plan NAME" } " follows one; " code { "assay plans show NAME" } " shows its steps." };
-    page("Plans", ["plan", "Steps"], entries, &how, Place::Plans, version)
+    page("Plans", ["plan", "Steps"], entries, &how, SiteSection::Plans, version)
 }
 
 /// The drives that are simulated.
-pub fn drives(entries: &[Entry], version: &str) -> String {
+pub fn drives(entries: &[CatalogEntry], version: &str) -> String {
     let how = html! { code { "assay review NAME" } " reviews one; " code { "assay drives show NAME" } " shows every number with its source." };
-    page("Simulated drives", ["target", "Parameters"], entries, &how, Place::Drives, version)
+    page("Simulated drives", ["target", "Parameters"], entries, &how, SiteSection::Drives, version)
 }
 
 /// `key` is by what runs are filtered, `within` what the facts are called.
-fn page(title: &str, [key, within]: [&str; 2], entries: &[Entry], how: &Markup, place: Place, version: &str) -> String {
+fn page(
+    title: &str,
+    [key, within]: [&str; 2],
+    entries: &[CatalogEntry],
+    how: &Markup,
+    place: SiteSection,
+    version: &str,
+) -> String {
     let heading = html! { h1 { (title) } p.facts { span { (how) } } };
     let main = html! {
         ul.catalog {

@@ -7,7 +7,7 @@ use crate::page::Page;
 
 /// Which part of the site a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SiteSection {
     Runs,
     Plans,
     Drives,
@@ -24,7 +24,7 @@ pub(super) enum Charts {
 }
 
 /// A page of the site.
-pub(super) fn framed(page: &Page, place: Place, charts: Charts) -> String {
+pub(super) fn framed(page: &Page, place: SiteSection, charts: Charts) -> String {
     let document = html! {
         (DOCTYPE)
         html lang="en" {
@@ -53,20 +53,20 @@ pub(super) fn framed(page: &Page, place: Place, charts: Charts) -> String {
 }
 
 /// A page of the site without charts, under a title for the browser's window.
-pub(super) fn plain(title: &str, version: &str, place: Place, heading: Markup, main: Markup) -> String {
+pub(super) fn plain(title: &str, version: &str, place: SiteSection, heading: Markup, main: Markup) -> String {
     let (title, version) = (format!("{title} – assay"), version.to_owned());
     framed(&Page { title, version, name: "assay".to_owned(), heading, main }, place, Charts::None)
 }
 
 /// The way to the other parts.
-fn top(place: Place) -> Markup {
+fn top(place: SiteSection) -> Markup {
     html! {
         div.top {
             a.brand href="/" { "assay" }
-            @if place != Place::Outside {
+            @if place != SiteSection::Outside {
                 nav.parts aria-label="Parts" {
                     @for (part, address, name) in
-                        [(Place::Runs, "/", "Runs"), (Place::Plans, "/plans", "Plans"), (Place::Drives, "/drives", "Drives")]
+                        [(SiteSection::Runs, "/", "Runs"), (SiteSection::Plans, "/plans", "Plans"), (SiteSection::Drives, "/drives", "Drives")]
                     { a href=(address) aria-current=[(part == place).then_some("true")] { (name) } }
                 }
             }

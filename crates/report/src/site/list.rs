@@ -2,9 +2,9 @@
 
 use block::Nanos;
 use maud::{Markup, html};
-use measurement::{Counted, Filter, Listed, State};
+use measurement::{Counted, Filter, Listed, RunState};
 
-use super::frame::{Place, plain};
+use super::frame::{SiteSection, plain};
 use crate::conditions::date;
 use crate::number::whole;
 
@@ -56,7 +56,7 @@ pub fn list(list: &List, version: &str) -> String {
             } @else { (table(list)) (pages(list)) }
         }
     };
-    plain("Runs", version, Place::Runs, heading, main)
+    plain("Runs", version, SiteSection::Runs, heading, main)
 }
 
 /// `1 run`, `1,234 runs`.
@@ -92,16 +92,16 @@ impl List {
 }
 
 /// How a state is asked for.
-const fn word(state: State) -> &'static str {
+const fn word(state: RunState) -> &'static str {
     match state {
-        State::Running => "unfinished",
-        State::Complete => "complete",
-        State::Failed => "failed",
+        RunState::Running => "unfinished",
+        RunState::Complete => "complete",
+        RunState::Failed => "failed",
     }
 }
 
 fn search(list: &List) -> Markup {
-    let states = [State::Complete, State::Running, State::Failed].map(|state| (word(state).to_owned(), None));
+    let states = [RunState::Complete, RunState::Running, RunState::Failed].map(|state| (word(state).to_owned(), None));
     let counted = |all: &[Counted]| all.iter().map(|one| (one.name.clone(), Some(one.runs))).collect::<Vec<_>>();
     html! {
         form.search role="search" action="/" method="get" {
@@ -193,8 +193,8 @@ fn took(run: &Listed) -> String {
 /// The badge of how far a run has come.
 fn state(entry: &RunEntry) -> Markup {
     let (class, word) = match entry.run.state {
-        State::Running if entry.is_under_way => ("now", "under way"),
-        State::Running => ("partial", word(State::Running)),
+        RunState::Running if entry.is_under_way => ("now", "under way"),
+        RunState::Running => ("partial", word(RunState::Running)),
         state => (word(state), word(state)),
     };
     html! { span class={ "badge " (class) } { (word) } }

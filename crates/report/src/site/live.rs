@@ -5,12 +5,12 @@
 
 use block::Nanos;
 use maud::{Markup, html};
-use measurement::{Run, State};
+use measurement::{Run, RunState};
 use plan::Outcome;
 use plan::{Plan, Site, Step};
 use serde::Serialize;
 
-use super::frame::{Charts, Place, framed};
+use super::frame::{Charts, SiteSection, framed};
 use crate::conditions::date;
 use crate::number::whole;
 use crate::page::{NO_SCRIPT, Page};
@@ -19,7 +19,7 @@ use crate::section::section;
 
 /// What the process that carries a run out has told last, as far as it has told anything.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Now {
+pub struct LiveSnapshot {
     /// The title of the step that is carried out.
     pub step: Option<String>,
     /// The share of the whole work that is done, from 0 to 1.
@@ -34,19 +34,19 @@ pub struct Now {
 
 /// What the page's script is told.
 #[derive(Serialize)]
-struct Told<'t> {
+struct LiveDocument<'t> {
     /// Whether there is more to come.
     goes_on: bool,
     state: &'t str,
     share: f64,
     line: String,
     speed: &'t str,
-    steps: Vec<Progress>,
+    steps: Vec<StepProgress>,
 }
 
 /// How far a step has come.
 #[derive(Serialize)]
-struct Progress {
+struct StepProgress {
     anchor: String,
     #[serde(skip)]
     title: String,
@@ -64,7 +64,7 @@ fn whole_of(step: &Step) -> Option<(u64, bool)> {
 }
 
 /// How far each step has come. Steps follow one another, so what lies before one that has begun is done.
-fn progress(plan: &Plan, kept: &[(String, u64)], now: Option<&Now>, is_complete: bool) -> Vec<Progress> {
+fn progress(plan: &Plan, kept: &[(String, u64)], now: Option<&LiveSnapshot>, is_complete: bool) -> Vec<StepProgress> {
     let kept_of = |step: &Step| kept.iter().find(|(name, _)| *name == step.name).map_or(0, |(_, count)| *count);
     let is_full = |step: &Step| whole_of(step).is_some_and(|(most, _)| kept_of(step) >= most);
     let begun = plan.steps.iter().rposition(|step| kept_of(step) > 0);
@@ -84,7 +84,7 @@ fn progress(plan: &Plan, kept: &[(String, u64)], now: Option<&Now>, is_complete:
     };
     let steps = plan.steps.iter().enumerate();
     steps
-        .map(|(place, step)| Progress {
+        .map(|(place, step)| StepProgress {
             anchor: anchor(&step.name),
             title: step.title.clone(),
             kept: kept_of(step),
@@ -94,21 +94,21 @@ fn progress(plan: &Plan, kept: &[(String, u64)], now: Option<&Now>, is_complete:
         .collect()
 }
 
-impl<'t> Told<'t> {
+impl<'t> LiveDocument<'t> {
     /// `now` is none where no process carries the run out.
-    fn of(run: &Run, plan: &Plan, kept: &[(String, u64)], now: Option<&'t Now>) -> Self {
-        let now = now.filter(|_| run.state == State::Running);
-        let steps = progress(plan, kept, now, run.state == State::Complete);
+    fn of(run: &Run, plan: &Plan, kept: &[(String, u64)], now: Option<&'t LiveSnapshot>) -> Self {
+        let now = now.filter(|_| run.state == RunState::Running);
+        let steps = progress(plan, kept, now, run.state == RunState::Complete);
         Self {
             goes_on: now.is_some(),
             state: match run.state {
-                State::Running if now.is_some() => "under way",
-                State::Running => "unfinished",
-                State::Complete => "complete",
-                State::Failed => "failed",
+                RunState::Running if now.is_some() => "under way",
+                RunState::Running => "unfinished",
+                RunState::Complete => "complete",
+                RunState::Failed => "failed",
             },
             share: match run.state {
-                State::Complete => 1.0,
+                RunState::Complete => 1.0,
                 _ => now.and_then(|now| now.share).unwrap_or_else(|| share(plan, kept)),
             },
             line: line(run, now),
@@ -126,12 +126,12 @@ fn share(plan: &Plan, kept: &[(String, u64)]) -> f64 {
 }
 
 /// How far it has come, in a line.
-fn line(run: &Run, now: Option<&Now>) -> String {
+fn line(run: &Run, now: Option<&LiveSnapshot>) -> String {
     let Some(now) = now else {
         return match run.state {
-            State::Complete => "Complete.".to_owned(),
-            State::Failed => format!("Failed: {}", run.error.as_deref().unwrap_or("unknown reason")),
-            State::Running => format!(
+            RunState::Complete => "Complete.".to_owned(),
+            RunState::Failed => format!("Failed: {}", run.error.as_deref().unwrap_or("unknown reason")),
+            RunState::Running => format!(
                 "The run was interrupted and no process is running it. Finished measurements are kept; assay review \
                  --resume {} continues it.",
                 run.id
@@ -156,8 +156,8 @@ fn rough(time: Nanos) -> String {
 }
 
 /// What has changed of a run, for the page's script.
-pub fn live_state(run: &Run, plan: &Plan, kept: &[(String, u64)], now: Option<&Now>) -> String {
-    serde_json::to_string(&Told::of(run, plan, kept, now)).expect("words and numbers always serialise")
+pub fn live_state(run: &Run, plan: &Plan, kept: &[(String, u64)], now: Option<&LiveSnapshot>) -> String {
+    serde_json::to_string(&LiveDocument::of(run, plan, kept, now)).expect("words and numbers always serialise")
 }
 
 /// The section of the step at this place of the page, as it is now; none if there is none, or nothing is kept of it.
@@ -168,9 +168,9 @@ pub fn live_step(outcome: &Outcome, place: &str) -> Option<String> {
 }
 
 /// A run as it goes on. `now` is none where no process carries it out.
-pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&Now>) -> String {
+pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&LiveSnapshot>) -> String {
     let run = &outcome.run;
-    let told = Told::of(run, &outcome.plan, kept, now);
+    let told = LiveDocument::of(run, &outcome.plan, kept, now);
     let parts = parts(outcome);
     let class = match told.state {
         "under way" => "now",
@@ -210,11 +210,11 @@ pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&Now>) -> Str
         name: format!("run-{}", run.id),
         main,
     };
-    framed(&page, Place::Runs, Charts::Growing)
+    framed(&page, SiteSection::Runs, Charts::Growing)
 }
 
 /// The steps with how far each has come.
-fn steps(told: &Told) -> Markup {
+fn steps(told: &LiveDocument) -> Markup {
     html! {
         ol.course {
             @for step in &told.steps { li data-of=(step.anchor) data-mark=(step.mark) {
@@ -227,7 +227,7 @@ fn steps(told: &Told) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use plan::{Length, parse};
+    use plan::{PlanLength, parse};
 
     use super::*;
 
@@ -238,9 +238,9 @@ mod tests {
         [[step]]\nname = \"write\"\ntitle = \"Writes\"\nrw = \"randwrite\"\nruntime = \"1s\"\n";
 
     fn marks(kept: &[(&str, u64)], step: Option<&str>) -> Vec<(&'static str, String)> {
-        let plan = parse(PLAN, Length::Full, &[]).unwrap();
+        let plan = parse(PLAN, PlanLength::Full, &[]).unwrap();
         let kept: Vec<(String, u64)> = kept.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        let now = step.map(|title| Now { step: Some(title.to_owned()), ..Now::default() });
+        let now = step.map(|title| LiveSnapshot { step: Some(title.to_owned()), ..LiveSnapshot::default() });
         progress(&plan, &kept, now.as_ref(), false).into_iter().map(|step| (step.mark, step.words)).collect()
     }
 
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_nobody_told_is_guessed_from_what_is_kept() {
-        let plan = parse(PLAN, Length::Full, &[]).unwrap();
+        let plan = parse(PLAN, PlanLength::Full, &[]).unwrap();
         assert_eq!(share(&plan, &[("read".to_owned(), 3)]), 0.5);
         assert_eq!(
             [43.2, 200.0, 7500.0].map(|seconds| rough(Nanos::from_nanos((seconds * 1e9) as u64))),

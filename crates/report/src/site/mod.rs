@@ -11,9 +11,9 @@ mod live;
 mod trouble;
 
 pub use asset::{Asset, asset};
-pub use catalog::{Entry, drives, plans};
+pub use catalog::{CatalogEntry, drives, plans};
 pub use list::{List, RunEntry, list};
-pub use live::{Now, live, live_state, live_step};
+pub use live::{LiveSnapshot, live, live_state, live_step};
 use maud::{Markup, html};
 use plan::Outcome;
 use plan::compare::Comparison;
@@ -21,13 +21,13 @@ pub use trouble::{trouble, who_are_you};
 
 use crate::Report;
 use crate::page::Page;
-use frame::{Charts, Place, framed};
+use frame::{Charts, SiteSection, framed};
 
 /// The report of a run as a page of the site.
 pub fn report(outcome: &Outcome, is_under_way: bool) -> String {
     let page = crate::page::page(&Report::of(outcome));
     let heading = html! { (page.heading) (tools(outcome, is_under_way)) };
-    framed(&Page { heading, ..page }, Place::Runs, Charts::Drawn)
+    framed(&Page { heading, ..page }, SiteSection::Runs, Charts::Drawn)
 }
 
 /// What can be done with a report: followed, taken away, held against another.
@@ -62,5 +62,5 @@ pub fn comparison(comparison: &Comparison, version: &str) -> String {
             }
         } }
     };
-    framed(&Page { heading, ..page }, Place::Runs, Charts::Drawn)
+    framed(&Page { heading, ..page }, SiteSection::Runs, Charts::Drawn)
 }

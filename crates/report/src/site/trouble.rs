@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::frame::{Place, plain};
+use super::frame::{SiteSection, plain};
 use crate::quoting::quoting;
 
 /// What went wrong, with what to do.
@@ -14,7 +14,7 @@ pub fn trouble(title: &str, words: &str, version: &str) -> String {
             p { a href="/" { "All runs" } }
         }
     };
-    plain(title, version, Place::Runs, heading, main)
+    plain(title, version, SiteSection::Runs, heading, main)
 }
 
 /// Asks for the token; nothing of the store is shown.
@@ -32,5 +32,5 @@ pub fn who_are_you(was_wrong: bool, version: &str) -> String {
             }
         }
     };
-    plain(TITLE, version, Place::Outside, heading, main)
+    plain(TITLE, version, SiteSection::Outside, heading, main)
 }

@@ -4,12 +4,12 @@ use plotly::common::{ErrorData, ErrorType, Mode};
 use plotly::{Bar, Scatter};
 use stats::Interval;
 
-use super::sheet::{Sheet, first};
+use super::sheet::{TrialSheet, first};
 use crate::axis::{words, written};
 use crate::chart::{
-    COLORS, Ground, Heads, Look, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
+    COLORS, Ground, Heads, LineStyle, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
 };
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{count, spread};
 use crate::part::point_place;
 
@@ -17,7 +17,7 @@ use crate::part::point_place;
 const COURSES: usize = 6;
 
 /// The panels of a step: its leading figures. One point alone is better read than drawn.
-pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
+pub(super) fn panels(sheet: &TrialSheet) -> Vec<Panel> {
     if sheet.rows.len() < 2 {
         return Vec::new();
     }
@@ -29,11 +29,11 @@ pub(super) fn panels(sheet: &Sheet) -> Vec<Panel> {
 }
 
 /// A line for each combination of what else is swept, along the axis at `along`.
-fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
+fn lines(sheet: &TrialSheet, place: usize, along: usize) -> Panel {
     let column = &sheet.columns[place];
     let line = |(rank, name): (usize, String)| {
-        let look = Look::ranked(COLORS[rank % COLORS.len()], rank / COLORS.len());
-        let spot = |row: &&Reading| {
+        let look = LineStyle::ranked(COLORS[rank % COLORS.len()], rank / COLORS.len());
+        let spot = |row: &&CellFigures| {
             Some(Spot {
                 x: sheet.number(row, along)?,
                 figure: column.interval(row)?,
@@ -51,23 +51,23 @@ fn lines(sheet: &Sheet, place: usize, along: usize) -> Panel {
 }
 
 /// A bar for each point: one beside the other for what is swept last, in groups for the rest.
-fn columns(sheet: &Sheet, column: usize) -> Panel {
+fn columns(sheet: &TrialSheet, column: usize) -> Panel {
     let last = sheet.axes.len().checked_sub(1).filter(|last| *last > 0);
-    let group = |row: &Reading| last.map_or_else(|| sheet.name(row), |last| sheet.line(row, last));
-    let series = |row: &Reading| last.map_or_else(String::new, |last| words(&sheet.axes[last], row.point));
+    let group = |row: &CellFigures| last.map_or_else(|| sheet.name(row), |last| sheet.line(row, last));
+    let series = |row: &CellFigures| last.map_or_else(String::new, |last| words(&sheet.axes[last], row.point));
     let (groups, names) = (sheet.distinct(group), sheet.distinct(series));
-    let found = |row: &Reading| sheet.columns[column].interval(row);
+    let found = |row: &CellFigures| sheet.columns[column].interval(row);
     let ground = Ground::names("Point", &groups);
     let y =
         axis("").range_mode(plotly::layout::RangeMode::ToZero).separate_thousands(true).tick_format(",~g").n_ticks(6);
     let mut plot = house(ground.axis(), y, names.len());
     let width = if names.len() > 1 { 0.8 / names.len() as f64 } else { 0.6 };
     for (rank, name) in names.iter().enumerate() {
-        let is_own = |row: &&Reading| series(row) == *name && found(row).is_some();
-        let rows: Vec<&Reading> = sheet.rows.iter().copied().filter(is_own).collect();
+        let is_own = |row: &&CellFigures| series(row) == *name && found(row).is_some();
+        let rows: Vec<&CellFigures> = sheet.rows.iter().copied().filter(is_own).collect();
         let aside = (rank as f64 - (names.len() as f64 - 1.0) / 2.0) * width;
         let place =
-            |row: &&Reading| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
+            |row: &&CellFigures| groups.iter().position(|one| *one == group(row)).unwrap_or_default() as f64 + aside;
         let figures = || rows.iter().filter_map(|row| found(row));
         let bar = Bar::new(rows.iter().map(place).collect(), drawn(figures().map(|figure| figure.mean)))
             .name(hover(std::slice::from_ref(name)))
@@ -89,7 +89,7 @@ fn bars(figures: impl Iterator<Item = Interval>) -> ErrorData {
 }
 
 /// What happened over time in the first go at each point, where somebody kept it.
-pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
+pub(super) fn courses(sheet: &TrialSheet) -> Option<Panel> {
     let courses: Vec<(String, &measurement::Course)> = sheet
         .rows
         .iter()
@@ -106,7 +106,7 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
     let (unit, clock, x) = time(points().fold(0.0, |end, point| end.max(point.0)));
     let mut plot = house(x, amounts(points().map(|point| point.1 * by)), courses.len());
     for (place, (name, course)) in courses.iter().enumerate() {
-        let look = Look::ranked(COLORS[place % COLORS.len()], 0);
+        let look = LineStyle::ranked(COLORS[place % COLORS.len()], 0);
         let (x, y) = (course.points.iter().map(|point| point.0 / unit), course.points.iter().map(|point| point.1 * by));
         plot.add_trace(
             Scatter::new(drawn(x), drawn(y))
@@ -121,7 +121,7 @@ pub(super) fn courses(sheet: &Sheet) -> Option<Panel> {
 }
 
 /// What is said of a point when it is hovered over.
-fn said(sheet: &Sheet, column: usize, row: &Reading) -> Vec<String> {
+fn said(sheet: &TrialSheet, column: usize, row: &CellFigures) -> Vec<String> {
     let Some(figure) = sheet.columns[column].interval(row) else { return Vec::new() };
     let values = sheet.axes.iter().map(|axis| format!("{}: {}", axis.title(), written(axis, row.point)));
     let spread = spread(&figure).map_or_else(String::new, |spread| format!(" {spread}"));

@@ -6,5 +6,5 @@ mod sheet;
 mod text;
 
 pub(crate) use section::section;
-pub(crate) use sheet::Sheet;
+pub(crate) use sheet::TrialSheet;
 pub(crate) use text::{lines, verdict};

@@ -7,11 +7,11 @@ use measurement::Paper;
 use plan::Trials;
 
 use super::chart::{courses, panels};
-use super::sheet::{Sheet, first};
+use super::sheet::{TrialSheet, first};
 use super::text::verdict;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::count;
-use crate::part::Part;
+use crate::part::MeasuredStep;
 use crate::section::figure;
 use crate::table::{LONG, figures, framed};
 
@@ -22,8 +22,8 @@ const PAPERS: usize = 4;
 type Conditions = Vec<(String, String)>;
 
 /// Chart, tables, conditions and what programs wrote.
-pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
-    let Some(sheet) = Sheet::of(part) else { return html! {} };
+pub(crate) fn section(part: &MeasuredStep, trials: &Trials) -> Markup {
+    let Some(sheet) = TrialSheet::of(part) else { return html! {} };
     let title = &part.step.title;
     let mut charts = panels(&sheet);
     charts.extend(courses(&sheet));
@@ -44,7 +44,7 @@ pub(crate) fn section(part: &Part, trials: &Trials) -> Markup {
 }
 
 /// How the charts are read.
-fn caption(sheet: &Sheet) -> String {
+fn caption(sheet: &TrialSheet) -> String {
     let means = match repeats(sheet) {
         1 => "Each point was measured once, so there are no intervals.",
         _ => "Means over repeats with 95 % intervals; single repeats as dots.",
@@ -53,17 +53,17 @@ fn caption(sheet: &Sheet) -> String {
     format!("{means}{over_time}")
 }
 
-fn repeats(sheet: &Sheet) -> usize {
+fn repeats(sheet: &TrialSheet) -> usize {
     sheet.rows.iter().map(|row| row.point.repeats.len()).max().unwrap_or_default()
 }
 
 /// The conditions that are the same everywhere, and the names of those that are not.
-fn conditions(sheet: &Sheet) -> (Conditions, Vec<String>) {
-    let of = |row: &Reading| first(row).map_or_else(Vec::new, |go| go.conditions.clone());
+fn conditions(sheet: &TrialSheet) -> (Conditions, Vec<String>) {
+    let of = |row: &CellFigures| first(row).map_or_else(Vec::new, |go| go.conditions.clone());
     let mut common: Conditions = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for (name, text) in sheet.rows.iter().flat_map(|row| of(row)) {
-        let same = |row: &Reading| of(row).iter().any(|(other, found)| *other == name && *found == text);
+        let same = |row: &CellFigures| of(row).iter().any(|(other, found)| *other == name && *found == text);
         if sheet.rows.iter().all(|row| same(row)) {
             if !common.iter().any(|(known, _)| *known == name) {
                 common.push((name, text));
@@ -83,8 +83,8 @@ fn list(conditions: &Conditions) -> Markup {
     }
 }
 
-fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
-    let found = |row: &Reading, name: &str| {
+fn by_point(sheet: &TrialSheet, names: &[String]) -> Markup {
+    let found = |row: &CellFigures, name: &str| {
         let conditions = first(row).map_or(&[][..], |go| &go.conditions);
         conditions.iter().find(|(other, _)| other == name).map_or_else(|| "–".to_owned(), |(_, text)| text.clone())
     };
@@ -103,13 +103,13 @@ fn by_point(sheet: &Sheet, names: &[String]) -> Markup {
 }
 
 /// What programs wrote in the first go at each point.
-fn papers(sheet: &Sheet) -> Markup {
+fn papers(sheet: &TrialSheet) -> Markup {
     let number = sheet.rows.iter().filter_map(|row| first(row)).map(|go| go.papers.len()).sum();
     let each = each_paper(sheet);
     html! { @if number > PAPERS { details { summary { "Output of programs: " (count(number, "paper")) } (each) } } @else { (each) } }
 }
 
-fn each_paper(sheet: &Sheet) -> Markup {
+fn each_paper(sheet: &TrialSheet) -> Markup {
     html! {
         @for row in &sheet.rows { @for paper in first(row).map_or(&[][..], |go| &go.papers) {
             details {

@@ -8,27 +8,27 @@ use plan::PointOutcome;
 use crate::axis;
 use crate::chart::Ground;
 use crate::column::{Column, columns};
-use crate::figure::Reading;
-use crate::part::Part;
+use crate::figure::CellFigures;
+use crate::part::MeasuredStep;
 use crate::table::cell_name;
 
 /// The figures of a step: a row for each point, a column for each figure.
-pub(crate) struct Sheet<'p> {
-    part: &'p Part<'p>,
+pub(crate) struct TrialSheet<'p> {
+    part: &'p MeasuredStep<'p>,
     /// What is swept.
     pub(crate) axes: &'p [Axis],
     /// What was measured, in the order in which it was first given.
     pub(crate) columns: Vec<Column>,
     /// The points at which something came of it.
-    pub(crate) rows: Vec<&'p Reading<'p>>,
+    pub(crate) rows: Vec<&'p CellFigures<'p>>,
 }
 
-impl<'p> Sheet<'p> {
+impl<'p> TrialSheet<'p> {
     /// The figures of `part`; none where it tries nothing, or nothing came of it.
-    pub(crate) fn of(part: &'p Part<'p>) -> Option<Self> {
+    pub(crate) fn of(part: &'p MeasuredStep<'p>) -> Option<Self> {
         part.trials()?;
         let columns = columns(part);
-        let rows: Vec<&Reading> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
+        let rows: Vec<&CellFigures> = part.readings.iter().filter(|reading| reading.is_measured()).collect();
         (!columns.is_empty() && !rows.is_empty()).then_some(Self { part, axes: &part.axes, columns, rows })
     }
 
@@ -41,22 +41,22 @@ impl<'p> Sheet<'p> {
     }
 
     /// The value of an axis as a table has it.
-    pub(crate) fn value(&self, row: &Reading, place: usize) -> String {
+    pub(crate) fn value(&self, row: &CellFigures, place: usize) -> String {
         axis::label(&self.axes[place], row.point)
     }
 
     /// The same as a number; none where it is none.
-    pub(crate) fn number(&self, row: &Reading, place: usize) -> Option<f64> {
+    pub(crate) fn number(&self, row: &CellFigures, place: usize) -> Option<f64> {
         axis::value(&self.axes[place], row.point)
     }
 
     /// What sets a point apart: `ext4, threads 8`; of one point alone nothing.
-    pub(crate) fn name(&self, row: &Reading) -> String {
+    pub(crate) fn name(&self, row: &CellFigures) -> String {
         cell_name(self.part, row)
     }
 
     /// What sets the line of a point apart from others along the axis at `along`.
-    pub(crate) fn line(&self, row: &Reading, along: usize) -> String {
+    pub(crate) fn line(&self, row: &CellFigures, along: usize) -> String {
         let others = (0..self.axes.len()).filter(|place| *place != along);
         others.map(|place| axis::words(&self.axes[place], row.point)).collect::<Vec<_>>().join(", ")
     }
@@ -70,7 +70,7 @@ impl<'p> Sheet<'p> {
     }
 
     /// The different names that `of` gives to rows, in order.
-    pub(crate) fn distinct(&self, of: impl Fn(&Reading) -> String) -> Vec<String> {
+    pub(crate) fn distinct(&self, of: impl Fn(&CellFigures) -> String) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.rows.iter().map(|row| of(row)) {
             if !names.contains(&name) {
@@ -97,7 +97,7 @@ impl<'p> Sheet<'p> {
 }
 
 /// What came of the first go at a point.
-pub(super) fn first<'a>(row: &Reading<'a>) -> Option<&'a Trial> {
+pub(super) fn first<'a>(row: &CellFigures<'a>) -> Option<&'a Trial> {
     let point: &'a PointOutcome = row.point;
     point.repeats.first()?.trial()
 }

@@ -3,13 +3,13 @@
 use comfy_table::{Cell, CellAlignment, Table};
 use measurement::Better;
 use plan::PointOutcome;
-use plan::compare::{Standing, Standings, Verdict};
+use plan::compare::{Significance, Standing, Standings};
 
-use super::sheet::Sheet;
+use super::sheet::TrialSheet;
 use crate::column::Column;
-use crate::figure::Reading;
+use crate::figure::CellFigures;
 use crate::number::{spread, three};
-use crate::part::Part;
+use crate::part::MeasuredStep;
 
 /// As many figures have room in a terminal.
 const FIGURES: usize = 4;
@@ -18,8 +18,8 @@ const STANDING: usize = 8;
 
 /// How the leading figure comes out: by what the step is about, where it sweeps other things too; otherwise where it is
 /// best and where it is worst. None where nothing came of it.
-pub(crate) fn verdict(part: &Part) -> Option<String> {
-    let sheet = Sheet::of(part)?;
+pub(crate) fn verdict(part: &MeasuredStep) -> Option<String> {
+    let sheet = TrialSheet::of(part)?;
     let place = *sheet.leading().first()?;
     let column = &sheet.columns[place];
     let by_subject = sheet.subject().filter(|_| sheet.axes.len() > 1).and_then(|axis| levels(&sheet, place, axis));
@@ -31,15 +31,15 @@ pub(crate) fn verdict(part: &Part) -> Option<String> {
 }
 
 /// Where a figure is best and where it is worst.
-fn ends(sheet: &Sheet, place: usize) -> Option<String> {
+fn ends(sheet: &TrialSheet, place: usize) -> Option<String> {
     let column = &sheet.columns[place];
-    let mut rows: Vec<(&Reading, f64)> =
+    let mut rows: Vec<(&CellFigures, f64)> =
         sheet.rows.iter().filter_map(|row| Some((*row, column.interval(row)?.mean))).collect();
     rows.sort_by(|one, other| one.1.total_cmp(&other.1));
     if column.better == Better::More {
         rows.reverse();
     }
-    let told = |row: &Reading| column.interval(row).map_or_else(String::new, |figure| column.told(&figure));
+    let told = |row: &CellFigures| column.interval(row).map_or_else(String::new, |figure| column.told(&figure));
     let (best, worst) = (rows.first()?, rows.last()?);
     if rows.len() < 2 {
         return Some(format!("{}: {}.", column.name, told(best.0)));
@@ -54,12 +54,12 @@ fn ends(sheet: &Sheet, place: usize) -> Option<String> {
 /// file
 /// system, in the mean over all else: ext4 leads; xfs 0.97 ×, btrfs 0.61 ×.` None unless all were measured at the same
 /// points.
-fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
+fn levels(sheet: &TrialSheet, place: usize, axis: usize) -> Option<String> {
     let column = &sheet.columns[place];
     let others = sheet.distinct(|row| sheet.line(row, axis));
     let mean = |level: &String| {
         let of = |line: &String| {
-            let is_it = |row: &&&Reading| sheet.line(row, axis) == *line && sheet.value(row, axis) == *level;
+            let is_it = |row: &&&CellFigures| sheet.line(row, axis) == *line && sheet.value(row, axis) == *level;
             let row = sheet.rows.iter().find(is_it)?;
             column.interval(row).map(|figure| figure.mean).filter(|mean| *mean > 0.0)
         };
@@ -82,7 +82,7 @@ fn levels(sheet: &Sheet, place: usize, axis: usize) -> Option<String> {
 
 /// How the best of a few points that have no order stands beside each other: `ext4 is 1.30 × xfs (1.20–1.41) and 1.05 ×
 /// btrfs (not significant).` None where points lie along an axis of numbers, or are many.
-fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
+fn standings(part: &MeasuredStep, sheet: &TrialSheet, column: &Column) -> Option<String> {
     let is_lone = sheet.axes.len() == 1 && sheet.along().is_none();
     if !is_lone || sheet.rows.len() > STANDING || column.better == Better::Neither {
         return None;
@@ -90,12 +90,12 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
     let points: Vec<&PointOutcome> = part.readings.iter().map(|reading| reading.point).collect();
     let found = Standings::of(&points, &column.name, column.better == Better::More)?;
     let name = |point: usize| sheet.name(&part.readings[point]);
-    let is_vain = found.others.iter().all(|one| one.verdict == Verdict::CannotBeShown);
+    let is_vain = found.others.iter().all(|one| one.verdict == Significance::CannotBeShown);
     let said = |one: &Standing| {
         let bounds = match (one.verdict, one.ratio.bounds) {
-            (Verdict::CannotBeShown, _) if !is_vain => " (too few repeats)".to_owned(),
-            (Verdict::CannotBeShown, _) => String::new(),
-            (Verdict::NotShown, _) => " (not significant)".to_owned(),
+            (Significance::CannotBeShown, _) if !is_vain => " (too few repeats)".to_owned(),
+            (Significance::CannotBeShown, _) => String::new(),
+            (Significance::NotShown, _) => " (not significant)".to_owned(),
             (_, Some((low, high))) => format!(" ({}–{})", three(low), three(high)),
             (_, None) => String::new(),
         };
@@ -112,8 +112,8 @@ fn standings(part: &Part, sheet: &Sheet, column: &Column) -> Option<String> {
 }
 
 /// The rows of a table for a terminal: points with their first figures.
-pub(crate) fn lines(part: &Part, table: &mut Table) -> bool {
-    let Some(sheet) = Sheet::of(part) else { return false };
+pub(crate) fn lines(part: &MeasuredStep, table: &mut Table) -> bool {
+    let Some(sheet) = TrialSheet::of(part) else { return false };
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let head = sheet.columns.iter().take(FIGURES).map(|column| match column.unit {
         "" => right(column.name.clone()),

@@ -10,7 +10,7 @@ use crate::support::browser::{browse, chromium, telling};
 use assay_report as report;
 use block::Seed;
 use drive::preset::Preset;
-use lab::plan::{Length, catalog, parse};
+use lab::plan::{PlanLength, catalog, parse};
 use lab::{Environment, Outcome, Session, Silent, Simulated, recall};
 use serde::Deserialize;
 use store::{NewRun, Store};
@@ -108,7 +108,7 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
     let folder = tempfile::tempdir().expect("a folder for the store");
     let mut store = Store::open(&folder.path().join("results.sqlite")).expect("the store can be made");
     let source = catalog::find("review").expect("the plan is built in");
-    let plan = parse(&source.text, Length::Quick).expect("the plan has no mistake");
+    let plan = parse(&source.text, PlanLength::Quick).expect("the plan has no mistake");
     let run = store
         .begin(&NewRun {
             plan: plan.name.clone(),

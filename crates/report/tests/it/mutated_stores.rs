@@ -11,10 +11,10 @@ use assay_report as report;
 use block::Seed;
 use drive::preset::Preset;
 use lab::compare::{Comparison, Question};
-use lab::plan::{Length, parse};
+use lab::plan::{PlanLength, parse};
 use lab::{DriveRecord, Environment, Session, Silent, Simulated, recall};
 use rusqlite::Connection;
-use store::{Filter, NewRun, RunId, State, Store};
+use store::{Filter, NewRun, RunId, RunState, Store};
 use testkit::Random;
 
 const PLAN: &str = "name = \"short\"\ntitle = \"Short\"\nrepeats = 2\n[[step]]\nname = \"read\"\nrw = \"randrw\"\n\
@@ -28,7 +28,7 @@ const CASES: u64 = 60;
 static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.sqlite");
-    let plan = parse(PLAN, Length::Full).unwrap();
+    let plan = parse(PLAN, PlanLength::Full).unwrap();
     let mut store = Store::open(&path).unwrap();
     let preset = Preset::find("x25-m").unwrap();
     for seed in 1..=2 {
@@ -59,7 +59,7 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         session.carry_out(&mut Simulated::new(drive), false).unwrap();
         store = shared.into_inner().unwrap();
         store.note(run, Some("read"), None, "throttled").unwrap();
-        store.finish(run, State::Complete, None, 1_767_225_700_000).unwrap();
+        store.finish(run, RunState::Complete, None, 1_767_225_700_000).unwrap();
     }
     drop(store);
     std::fs::read(path).unwrap()

@@ -62,7 +62,7 @@ fn figures_of_trials_have_rows_of_their_own() {
     let figure = |value| Figure::less("Latency, 99 %", "s", value);
     let repeats = [0.25, 0.5].map(|value| Trial { figures: vec![figure(value)], ..Trial::default() });
     let text = "name = \"t\"\n[[step]]\nname = \"bench\"\ndo = \"database\"\n";
-    let plan = lab::plan::parse(text, lab::plan::Length::Full).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+    let plan = lab::plan::parse(text, lab::plan::PlanLength::Full).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
     let Action::Trial(trials) = &plan.steps[0].action else { panic!("no trial") };
     let tried = PointOutcome::tried(trials.experiment.name(), &trials.points[0], repeats.to_vec());
     let index = outcome.plan.steps.len();

@@ -2,8 +2,8 @@
 
 use assay_report::replication::{html, json, text};
 use block::Seed;
-use drive::rig::{Limit, Part};
-use lab::replicate::{Answer, Beside, Condition, Missing, Replication, parse};
+use drive::rig::{Bottleneck, RigPart};
+use lab::replicate::{Answer, Beside, MissingPart, PartCondition, Replication, parse};
 use serde_json::{Value, json as object};
 
 const FIGURES: &str = r#"
@@ -45,15 +45,15 @@ fn made() -> Replication {
         published,
         about: "As it was.".to_owned(),
         seed: Seed::new(7),
-        conditions: vec![Condition { part: "p".into(), target: "x25-m".into(), title: "Intel X25-M".into() }],
+        conditions: vec![PartCondition { part: "p".into(), target: "x25-m".into(), title: "Intel X25-M".into() }],
         answers,
         limits: vec![
-            ("r/a".into(), Limit { part: Part::Host, busy: 98 }),
-            ("r/b".into(), Limit { part: Part::Drives, busy: 12 }),
-            ("r/c".into(), Limit { part: Part::Host, busy: 100 }),
+            ("r/a".into(), Bottleneck { part: RigPart::Host, busy: 98 }),
+            ("r/b".into(), Bottleneck { part: RigPart::Drives, busy: 12 }),
+            ("r/c".into(), Bottleneck { part: RigPart::Host, busy: 100 }),
         ],
         besides: vec![Beside { id: "r/a".into(), measured: 12.0, unit: "s" }],
-        missing: vec![Missing {
+        missing: vec![MissingPart {
             part: "q".into(),
             target: "x26-m".into(),
             why: "there is no simulated drive `x26-m`".into(),

@@ -6,7 +6,7 @@ use crate::support;
 use assay_report as report;
 use lab::{Metric, Outcome};
 use serde_json::Value;
-use store::State;
+use store::RunState;
 
 static OUTCOME: LazyLock<Outcome> = LazyLock::new(support::in_rounds);
 static PAGE: LazyLock<String> = LazyLock::new(|| report::html(&OUTCOME).replace('\u{a0}', " "));
@@ -156,7 +156,7 @@ fn rounds_without_a_rule_are_shown_and_not_judged() {
 #[test]
 fn a_run_that_was_cut_off_says_that_it_was_not_yet_steady() {
     let mut outcome = support::in_rounds();
-    outcome.run.state = State::Running;
+    outcome.run.state = RunState::Running;
     for (step, rounds) in [(0, 5), (1, 3)] {
         for cell in &mut outcome.steps[step].points {
             let mut all: Vec<_> = cell.before.drain(..).chain(cell.repeats.drain(..)).take(rounds).collect();

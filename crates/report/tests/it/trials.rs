@@ -3,20 +3,20 @@
 use crate::support;
 use assay_report as report;
 use block::{Bytes, Nanos};
-use lab::compare::{Comparison, Question, Verdict};
-use lab::plan::{Action, Point, Step, Trials};
+use lab::compare::{Comparison, Question, Significance};
+use lab::plan::{Action, Step, TrialPoint, Trials};
 use lab::{Asked, Outcome, PointOutcome, StepOutcome};
 use store::RunId;
-use trial::{Choice, Choices, ChoicesError, Experiment, Figure, Kind, Trial};
+use trial::{Choice, ChoiceKind, Choices, ChoicesError, Experiment, Figure, Trial};
 
 /// Serving web pages, made up.
 #[derive(Debug)]
 struct Pages;
 
 const CHOICES: &[Choice] = &[
-    Choice { name: "fs", title: "File system", about: "", kind: Kind::Word(&["ext4", "xfs"]), default: "ext4" },
-    Choice { name: "kind", title: "Pages", about: "", kind: Kind::Word(&["small", "large"]), default: "small" },
-    Choice { name: "clients", title: "Clients", about: "", kind: Kind::Count(1, 64), default: "1" },
+    Choice { name: "fs", title: "File system", about: "", kind: ChoiceKind::Word(&["ext4", "xfs"]), default: "ext4" },
+    Choice { name: "kind", title: "Pages", about: "", kind: ChoiceKind::Word(&["small", "large"]), default: "small" },
+    Choice { name: "clients", title: "Clients", about: "", kind: ChoiceKind::Count(1, 64), default: "1" },
 ];
 
 impl Experiment for Pages {
@@ -35,7 +35,7 @@ impl Experiment for Pages {
     fn commands(&self, _: &Choices) -> Vec<String> {
         Vec::new()
     }
-    fn lacks(&self, _: &Choices) -> Option<String> {
+    fn unavailable(&self, _: &Choices) -> Option<String> {
         None
     }
     fn cost(&self, _: &Choices) -> Nanos {
@@ -47,15 +47,15 @@ impl Experiment for Pages {
 }
 
 /// A point with these values of the first choices.
-fn point(values: &[&str]) -> Point {
+fn point(values: &[&str]) -> TrialPoint {
     let values: Vec<_> = CHOICES.iter().zip(values).map(|(choice, value)| (choice, (*value).to_owned())).collect();
     let mut choices = Choices::of(CHOICES);
     values.iter().for_each(|(choice, value)| choices.tell(choice.name, value).expect("it is a value of the choice"));
-    Point { values, choices }
+    TrialPoint { values, choices }
 }
 
 /// What came of six goes at a point, of about this many pages a second.
-fn tried(point: &Point, rate: f64) -> PointOutcome {
+fn tried(point: &TrialPoint, rate: f64) -> PointOutcome {
     let trial = |rate: f64| Trial {
         figures: vec![Figure::more("Pages", "1/s", rate), Figure::less("Latency", "s", 0.5 / rate)],
         ..Trial::default()
@@ -65,7 +65,7 @@ fn tried(point: &Point, rate: f64) -> PointOutcome {
 }
 
 /// A run of one step that tried `points`, each with its rate.
-fn run_of(id: i64, target: &str, axes: usize, points: Vec<(Point, f64)>) -> Outcome {
+fn run_of(id: i64, target: &str, axes: usize, points: Vec<(TrialPoint, f64)>) -> Outcome {
     let mut outcome = support::outcome();
     let measured = points.iter().map(|(point, rate)| tried(point, *rate)).collect();
     let points = points.into_iter().map(|(point, _)| point).collect();
@@ -104,8 +104,8 @@ fn runs_are_compared_by_what_they_tried_with_the_statistics_of_cells() {
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), run(2, "/dev/sdb", [310.0, 200.2])];
     let comparison = Comparison::of(runs, Question::default()).expect("they share a step");
     assert_eq!((comparison.contrasts.len(), comparison.tests()), (4, 4), "two figures at two points");
-    let verdicts: Vec<Verdict> = comparison.contrasts.iter().map(lab::compare::Contrast::verdict).collect();
-    assert_eq!(verdicts, [Verdict::Better, Verdict::Better, Verdict::NotShown, Verdict::NotShown]);
+    let verdicts: Vec<Significance> = comparison.contrasts.iter().map(lab::compare::Contrast::verdict).collect();
+    assert_eq!(verdicts, [Significance::Better, Significance::Better, Significance::NotShown, Significance::NotShown]);
     let sentence = "/dev/sdb is 3.10 × /dev/sda (3.07–3.13) in pages on Web server (fs=ext4).";
     let page = report::comparison::html(&comparison, "0.1.0").replace('\u{a0}', " ");
     assert!(page.contains(sentence), "{}", report::comparison::text(&comparison, 100, false));
@@ -262,7 +262,7 @@ fn points_without_an_order_are_held_against_the_best_of_them() {
 #[test]
 fn a_run_of_trials_that_was_cut_off_says_how_far_it_came() {
     let mut outcome = run(1, "/dev/sda", [130.0, 100.0]);
-    outcome.run.state = store::State::Running;
+    outcome.run.state = store::RunState::Running;
     outcome.steps[0].points[1].repeats.clear();
     let page = report::html(&outcome);
     assert!(page.contains("The run is incomplete: 1 of 2 points measured."));

@@ -67,7 +67,7 @@ fn every_earlier_version_is_read_as_it_will_be_when_it_is_up_to_date_and_no_byte
             let run = RunId(1);
             let lists = (store.listed(&Filter::default(), 0, 9).unwrap(), store.targets(9).unwrap());
             let kept = (store.kept(run).unwrap(), store.keys(run).unwrap(), store.tried(run).unwrap());
-            let health = store.health(run, assay_store::Moment::Before).unwrap();
+            let health = store.health(run, assay_store::HealthMoment::Before).unwrap();
             (lists, kept, health, store.runs().unwrap(), store.measured(run).unwrap(), store.notes(run).unwrap())
         };
         let mut reader = Store::open_to_read(&path).unwrap();

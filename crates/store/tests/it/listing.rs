@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::support::{measurement, new_run};
-use assay_store::{Counted, Filter, NewRun, RunId, State, Store};
+use assay_store::{Counted, Filter, NewRun, RunId, RunState, Store};
 use rusqlite::Connection;
 
 fn place() -> (tempfile::TempDir, PathBuf, Store) {
@@ -30,7 +30,7 @@ fn runs_are_found_by_words_target_plan_and_state() {
     begin(&mut store, "review", "sim:x25-m", "Intel X25-M, 80 GB");
     let second = begin(&mut store, "snia-client", "/dev/disk_1", "Fast Disk 100%");
     begin(&mut store, "review", "/dev/disk_1", "Fast Disk 100%");
-    store.finish(second, State::Failed, Some("it broke"), 9).unwrap();
+    store.finish(second, RunState::Failed, Some("it broke"), 9).unwrap();
     let words = |words: &[&str]| Filter { words: words.iter().map(|&word| word.into()).collect(), ..Filter::default() };
 
     assert_eq!(numbers(&store, &Filter::default()), [3, 2, 1], "the latest first");
@@ -43,7 +43,7 @@ fn runs_are_found_by_words_target_plan_and_state() {
     assert_eq!(numbers(&store, &words(&["' OR 1=1 --"])), [] as [i64; 0]);
     assert_eq!(numbers(&store, &Filter { target: Some("sim:x25-m".into()), ..Filter::default() }), [1]);
     assert_eq!(numbers(&store, &Filter { plan: Some("review".into()), ..words(&["disk"]) }), [3]);
-    assert_eq!(numbers(&store, &Filter { state: Some(State::Failed), ..Filter::default() }), [2]);
+    assert_eq!(numbers(&store, &Filter { state: Some(RunState::Failed), ..Filter::default() }), [2]);
     let counted = |name: &str, runs| Counted { name: name.into(), runs };
     assert_eq!(store.targets(9).unwrap(), [counted("/dev/disk_1", 2), counted("sim:x25-m", 1)]);
     assert_eq!(store.plans(1).unwrap(), [counted("review", 2)]);
@@ -94,7 +94,7 @@ fn the_owner_of_a_run_is_heard_until_it_ends() {
     assert_eq!(reader.told(run).as_deref(), Some("short"), "nothing is left of what was told before");
     teller.tell(&"x".repeat(2000));
     assert_eq!(reader.told(run).as_deref(), Some("short"), "what is too long is not told");
-    store.finish(run, State::Complete, None, 1).unwrap();
+    store.finish(run, RunState::Complete, None, 1).unwrap();
     drop(teller);
     assert_eq!(reader.told(run), None);
     assert!(store.teller(run).is_none());

@@ -4,18 +4,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::support::{measurement, new_run};
-use assay_store::{Moment, NewRun, Note, RunId, State, Store, StoreError, Stored};
+use assay_store::{HealthMoment, NewRun, RunId, RunState, Store, StoreError, StoredFinding, StoredMeasurement};
 use block::{Bytes, Nanos, Op, Seed};
 use measurement::{Clock, Consumption, Measurement};
 use rusqlite::Connection;
 use workload::Workload;
 
 /// A store in a folder of its own.
-struct Place {
+struct StoreFolder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl StoreFolder {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -43,12 +43,12 @@ fn refusal(path: &Path) -> String {
 
 #[test]
 fn a_run_comes_back_as_it_began_and_ended() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     assert_eq!(store.latest().unwrap(), None);
     let given = new_run();
     let (first, second) = (store.begin(&given).unwrap(), store.begin(&given).unwrap());
-    store.finish(first, State::Failed, Some("the disk is full"), 1_767_225_700_000).unwrap();
+    store.finish(first, RunState::Failed, Some("the disk is full"), 1_767_225_700_000).unwrap();
 
     let mut store = place.store();
     let run = store.run(first).unwrap();
@@ -58,21 +58,21 @@ fn a_run_comes_back_as_it_began_and_ended() {
     assert_eq!((run.capacity, store.drive(first).unwrap()), (given.capacity, given.drive.clone()));
     assert_eq!((run.seed, run.repeats, run.started_ms), (given.seed, given.repeats, given.started_ms));
     assert_eq!((&run.version, &run.commit, &run.environment), (&given.version, &given.commit, &given.environment));
-    assert_eq!((run.state, run.error.as_deref()), (State::Failed, Some("the disk is full")));
+    assert_eq!((run.state, run.error.as_deref()), (RunState::Failed, Some("the disk is full")));
     assert_eq!(run.finished_ms, Some(1_767_225_700_000));
     assert_eq!(store.runs().unwrap().iter().map(|run| run.id).collect::<Vec<_>>(), [first, second]);
-    assert_eq!(store.latest().unwrap().map(|run| (run.id, run.state)), Some((second, State::Running)));
+    assert_eq!(store.latest().unwrap().map(|run| (run.id, run.state)), Some((second, RunState::Running)));
 
     store.reopen(first).unwrap();
     let run = store.run(first).unwrap();
-    assert_eq!((run.state, run.error, run.finished_ms), (State::Running, None, None));
-    store.finish(first, State::Complete, None, 5).unwrap();
-    assert_eq!(store.run(first).unwrap().state, State::Complete);
+    assert_eq!((run.state, run.error, run.finished_ms), (RunState::Running, None, None));
+    store.finish(first, RunState::Complete, None, 5).unwrap();
+    assert_eq!(store.run(first).unwrap().state, RunState::Complete);
 }
 
 #[test]
 fn measurements_come_back_equal_and_in_order() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     let empty = Measurement::new(Workload::default(), Seed::new(0), Clock::Virtual);
@@ -82,8 +82,12 @@ fn measurements_come_back_equal_and_in_order() {
     store.record_cell(run, "read", "", &[(0, endless)]).unwrap();
 
     let stored = place.store().measured(run).unwrap();
-    let expected =
-        |step: &str, key: &str, repeat, measurement| Stored { step: step.into(), key: key.into(), repeat, measurement };
+    let expected = |step: &str, key: &str, repeat, measurement| StoredMeasurement {
+        step: step.into(),
+        key: key.into(),
+        repeat,
+        measurement,
+    };
     let mut endless = measurement(u64::MAX, 2);
     (endless.elapsed, endless.cpu, endless.drive) = (Nanos::from_nanos(1 << 61), None, None);
     let empty = Measurement::new(Workload::default(), Seed::new(0), Clock::Virtual);
@@ -99,7 +103,7 @@ fn measurements_come_back_equal_and_in_order() {
 
 #[test]
 fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
     place.tamper(
@@ -123,7 +127,7 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
 
 #[test]
 fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let run = place.store().begin(&new_run()).unwrap();
     place.store().record_cell(run, "old", "", &[(0, measurement(7, 1))]).unwrap();
     place.tamper(
@@ -146,7 +150,7 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
 
 #[test]
 fn what_failed_and_what_was_checked_comes_back() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let run = place.store().begin(&new_run()).unwrap();
     let mut impaired = measurement(7, 1);
     impaired.record_service(Op::Read, Nanos::from_micros(80));
@@ -162,7 +166,7 @@ fn what_failed_and_what_was_checked_comes_back() {
 
 #[test]
 fn a_series_of_hours_comes_back_and_stays_small() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     store.record_cell(run, "wear", "", &[(0, measurement(1, 20_000))]).unwrap();
@@ -178,7 +182,7 @@ fn a_series_of_hours_comes_back_and_stays_small() {
 
 #[test]
 fn the_columns_say_in_sql_what_was_measured() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     let given = measurement(7, 10);
@@ -207,7 +211,7 @@ fn the_columns_say_in_sql_what_was_measured() {
 
 #[test]
 fn all_jobs_of_a_point_are_kept_together_and_replace_what_was_kept_of_some() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     store.record_cell(run, "mixed", "job=writer", &[(0, measurement(9, 1)), (1, measurement(8, 1))]).unwrap();
@@ -230,7 +234,7 @@ fn all_jobs_of_a_point_are_kept_together_and_replace_what_was_kept_of_some() {
 
 #[test]
 fn a_cell_is_kept_whole_or_not_at_all() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     store.record_cell(run, "read", "bs=4k", &[(2, measurement(2, 1))]).unwrap();
@@ -246,7 +250,7 @@ fn a_cell_is_kept_whole_or_not_at_all() {
 
 #[test]
 fn a_resumed_run_knows_what_it_has() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let (run, other) = (store.begin(&new_run()).unwrap(), store.begin(&new_run()).unwrap());
     store.record_cell(run, "read", "bs=4k", &[(0, measurement(0, 1)), (1, measurement(1, 1))]).unwrap();
@@ -259,13 +263,13 @@ fn a_resumed_run_knows_what_it_has() {
 
 #[test]
 fn a_run_belongs_to_one_process_until_it_ends() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let (run, other) = (store.begin(&new_run()).unwrap(), store.begin(&new_run()).unwrap());
     let refused = place.store().own(run).unwrap_err();
     assert!(matches!(refused, StoreError::Owned { run: RunId(1) }), "{refused:?}");
     assert_eq!(refused.to_string(), "run 1 is in progress in another process; wait for it, or stop it first");
-    store.finish(run, State::Failed, Some("the disk is full"), 0).unwrap();
+    store.finish(run, RunState::Failed, Some("the disk is full"), 0).unwrap();
     let mut second = place.store();
     second.own(run).unwrap();
     assert!(matches!(place.store().own(run), Err(StoreError::Owned { .. })), "it has been taken up again");
@@ -280,7 +284,7 @@ fn a_run_belongs_to_one_process_until_it_ends() {
 
 #[test]
 fn findings_are_kept_once_in_the_order_they_came_up() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let run = store.begin(&new_run()).unwrap();
     for _ in 0..2 {
@@ -288,7 +292,7 @@ fn findings_are_kept_once_in_the_order_they_came_up() {
         store.note(run, None, None, "short").unwrap();
         store.note(run, Some("read"), None, "throttled").unwrap();
     }
-    let note = |step: Option<&str>, cell: Option<&str>, text: &str| Note {
+    let note = |step: Option<&str>, cell: Option<&str>, text: &str| StoredFinding {
         step: step.map(str::to_owned),
         cell: cell.map(str::to_owned),
         text: text.to_owned(),
@@ -303,21 +307,25 @@ fn findings_are_kept_once_in_the_order_they_came_up() {
 
 #[test]
 fn the_health_before_stays_and_the_health_after_is_the_last() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let run = place.store().begin(&new_run()).unwrap();
-    assert_eq!(place.store().health(run, Moment::Before).unwrap(), None, "nobody looked");
-    for (moment, reading) in [(Moment::Before, "a"), (Moment::After, "b"), (Moment::Before, "c"), (Moment::After, "d")]
-    {
+    assert_eq!(place.store().health(run, HealthMoment::Before).unwrap(), None, "nobody looked");
+    for (moment, reading) in [
+        (HealthMoment::Before, "a"),
+        (HealthMoment::After, "b"),
+        (HealthMoment::Before, "c"),
+        (HealthMoment::After, "d"),
+    ] {
         place.store().keep_health(run, moment, reading).unwrap();
     }
-    let kept = [Moment::Before, Moment::After].map(|moment| place.store().health(run, moment).unwrap());
+    let kept = [HealthMoment::Before, HealthMoment::After].map(|moment| place.store().health(run, moment).unwrap());
     assert_eq!(kept.map(Option::unwrap), ["a", "d"], "a resumed run began as it began");
-    assert!(place.store().keep_health(RunId(99), Moment::After, "x").is_err(), "there is no such run");
+    assert!(place.store().keep_health(RunId(99), HealthMoment::After, "x").is_err(), "there is no such run");
 }
 
 #[test]
 fn the_course_of_a_run_is_that_of_the_last_complete_one_which_did_the_same() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let mut kept = |run: &NewRun, state, course| {
         let id = store.begin(run).unwrap();
@@ -325,11 +333,11 @@ fn the_course_of_a_run_is_that_of_the_last_complete_one_which_did_the_same() {
         store.finish(id, state, None, 0).unwrap();
         id
     };
-    let first = kept(&new_run(), State::Complete, "[[1,2]]");
-    let again = kept(&NewRun { seed: Seed::new(5), ..new_run() }, State::Complete, "[[3,4]]");
-    kept(&new_run(), State::Failed, "[[5,6]]");
-    kept(&NewRun { quick: false, ..new_run() }, State::Complete, "[[7,8]]");
-    kept(&NewRun { size: None, target_fingerprint: None, ..new_run() }, State::Complete, "[[9,9]]");
+    let first = kept(&new_run(), RunState::Complete, "[[1,2]]");
+    let again = kept(&NewRun { seed: Seed::new(5), ..new_run() }, RunState::Complete, "[[3,4]]");
+    kept(&new_run(), RunState::Failed, "[[5,6]]");
+    kept(&NewRun { quick: false, ..new_run() }, RunState::Complete, "[[7,8]]");
+    kept(&NewRun { size: None, target_fingerprint: None, ..new_run() }, RunState::Complete, "[[9,9]]");
     let (next, bare) = (NewRun { seed: Seed::new(6), ..new_run() }, NewRun { repeats: None, ..new_run() });
     let [next, bare] = [next, bare].map(|run| place.store().begin(&run).unwrap());
     let like = |run| place.store().course_like(run).unwrap();
@@ -340,7 +348,7 @@ fn the_course_of_a_run_is_that_of_the_last_complete_one_which_did_the_same() {
 
 #[test]
 fn an_unknown_run_is_answered_with_those_there_are() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut store = place.store();
     let said = |store: &Store| store.run(RunId(7)).unwrap_err().to_string();
     assert_eq!(said(&store), "there is no run 7; the store is empty: `assay review` creates the first run");
@@ -349,7 +357,7 @@ fn an_unknown_run_is_answered_with_those_there_are() {
     store.begin(&new_run()).unwrap();
     assert_eq!(said(&store), "there is no run 7; the store has runs 1 to 2: `assay runs` lists them");
     assert!(matches!(store.reopen(RunId(7)), Err(StoreError::NoSuchRun { run: RunId(7), newest: Some(RunId(2)) })));
-    assert!(matches!(store.finish(RunId(7), State::Failed, None, 0), Err(StoreError::NoSuchRun { .. })));
+    assert!(matches!(store.finish(RunId(7), RunState::Failed, None, 0), Err(StoreError::NoSuchRun { .. })));
 }
 
 #[test]
@@ -369,7 +377,7 @@ fn damage_is_told_and_never_read_as_a_figure() {
         ("SET drive = '{\"requests\": 1}'", "drive's counters"),
         ("SET seed = 'luck'", "seed"),
     ] {
-        let place = Place::new();
+        let place = StoreFolder::new();
         let mut store = place.store();
         let run = store.begin(&new_run()).unwrap();
         store.record_cell(run, "read", "bs=4k", &[(3, measurement(0, 5))]).unwrap();
@@ -402,7 +410,7 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 
 #[test]
 fn a_newer_store_is_refused_and_left_as_it_was() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     drop(place.store());
     place.tamper("PRAGMA user_version = 12");
     let before = std::fs::read(place.path()).unwrap();

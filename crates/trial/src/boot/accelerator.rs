@@ -7,10 +7,10 @@ use std::time::Duration;
 use host::open;
 use rustix::fs::OFlags;
 
-use super::cache::System;
+use super::cache::SystemImage;
 use super::machine;
-use super::work::Work;
-use crate::{Go, TrialError};
+use super::work::BootTools;
+use crate::{TrialContext, TrialError};
 
 /// How long a kernel may take to come up on the machine's own processor, which it does in a second or two.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -37,7 +37,7 @@ impl Accelerator {
     ///
     /// # Errors
     /// If that cannot be tried.
-    pub fn chosen(asked: &str, system: &System, work: &Work, go: &Go) -> Result<Self, TrialError> {
+    pub fn chosen(asked: &str, system: &SystemImage, work: &BootTools, go: &TrialContext) -> Result<Self, TrialError> {
         match asked {
             "tcg" => return Ok(TOLD_TCG),
             "kvm" => return Ok(TOLD_KVM),

@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::work::Work;
+use super::work::BootTools;
 use super::{debian, micro};
-use crate::{Go, TrialError, Undo};
+use crate::{CleanupAction, TrialContext, TrialError};
 
 /// A system that is ready to be copied to a drive.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct System {
+pub struct SystemImage {
     /// What it is, with its kernel: `Debian GNU/Linux 12 (bookworm), Linux 6.1.0-amd64`.
     pub about: String,
     /// The day on which it was built, as `2026-12-31` of UTC.
@@ -28,7 +28,7 @@ pub struct System {
     folder: PathBuf,
 }
 
-impl System {
+impl SystemImage {
     /// What the drive is to hold.
     pub fn disk(&self) -> PathBuf {
         self.folder.join("disk.img")
@@ -111,14 +111,14 @@ pub fn length(system: &str) -> Option<Bytes> {
 ///
 /// # Errors
 /// If it cannot be built.
-pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
+pub fn ready(system: &str, work: &BootTools, go: &TrialContext) -> Result<SystemImage, TrialError> {
     let folder = folder(system);
     make_home(&home())?;
     let lock = folder.with_extension("lock");
     let lock = open::own_or_new_file(&lock, 0o600).map_err(TrialError::at(&lock))?;
     while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         (go.tell)("waiting for another assay that builds the system");
-        work.stage.goes_on()?;
+        work.stage.continues()?;
         thread::sleep(Duration::from_millis(200));
     }
     if !is_built(system) {
@@ -127,14 +127,14 @@ pub fn ready(system: &str, work: &Work, go: &Go) -> Result<System, TrialError> {
     let about = folder.join("system.json");
     let text = fs::read_to_string(&about).map_err(TrialError::at(&about))?;
     let wrong = |error: serde_json::Error| TrialError::at(&about)(error.into());
-    Ok(System { folder, ..serde_json::from_str(&text).map_err(wrong)? })
+    Ok(SystemImage { folder, ..serde_json::from_str(&text).map_err(wrong)? })
 }
 
 /// Builds a system beside its folder, which it gets when it is whole.
-fn build(system: &str, folder: &Path, work: &Work, go: &Go) -> Result<(), TrialError> {
+fn build(system: &str, folder: &Path, work: &BootTools, go: &TrialContext) -> Result<(), TrialError> {
     (go.tell)("building the system image, which is cached");
     let site = Scratch::name(&home(), &format!("building-{}", std::process::id()));
-    let promise = work.aftermath.promise(Undo::Remove(site.clone()))?;
+    let promise = work.aftermath.promise(CleanupAction::Remove(site.clone()))?;
     // The packages' own user has to come through.
     open::own_folder(&site).map_err(TrialError::at(&site))?;
     let built = if system == "micro" { micro::build(&site, work)? } else { debian::build(&site, work)? };
@@ -146,8 +146,8 @@ fn build(system: &str, folder: &Path, work: &Work, go: &Go) -> Result<(), TrialE
 }
 
 /// A system that was just built.
-pub fn built(about: String, root: Option<String>) -> System {
-    System { about, built: Timestamp::now().strftime("%Y-%m-%d").to_string(), root, folder: PathBuf::new() }
+pub fn built(about: String, root: Option<String>) -> SystemImage {
+    SystemImage { about, built: Timestamp::now().strftime("%Y-%m-%d").to_string(), root, folder: PathBuf::new() }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const AGAIN: Duration = Duration::from_secs(3);
 
 /// What the system has said so far.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ConsoleState {
     /// It asks for a login.
     Login,
     /// It cannot go on, and says why.
@@ -26,12 +26,12 @@ pub enum Said {
 }
 
 /// What a system that has written `text` has said.
-pub fn said(text: &str) -> Said {
+pub fn said(text: &str) -> ConsoleState {
     if text.contains(" login:") {
-        return Said::Login;
+        return ConsoleState::Login;
     }
     let failed = text.lines().find(|line| LAST_WORDS.iter().any(|words| line.contains(words)));
-    failed.map_or(Said::Nothing, |line| Said::Failed(line.trim().to_owned()))
+    failed.map_or(ConsoleState::Nothing, |line| ConsoleState::Failed(line.trim().to_owned()))
 }
 
 /// All that was written to a console that is kept in a file.
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn a_prompt_and_a_failure_are_told_apart() {
-        assert_eq!(said("Debian GNU/Linux 12 assay ttyS0\n\nassay login: "), Said::Login);
-        assert_eq!(said("[ 1.0] Run /init as init process\n"), Said::Nothing);
+        assert_eq!(said("Debian GNU/Linux 12 assay ttyS0\n\nassay login: "), ConsoleState::Login);
+        assert_eq!(said("[ 1.0] Run /init as init process\n"), ConsoleState::Nothing);
         let panic = "[ 4.1] Kernel panic - not syncing: VFS: Unable to mount root fs";
-        assert_eq!(said(&format!("x\n{panic}\r\ny\n")), Said::Failed(panic.to_owned()));
+        assert_eq!(said(&format!("x\n{panic}\r\ny\n")), ConsoleState::Failed(panic.to_owned()));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use block::Bytes;
 use host::open;
 
 use super::analysis::PAPERS;
-use super::cache::{System, built};
+use super::cache::{SystemImage, built};
 use super::disk;
-use super::work::{Work, command};
+use super::work::{BootTools, command};
 use crate::TrialError;
 
 /// The programs that build it, and Debian's packages of them.
@@ -95,7 +95,7 @@ pub fn recipe() -> String {
 ///
 /// # Errors
 /// If the packages cannot be had, or a program fails.
-pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
+pub fn build(site: &Path, work: &BootTools) -> Result<SystemImage, TrialError> {
     let root = site.join("root");
     let (suite, sources) = sources(work)?;
     let list = site.join("sources.list");
@@ -130,7 +130,7 @@ pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
 }
 
 /// The suite of Debian that this machine has, and the lines of all places from which it has Debian's packages.
-fn sources(work: &Work) -> Result<(String, String), TrialError> {
+fn sources(work: &BootTools) -> Result<(String, String), TrialError> {
     let mut targets = command("apt-get")?;
     // Only those are told whose lists are there: others may not be reachable.
     let format = "$(ORIGIN)|$(SIGNED_BY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)";

@@ -9,7 +9,7 @@ use block::Bytes;
 use host::open;
 use rustix::fs::OFlags;
 
-use super::work::{Work, command};
+use super::work::{BootTools, command};
 use crate::TrialError;
 
 /// Where the partition begins, in sectors; before it is room for GRUB.
@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// If mkfs fails or the image cannot be written.
-pub fn make(image: &Path, root: &Path, size: Bytes, uuid: &str, work: &Work) -> Result<(), TrialError> {
+pub fn make(image: &Path, root: &Path, size: Bytes, uuid: &str, work: &BootTools) -> Result<(), TrialError> {
     let offset = u64::from(FIRST) * 512;
     let at = TrialError::at;
     let mut file = open::new_private(image, 0o644).map_err(at(image))?;
@@ -68,7 +68,7 @@ pub fn add_grub(image: &Path, boot: &Path, core: &Path) -> Result<(), TrialError
 ///
 /// # Errors
 /// If the stage is too small or cannot be written, or is stopped.
-pub fn copy(image: &Path, work: &Work) -> Result<(), TrialError> {
+pub fn copy(image: &Path, work: &BootTools) -> Result<(), TrialError> {
     let stage = work.stage;
     let length = fs::metadata(image).map_err(TrialError::at(image))?.len();
     if length > stage.capacity().get() {
@@ -87,7 +87,7 @@ pub fn copy(image: &Path, work: &Work) -> Result<(), TrialError> {
     let chunk = &mut memory[start..start + CHUNK];
     let mut left = length as usize;
     while left > 0 {
-        work.stage.goes_on()?;
+        work.stage.continues()?;
         let part = &mut chunk[..left.min(CHUNK)];
         from.read_exact(part).map_err(TrialError::at(image))?;
         onto.write_all(part).map_err(TrialError::at(stage.path()))?;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cache::System;
-use super::console::{self, Said};
-use super::work::{Work, command};
+use super::cache::SystemImage;
+use super::console::{self, ConsoleState};
+use super::work::{BootTools, command};
 use crate::mount::DEVICE;
-use crate::task::Task;
+use crate::task::HelperProcess;
 use crate::{Choices, ProgramError, TrialError};
 
 /// The program, and Debian's package of it.
@@ -27,49 +27,49 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// A virtual machine, ended when this is dropped.
 #[derive(Debug)]
-pub struct Machine<'w> {
+pub struct VirtualMachine<'w> {
     /// What QEMU says it is.
     pub version: String,
     line: String,
     /// Taken when it has ended by itself.
-    task: Option<Task>,
+    task: Option<HelperProcess>,
     began: Instant,
     console: PathBuf,
     papers: PathBuf,
-    work: &'w Work<'w>,
+    work: &'w BootTools<'w>,
 }
 
 /// When what was seen, since the machine was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct BootTimes {
     /// The kernel was in memory; none where QEMU loads it.
     pub loaded: Option<Duration>,
     /// The system asked for a login.
     pub login: Duration,
 }
 
-impl<'w> Machine<'w> {
+impl<'w> VirtualMachine<'w> {
     /// Starts it now.
     ///
     /// # Errors
     /// If QEMU is not installed.
     pub fn start(
         choices: &Choices,
-        system: &System,
+        system: &SystemImage,
         accelerator: &str,
-        work: &'w Work<'w>,
+        work: &'w BootTools<'w>,
     ) -> Result<Self, TrialError> {
         let version = work.run(command("qemu-system-x86_64")?.arg("--version"), PAUSE * 3000)?;
         let version = version.lines().next().unwrap_or_default().to_owned();
         let (console, papers) = (work.folder().join("console"), work.folder().join("papers"));
         let mut qemu = command("qemu-system-x86_64")?;
-        let places = Places { console: &console, papers: &papers, device: work.stage.path() };
+        let places = QemuPaths { console: &console, papers: &papers, device: work.stage.path() };
         qemu.args(arguments(choices, accelerator, system.root.as_deref(), &places));
         if choices.text("loader") == "direct" {
             qemu.arg("-kernel").arg(system.kernel()).arg("-initrd").arg(system.initrd());
         }
         let began = Instant::now();
-        let task = Task::start_on((work.stage, &[work.folder()]), work.aftermath, &mut qemu)?;
+        let task = HelperProcess::start_on((work.stage, &[work.folder()]), work.aftermath, &mut qemu)?;
         let line = task.line().to_owned();
         Ok(Self { version, line, task: Some(task), began, console, papers, work })
     }
@@ -83,7 +83,7 @@ impl<'w> Machine<'w> {
     ///
     /// # Errors
     /// If it cannot boot, does not within `limit`, or the stage is stopped.
-    pub fn login(&mut self, limit: Duration) -> Result<Seen, TrialError> {
+    pub fn login(&mut self, limit: Duration) -> Result<BootTimes, TrialError> {
         let mut loaded = None;
         loop {
             let text = console::text(&self.console);
@@ -91,9 +91,9 @@ impl<'w> Machine<'w> {
                 loaded = Some(self.began.elapsed());
             }
             match console::said(&text) {
-                Said::Login => return Ok(Seen { loaded, login: self.began.elapsed() }),
-                Said::Failed(said) => return Err(self.failed(said)),
-                Said::Nothing => {}
+                ConsoleState::Login => return Ok(BootTimes { loaded, login: self.began.elapsed() }),
+                ConsoleState::Failed(said) => return Err(self.failed(said)),
+                ConsoleState::Nothing => {}
             }
             self.goes_on()?;
             if self.began.elapsed() > limit {
@@ -111,12 +111,12 @@ impl<'w> Machine<'w> {
     /// If it does not tell within `limit`, or the stage is stopped.
     pub fn papers(&mut self, limit: Duration) -> Result<String, TrialError> {
         let mut line = UnixStream::connect(&self.papers).map_err(TrialError::at(&self.papers))?;
-        console::ask(&mut line, limit, || self.work.stage.goes_on())
+        console::ask(&mut line, limit, || self.work.stage.continues())
     }
 
     /// Says no when the stage is stopped, or the machine has ended.
     fn goes_on(&mut self) -> Result<(), TrialError> {
-        self.work.stage.goes_on()?;
+        self.work.stage.continues()?;
         let Some(mut task) = self.task.take() else { return Err(self.failed("QEMU has ended".to_owned())) };
         if task.ended()?.is_none() {
             self.task = Some(task);
@@ -135,14 +135,14 @@ impl<'w> Machine<'w> {
 }
 
 /// Paths that QEMU is told.
-struct Places<'p> {
+struct QemuPaths<'p> {
     console: &'p Path,
     papers: &'p Path,
     device: &'p Path,
 }
 
 /// What QEMU is told besides which kernel it loads: words of the choices, numbers, and paths of our own.
-fn arguments(choices: &Choices, accelerator: &str, root: Option<&str>, places: &Places) -> Vec<String> {
+fn arguments(choices: &Choices, accelerator: &str, root: Option<&str>, places: &QemuPaths) -> Vec<String> {
     let memory = format!("{}M", choices.bytes("memory").get() >> 20);
     let console = format!("file,id=console,path={}", escaped(places.console));
     let papers = format!("socket,id=papers,path={},server=on,wait=off", escaped(places.papers));
@@ -163,7 +163,7 @@ pub fn told_beforehand(choices: &Choices) -> Vec<String> {
     let [console, papers, device] = ["FOLDER/console", "FOLDER/papers", DEVICE].map(Path::new);
     let accelerator = if choices.text("accel") == "auto" { "kvm|tcg" } else { choices.text("accel") };
     let root = (choices.text("system") == "debian").then_some("UUID=SYSTEM");
-    let mut all = arguments(choices, accelerator, root, &Places { console, papers, device });
+    let mut all = arguments(choices, accelerator, root, &QemuPaths { console, papers, device });
     if choices.text("loader") == "direct" {
         all.extend(["-kernel", "SYSTEM/vmlinuz", "-initrd", "SYSTEM/initrd.img"].map(str::to_owned));
     }
@@ -203,7 +203,7 @@ fn drive(path: &Path, on: &str) -> Vec<String> {
 ///
 /// # Errors
 /// If QEMU is not installed, or the stage is stopped.
-pub fn boots(kernel: &Path, accelerator: &str, work: &Work, limit: Duration) -> Result<bool, TrialError> {
+pub fn boots(kernel: &Path, accelerator: &str, work: &BootTools, limit: Duration) -> Result<bool, TrialError> {
     let console = work.folder().join("probe");
     let mut qemu = command("qemu-system-x86_64")?;
     qemu.args(plain(accelerator)).args(["-m", "256M", "-chardev"]);

@@ -8,10 +8,10 @@ use std::time::Duration;
 use block::Bytes;
 use host::open;
 
-use super::cache::{System, built};
+use super::cache::{SystemImage, built};
 use super::debian::{plain, write};
 use super::disk;
-use super::work::{Work, command};
+use super::work::{BootTools, command};
 use crate::{Tools, TrialError};
 
 /// The programs that build it, and Debian's packages of them.
@@ -85,7 +85,7 @@ pub fn recipe() -> String {
 ///
 /// # Errors
 /// If the kernel's package cannot be had, or a program fails.
-pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
+pub fn build(site: &Path, work: &BootTools) -> Result<SystemImage, TrialError> {
     let version = kernel(site, work)?;
     initrd(site, &version, work)?;
     let root = root(site)?;
@@ -98,7 +98,7 @@ pub fn build(site: &Path, work: &Work) -> Result<System, TrialError> {
 }
 
 /// Fetches Debian's kernel and unpacks what is needed of it; its version.
-fn kernel(site: &Path, work: &Work) -> Result<String, TrialError> {
+fn kernel(site: &Path, work: &BootTools) -> Result<String, TrialError> {
     let folder = site.join("kernel");
     fs::create_dir_all(&folder).map_err(TrialError::at(&folder))?;
     let wanted = "linux-image-amd64";
@@ -124,7 +124,7 @@ fn kernel(site: &Path, work: &Work) -> Result<String, TrialError> {
 }
 
 /// Packs BusyBox and the drivers, in the order in which they are to be loaded, into an initial RAM disk.
-fn initrd(site: &Path, version: &str, work: &Work) -> Result<(), TrialError> {
+fn initrd(site: &Path, version: &str, work: &BootTools) -> Result<(), TrialError> {
     let ram = site.join("ram");
     let mut loads: Vec<PathBuf> = Vec::new();
     for module in MODULES {

@@ -19,14 +19,14 @@ use block::{Bytes, Nanos};
 use workload::to_timed;
 
 use self::accelerator::Accelerator;
-use self::cache::System;
-use self::machine::Machine;
-use self::work::Work;
-use crate::aftermath;
+use self::cache::SystemImage;
+use self::machine::VirtualMachine;
+use self::work::BootTools;
+use crate::cleanup;
 use crate::meters::{Meters, Usage};
 use crate::{
-    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Paper, Procedure, Stage, Tools, Trial,
-    TrialError,
+    Choice, ChoiceKind, Choices, ChoicesError, Cleanup, Experiment, Figure, Paper, Procedure, Tools, Trial,
+    TrialContext, TrialDevice, TrialError,
 };
 
 /// The experiment `boot`.
@@ -38,50 +38,50 @@ const CHOICES: &[Choice] = &[
         name: "system",
         title: "System",
         about: "the system: a small Debian with systemd, or a kernel with BusyBox, built in seconds",
-        kind: Kind::Word(&["debian", "micro"]),
+        kind: ChoiceKind::Word(&["debian", "micro"]),
         default: "debian",
     },
     Choice {
         name: "bus",
         title: "Bus",
         about: "the drive's interface in the virtual machine",
-        kind: Kind::Word(&["ahci", "virtio", "nvme"]),
+        kind: ChoiceKind::Word(&["ahci", "virtio", "nvme"]),
         default: "ahci",
     },
     Choice {
         name: "loader",
         title: "Loader",
         about: "the boot loader: GRUB from the drive, or QEMU directly from the host; micro has no GRUB",
-        kind: Kind::Word(&["grub", "direct"]),
+        kind: ChoiceKind::Word(&["grub", "direct"]),
         default: "grub",
     },
     Choice {
         name: "accel",
         title: "Processor",
         about: "emulated (tcg), virtualised (kvm), or kvm where a kernel boots with it (auto)",
-        kind: Kind::Word(&["auto", "tcg", "kvm"]),
+        kind: ChoiceKind::Word(&["auto", "tcg", "kvm"]),
         default: "auto",
     },
     Choice {
         name: "cpus",
         title: "Processors",
         about: "number of CPUs of the virtual machine",
-        kind: Kind::Count(1, 64),
+        kind: ChoiceKind::Count(1, 64),
         default: "2",
     },
     Choice {
         name: "memory",
         title: "Memory",
         about: "memory of the virtual machine",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "1GiB",
     },
-    Choice { name: "limit", title: "Limit", about: "time limit of a boot", kind: Kind::Time, default: "10m" },
+    Choice { name: "limit", title: "Limit", about: "time limit of a boot", kind: ChoiceKind::Time, default: "10m" },
     Choice {
         name: "trace",
         title: "Trace",
         about: "whether the requests are recorded as a trace for replay; attached simulated drives only",
-        kind: Kind::Word(&["no", "yes"]),
+        kind: ChoiceKind::Word(&["no", "yes"]),
         default: "no",
     },
 ];
@@ -117,7 +117,7 @@ impl Experiment for Boot {
         vec![format!("qemu-system-x86_64 {}", machine::told_beforehand(choices).join(" "))]
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
         if !rustix::process::geteuid().is_root() {
             return Some("writing a system to a device needs root; run assay as root".to_owned());
         }
@@ -140,13 +140,13 @@ impl Experiment for Boot {
 
 impl Procedure for Boot {
     fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
-        aftermath::place()?;
-        Ok(vec![aftermath::PLACE.into(), cache::ready_home()?])
+        cleanup::place()?;
+        Ok(vec![cleanup::PLACE.into(), cache::ready_home()?])
     }
 
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let aftermath = Aftermath::begin()?;
-        let work = Work::new(stage, &aftermath)?;
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        let aftermath = Cleanup::begin()?;
+        let work = BootTools::new(stage, &aftermath)?;
         let system = cache::ready(choices.text("system"), &work, go)?;
         let accelerator = Accelerator::chosen(choices.text("accel"), &system, &work, go)?;
         (go.tell)("copying the system to the drive");
@@ -155,7 +155,7 @@ impl Procedure for Boot {
         let heard = stage.heard().filter(|_| choices.text("trace") == "yes");
         heard.inspect(|heard| heard.listen());
         (go.tell)("booting");
-        let mut machine = Machine::start(choices, &system, accelerator.word(), &work)?;
+        let mut machine = VirtualMachine::start(choices, &system, accelerator.word(), &work)?;
         let limit = std::time::Duration::from_nanos(choices.time("limit").as_nanos());
         let seen = machine.login(limit)?;
         let usage = Meters::read(stage)?.since(&before);
@@ -192,7 +192,13 @@ fn needed(system: &str) -> &'static [(&'static str, &'static str)] {
     if system == "micro" { micro::NEEDS } else { debian::NEEDS }
 }
 
-fn conditions(trial: &mut Trial, choices: &Choices, system: &System, accelerator: &Accelerator, machine: &Machine<'_>) {
+fn conditions(
+    trial: &mut Trial,
+    choices: &Choices,
+    system: &SystemImage,
+    accelerator: &Accelerator,
+    machine: &VirtualMachine<'_>,
+) {
     let mut add = |name: &str, text: String| trial.conditions.push((name.to_owned(), text));
     add("system", system.about.clone());
     add("image", format!("{}, built {}", system.length(), system.built));
@@ -206,7 +212,7 @@ fn conditions(trial: &mut Trial, choices: &Choices, system: &System, accelerator
     add("command", machine.line().to_owned());
 }
 
-fn findings(trial: &mut Trial, choices: &Choices, stage: &Stage, accelerator: &Accelerator) {
+fn findings(trial: &mut Trial, choices: &Choices, stage: &TrialDevice, accelerator: &Accelerator) {
     if accelerator.is_emulated() {
         trial.findings.push(
             "The virtual machine's CPU is emulated. Boot times compare drives on the same CPU; they are longer than on \

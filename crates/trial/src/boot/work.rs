@@ -4,30 +4,30 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::folder::Folder;
-use crate::task::Task;
-use crate::{Aftermath, Stage, Tools, TrialError};
+use crate::folder::PrivateFolder;
+use crate::task::HelperProcess;
+use crate::{Cleanup, Tools, TrialDevice, TrialError};
 
 /// Where its folder is; a short path, because that of a socket must be.
 const FOLDER: &str = "/run/assay";
 
 /// What a boot is worked at with.
 #[derive(Debug)]
-pub struct Work<'w> {
+pub struct BootTools<'w> {
     /// Where it boots from.
-    pub stage: &'w Stage,
+    pub stage: &'w TrialDevice,
     /// What is to be undone.
-    pub aftermath: &'w Aftermath,
-    folder: Folder,
+    pub aftermath: &'w Cleanup,
+    folder: PrivateFolder,
 }
 
-impl<'w> Work<'w> {
+impl<'w> BootTools<'w> {
     /// With a new folder for sockets and the like, which goes away with this.
     ///
     /// # Errors
     /// If the folder cannot be made.
-    pub fn new(stage: &'w Stage, aftermath: &'w Aftermath) -> Result<Self, TrialError> {
-        Ok(Self { stage, aftermath, folder: Folder::new(FOLDER, "boot", aftermath)? })
+    pub fn new(stage: &'w TrialDevice, aftermath: &'w Cleanup) -> Result<Self, TrialError> {
+        Ok(Self { stage, aftermath, folder: PrivateFolder::new(FOLDER, "boot", aftermath)? })
     }
 
     /// The folder.
@@ -40,7 +40,7 @@ impl<'w> Work<'w> {
     /// # Errors
     /// If it is not installed, fails, takes longer than `limit`, or the stage is stopped.
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<String, TrialError> {
-        Ok(Task::start(self.aftermath, command)?.finish(self.stage, limit)?.stdout)
+        Ok(HelperProcess::start(self.aftermath, command)?.finish(self.stage, limit)?.stdout)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether the books agree: what each transaction adds to an account, a teller and a branch, its history holds.
 
-use super::terms::Transaction;
+use super::options::Transaction;
 
 /// Sums over the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::Refused;
 use crate::permitted::{
-    self, Given, Rule,
-    Value::{Count, Flag, Number, Word},
+    self, OptionRule, PermittedOption,
+    PermittedValue::{Count, Flag, Number, Word},
     rule,
 };
 
@@ -11,7 +11,7 @@ const PROTOCOLS: &[&str] = &["simple", "extended", "prepared"];
 
 /// What is left of pgbench's options without those that assay gives itself, and those that name a file, a host or a
 /// database. Source: PostgreSQL's manual, "pgbench", versions 8.3 to 18.
-const RULES: &[Rule] = &[
+const RULES: &[OptionRule] = &[
     rule("-n", Flag),
     rule("--no-vacuum", Flag),
     rule("-v", Flag),
@@ -39,7 +39,7 @@ const RULES: &[Rule] = &[
 /// Options that a plan gave to pgbench, each in its table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchOptions {
-    given: Vec<Given>,
+    given: Vec<PermittedOption>,
 }
 
 impl BenchOptions {

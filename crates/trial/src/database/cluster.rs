@@ -11,12 +11,12 @@ use block::Bytes;
 use host::open;
 use rustix::process::Signal;
 
+use super::options::DatabaseOptions;
 use super::programs::Programs;
-use super::terms::Terms;
 use crate::folder::make_for;
 use crate::memory::MemoryLimit;
-use crate::task::{self, Task};
-use crate::{Aftermath, Stage, TrialError};
+use crate::task::{self, HelperProcess};
+use crate::{Cleanup, TrialDevice, TrialError};
 
 /// How long the server has to start or to end: a slow drive has a checkpoint to write, or much to recover from.
 const LIMIT: Duration = Duration::from_secs(1800);
@@ -34,13 +34,13 @@ const CONNECTIONS_SPARE: u64 = 10;
 #[derive(Debug)]
 pub struct Cluster<'s> {
     programs: &'s Programs,
-    stage: &'s Stage,
-    aftermath: &'s Aftermath,
+    stage: &'s TrialDevice,
+    aftermath: &'s Cleanup,
     memory: Option<&'s MemoryLimit>,
     data: PathBuf,
     socket: PathBuf,
     log: PathBuf,
-    server: Option<Task>,
+    server: Option<HelperProcess>,
     /// How it was initialised.
     initdb: String,
 }
@@ -61,10 +61,10 @@ impl<'s> Cluster<'s> {
     /// If a folder cannot be made, or `initdb` fails.
     pub fn init(
         programs: &'s Programs,
-        (stage, aftermath): (&'s Stage, &'s Aftermath),
+        (stage, aftermath): (&'s TrialDevice, &'s Cleanup),
         (home, folder): (&Path, &Path),
         memory: Option<&'s MemoryLimit>,
-        terms: &Terms,
+        terms: &DatabaseOptions,
     ) -> Result<Self, TrialError> {
         let [data, socket] = [home.join("postgresql"), folder.join("socket")];
         for path in [&data, &socket] {
@@ -78,7 +78,7 @@ impl<'s> Cluster<'s> {
             // Since version 18 pages have checksums unless it is told otherwise.
             command.arg("--no-data-checksums");
         }
-        let task = Task::start(aftermath, &mut command)?;
+        let task = HelperProcess::start(aftermath, &mut command)?;
         let initdb = programs.without_user(task.line());
         task.finish(stage, LIMIT)?;
         let log = folder.join("postgresql.log");
@@ -88,7 +88,7 @@ impl<'s> Cluster<'s> {
     }
 
     /// Adds what was told to the server's configuration.
-    fn configure(&self, terms: &Terms) -> Result<(), TrialError> {
+    fn configure(&self, terms: &DatabaseOptions) -> Result<(), TrialError> {
         let path = self.data.join("postgresql.conf");
         let mut lines = own_settings(terms);
         lines.extend(max_wal_size(self.stage.capacity(), terms.size()).map(|size| format!("max_wal_size = {size}MB")));
@@ -116,7 +116,7 @@ impl<'s> Cluster<'s> {
         if let Some(memory) = self.memory {
             command = memory.around(&command);
         }
-        let mut server = Task::start_with_log(self.aftermath, &mut command, &log)?;
+        let mut server = HelperProcess::start_with_log(self.aftermath, &mut command, &log)?;
         let began = Instant::now();
         while !self.is_ready() {
             if let Some(status) = server.ended()? {
@@ -185,7 +185,7 @@ impl<'s> Cluster<'s> {
     /// # Errors
     /// If it fails, or takes longer than `limit`.
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<(crate::Ended, String), TrialError> {
-        let task = Task::start(self.aftermath, command)?;
+        let task = HelperProcess::start(self.aftermath, command)?;
         let line = self.programs.without_user(task.line());
         match task.finish(self.stage, limit) {
             Ok(ended) => Ok((ended, line)),
@@ -276,7 +276,7 @@ impl Drop for Cluster<'_> {
 }
 
 /// What is set for every server, before what was told.
-fn own_settings(terms: &Terms) -> Vec<String> {
+fn own_settings(terms: &DatabaseOptions) -> Vec<String> {
     vec![
         format!("shared_buffers = {}kB", terms.choices.bytes("shared-buffers").get().div_ceil(1024)),
         format!("max_connections = {}", (terms.clients + CONNECTIONS_SPARE).max(100)),
@@ -284,7 +284,7 @@ fn own_settings(terms: &Terms) -> Vec<String> {
 }
 
 /// The commands by which a server is made, as one would type them, with what its configuration says.
-pub fn commands(terms: &Terms) -> Vec<String> {
+pub fn commands(terms: &DatabaseOptions) -> Vec<String> {
     let checksums = if terms.choices.text("checksums") == "yes" { " --data-checksums" } else { "" };
     let told = terms.settings().map(|settings| settings.lines()).unwrap_or_default();
     let settings = [own_settings(terms), told].concat().join("; ");

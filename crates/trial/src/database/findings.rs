@@ -2,19 +2,19 @@
 
 use block::Bytes;
 
-use super::Measured;
-use super::terms::{Terms, Transaction, Verify};
+use super::DatabaseMeasurement;
+use super::options::{DatabaseOptions, Transaction, VerifyMode};
 
 /// From which share of the processors' time on, in percent, they and not the drive are what limits.
 const BUSY: f64 = 90.0;
 
 /// What is to be doubted of what was measured.
-pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
+pub fn of(measured: &DatabaseMeasurement, terms: &DatabaseOptions) -> Vec<String> {
     let done = measured.transactions.count();
     let balances = measured.balances.and_then(|balances| balances.wrong(terms.transaction, done));
     let all = [
         balances.map(|wrong| {
-            let after = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
+            let after = if terms.verify == VerifyMode::Crash { "a crash" } else { "a restart" };
             format!("After {after} {wrong}.")
         }),
         (measured.failed > 0).then(|| format!("{} transactions failed; rates exclude them.", measured.failed)),
@@ -28,7 +28,7 @@ pub fn of(measured: &Measured, terms: &Terms) -> Vec<String> {
 }
 
 /// That the database, or much of it, is in memory.
-fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
+fn memory(measured: &DatabaseMeasurement, terms: &DatabaseOptions, memory: Bytes) -> Option<String> {
     if measured.size >= memory.times(2) {
         return None;
     }
@@ -46,7 +46,7 @@ fn memory(measured: &Measured, terms: &Terms, memory: Bytes) -> Option<String> {
 }
 
 /// That the processors were what limited.
-fn processors(measured: &Measured) -> Option<String> {
+fn processors(measured: &DatabaseMeasurement) -> Option<String> {
     let busy = measured.usage.user + measured.usage.system;
     let drive = measured.usage.busy_percent();
     (busy >= BUSY)
@@ -64,14 +64,14 @@ mod tests {
     use block::Nanos;
 
     use super::super::balances::Balances;
-    use super::super::terms::CHOICES;
+    use super::super::options::CHOICES;
     use super::super::transactions::Transactions;
     use super::*;
     use crate::Choices;
     use crate::meters::Usage;
 
     /// Ten transactions of 2 ms on a database of 1 GiB, of which nothing is to be doubted where memory is half a GiB.
-    fn measured() -> Measured {
+    fn measured() -> DatabaseMeasurement {
         let mut transactions = Transactions::default();
         (1..=10).for_each(|number| transactions.record(Nanos::from_millis(2 * number), Nanos::from_millis(2)));
         let usage = Usage {
@@ -86,7 +86,7 @@ mod tests {
             busy: Nanos::from_millis(800),
             time: Nanos::from_secs(1),
         };
-        Measured {
+        DatabaseMeasurement {
             transactions,
             rates: [500.0; 2],
             failed: 0,
@@ -110,24 +110,24 @@ mod tests {
 
     #[test]
     fn nothing_is_doubted_where_the_drive_limits_and_the_books_agree() {
-        assert_eq!(of(&measured(), &Terms::of(&told("512MiB", "tpcb-like"))), Vec::<String>::new());
+        assert_eq!(of(&measured(), &DatabaseOptions::of(&told("512MiB", "tpcb-like"))), Vec::<String>::new());
     }
 
     #[test]
     fn a_database_that_memory_holds_is_told_with_the_scale_that_would_do() {
         for (memory, words) in [("1GiB", "fits in the memory of 1 GiB"), ("600MiB", "is less than twice")] {
-            let findings = of(&measured(), &Terms::of(&told(memory, "tpcb-like")));
+            let findings = of(&measured(), &DatabaseOptions::of(&told(memory, "tpcb-like")));
             assert_eq!(findings.len(), 1);
             assert!(findings[0].contains(words), "{findings:?}");
         }
         // Twice the memory are two such databases.
-        assert!(of(&measured(), &Terms::of(&told("1GiB", "tpcb-like")))[0].contains("`scale = 200`"));
+        assert!(of(&measured(), &DatabaseOptions::of(&told("1GiB", "tpcb-like")))[0].contains("`scale = 200`"));
     }
 
     #[test]
     fn each_other_doubt_is_told() {
-        type Change = fn(&mut Measured);
-        let changes: [(Change, &str); 4] = [
+        type SettingCheck = fn(&mut DatabaseMeasurement);
+        let changes: [(SettingCheck, &str); 4] = [
             (|measured| measured.failed = 3, "3 transactions failed"),
             (|measured| measured.usage.user = 85.0, "busy 95 % of the time; the drive was busy 80 %"),
             (|measured| measured.forgets = Some("fsync = off".into()), "With fsync = off"),
@@ -136,11 +136,14 @@ mod tests {
         for (change, words) in changes {
             let mut measured = measured();
             change(&mut measured);
-            let findings = of(&measured, &Terms::of(&told("512MiB", "tpcb-like")));
+            let findings = of(&measured, &DatabaseOptions::of(&told("512MiB", "tpcb-like")));
             assert!(findings.len() == 1 && findings[0].contains(words), "{words}: {findings:?}");
         }
-        let forgetful = Measured { forgets: Some("fsync = off".into()), ..measured() };
-        let forgetful = Measured { balances: None, ..forgetful };
-        assert!(of(&forgetful, &Terms::of(&told("512MiB", "select-only"))).is_empty(), "queries change nothing");
+        let forgetful = DatabaseMeasurement { forgets: Some("fsync = off".into()), ..measured() };
+        let forgetful = DatabaseMeasurement { balances: None, ..forgetful };
+        assert!(
+            of(&forgetful, &DatabaseOptions::of(&told("512MiB", "select-only"))).is_empty(),
+            "queries change nothing"
+        );
     }
 }

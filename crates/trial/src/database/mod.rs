@@ -4,12 +4,12 @@ mod balances;
 mod bench;
 mod cluster;
 mod findings;
+mod options;
 mod pgbench;
 mod programs;
 mod server;
 mod settings;
 mod sqlite;
-mod terms;
 mod transactions;
 
 use std::time::Instant;
@@ -18,18 +18,19 @@ use block::{Bytes, Nanos};
 
 use self::balances::Balances;
 pub use self::bench::BenchOptions;
+use self::options::{CHOICES, DatabaseEngine, DatabaseOptions, RunLimit, Transaction, VerifyMode};
 use self::programs::Programs;
-pub use self::settings::Settings;
+pub use self::settings::DatabaseSettings;
 use self::sqlite::Embedded;
-use self::terms::{CHOICES, Engine, Length, Terms, Transaction, Verify};
 use self::transactions::Transactions;
-use crate::folder::Folder;
+use crate::folder::PrivateFolder;
 use crate::memory;
 use crate::meters::{Meters, Usage};
-use crate::mount::{self, Mounted, Recipe};
+use crate::mount::{self, FileSystemSpec, MountedFileSystem};
 use crate::scheduler::Scheduler;
 use crate::{
-    Aftermath, Choice, Choices, ChoicesError, Experiment, Figure, Go, Paper, Procedure, Stage, Trial, TrialError,
+    Choice, Choices, ChoicesError, Cleanup, Experiment, Figure, Paper, Procedure, Trial, TrialContext, TrialDevice,
+    TrialError,
 };
 
 /// Where programs of another user find what is not on the drive: sockets, and logs that may be large.
@@ -44,7 +45,7 @@ pub struct Database;
 
 /// What was measured, of either database.
 #[derive(Debug)]
-struct Measured {
+struct DatabaseMeasurement {
     transactions: Transactions,
     /// Transactions a second without the time it took to connect, and with it.
     rates: [f64; 2],
@@ -76,44 +77,46 @@ impl Experiment for Database {
     }
 
     fn check(&self, choices: &Choices) -> Result<(), ChoicesError> {
-        terms::check(choices)
+        options::check(choices)
     }
 
     fn commands(&self, choices: &Choices) -> Vec<String> {
-        let terms = Terms::of(choices);
-        let stage = Recipe::of(choices, None).map_or(Vec::new(), |recipe| recipe.commands().into());
+        let terms = DatabaseOptions::of(choices);
+        let stage = FileSystemSpec::of(choices, None).map_or(Vec::new(), |recipe| recipe.commands().into());
         let settings = || terms.settings().map(|settings| settings.lines()).unwrap_or_default();
         let database = match terms.engine {
-            Engine::PostgreSql => [cluster::commands(&terms), pgbench::commands(&terms)].concat(),
-            Engine::Sqlite => settings().iter().map(|line| format!("PRAGMA {line} (SQLite, no program)")).collect(),
+            DatabaseEngine::PostgreSql => [cluster::commands(&terms), pgbench::commands(&terms)].concat(),
+            DatabaseEngine::Sqlite => {
+                settings().iter().map(|line| format!("PRAGMA {line} (SQLite, no program)")).collect()
+            }
         };
         [stage, database].concat()
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
-        let terms = Terms::of(choices);
-        let server = || if terms.engine == Engine::PostgreSql { Programs::find().err() } else { None };
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
+        let terms = DatabaseOptions::of(choices);
+        let server = || if terms.engine == DatabaseEngine::PostgreSql { Programs::find().err() } else { None };
         let memory =
-            || terms.memory().and_then(|_| memory::lacks()).map(|reason| format!("{reason}; leave `memory` out"));
-        mount::lacks(choices.text("fs")).or_else(server).or_else(memory)
+            || terms.memory().and_then(|_| memory::unavailable()).map(|reason| format!("{reason}; leave `memory` out"));
+        mount::unavailable(choices.text("fs")).or_else(server).or_else(memory)
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
-        let terms = Terms::of(choices);
+        let terms = DatabaseOptions::of(choices);
         let run = match terms.length {
-            Length::Runtime(time) => time,
-            Length::Transactions(count) => Nanos::from_secs(count * terms.clients / RATE),
+            RunLimit::Runtime(time) => time,
+            RunLimit::Transactions(count) => Nanos::from_secs(count * terms.clients / RATE),
         };
         // A file system and an empty database, and then a second for each unit of scale to fill it and check its books.
         Nanos::from_secs(10 + terms.scale) + run
     }
 
     fn writes(&self, choices: &Choices) -> Bytes {
-        let terms = Terms::of(choices);
+        let terms = DatabaseOptions::of(choices);
         let transactions = match (terms.transaction, terms.length) {
             (Transaction::SelectOnly, _) => 0,
-            (_, Length::Runtime(time)) => time.as_nanos() / 1_000_000_000 * RATE,
-            (_, Length::Transactions(count)) => count * terms.clients,
+            (_, RunLimit::Runtime(time)) => time.as_nanos() / 1_000_000_000 * RATE,
+            (_, RunLimit::Transactions(count)) => count * terms.clients,
         };
         // Tables are written to the log, then themselves, and once more when they are vacuumed. A transaction's pages are
         // written to the log whole when they are first changed after a checkpoint.
@@ -124,24 +127,24 @@ impl Experiment for Database {
 }
 
 impl Procedure for Database {
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        if let Some(lacks) = self.lacks(choices) {
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        if let Some(lacks) = self.unavailable(choices) {
             return Err(TrialError::Lacks(lacks));
         }
-        let terms = Terms::of(choices);
-        let aftermath = Aftermath::begin()?;
+        let terms = DatabaseOptions::of(choices);
+        let aftermath = Cleanup::begin()?;
         let fs = choices.text("fs");
         (go.tell)(&format!("{fs} on {}", stage.path().display()));
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
-        let mounted = Mounted::make(stage, Recipe::of(choices, None)?, &aftermath)?;
-        let folder = Folder::new(FOLDER, "assay-database", &aftermath)?;
+        let mounted = MountedFileSystem::make(stage, FileSystemSpec::of(choices, None)?, &aftermath)?;
+        let folder = PrivateFolder::new(FOLDER, "assay-database", &aftermath)?;
         // PostgreSQL's user has to come through.
         folder.let_through()?;
-        let place = Place { stage, aftermath: &aftermath, mounted: &mounted, folder };
+        let place = DatabaseVolume { stage, aftermath: &aftermath, mounted: &mounted, folder };
         place.has_room(&terms)?;
         let mut measured = match terms.engine {
-            Engine::PostgreSql => server::measure(&terms, &place, go)?,
-            Engine::Sqlite => embedded(&terms, &place, go)?,
+            DatabaseEngine::PostgreSql => server::measure(&terms, &place, go)?,
+            DatabaseEngine::Sqlite => embedded(&terms, &place, go)?,
         };
         let mut conditions = mounted.conditions();
         drop(place);
@@ -153,16 +156,16 @@ impl Procedure for Database {
 }
 
 /// Where a database is measured.
-struct Place<'p> {
-    stage: &'p Stage,
-    aftermath: &'p Aftermath,
-    mounted: &'p Mounted,
-    folder: Folder,
+struct DatabaseVolume<'p> {
+    stage: &'p TrialDevice,
+    aftermath: &'p Cleanup,
+    mounted: &'p MountedFileSystem,
+    folder: PrivateFolder,
 }
 
-impl Place<'_> {
+impl DatabaseVolume<'_> {
     /// Whether the database goes on the file system, with as much again for its log and for what it grows by.
-    fn has_room(&self, terms: &Terms) -> Result<(), TrialError> {
+    fn has_room(&self, terms: &DatabaseOptions) -> Result<(), TrialError> {
         let beside = Bytes::from_mib(150);
         let (free, needed) = (self.mounted.free()?, terms.size().times(2) + beside);
         if free >= needed {
@@ -182,7 +185,11 @@ impl Place<'_> {
 }
 
 /// Measures SQLite.
-fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialError> {
+fn embedded(
+    terms: &DatabaseOptions,
+    place: &DatabaseVolume,
+    go: &TrialContext,
+) -> Result<DatabaseMeasurement, TrialError> {
     let database = Embedded::in_folder(place.mounted.folder(), terms);
     (go.tell)(&format!("SQLite, filling to scale {}", terms.scale));
     let began = Instant::now();
@@ -194,13 +201,13 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
     let before = place.meters()?;
     let served = database.run(place.stage, go.seed)?;
     let usage = place.meters()?.since(&before);
-    if terms.verify != Verify::No {
-        if terms.verify == Verify::Restart {
+    if terms.verify != VerifyMode::No {
+        if terms.verify == VerifyMode::Restart {
             database.close()?;
         }
         place.mounted.empty_cache()?;
     }
-    let balances = (terms.verify != Verify::No).then(|| database.balances()).transpose()?;
+    let balances = (terms.verify != VerifyMode::No).then(|| database.balances()).transpose()?;
     let done = served.transactions.count() as f64;
     let rate = |time: std::time::Duration| done / time.as_secs_f64().max(1e-9);
     let synchronous = terms.choices.text("synchronous");
@@ -210,7 +217,7 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
         ("normal", "wal") => Some("synchronous = normal with a write-ahead log"),
         _ => None,
     };
-    Ok(Measured {
+    Ok(DatabaseMeasurement {
         rates: [rate(served.working), rate(served.working + served.connecting)],
         transactions: served.transactions,
         failed: served.failed,
@@ -226,7 +233,7 @@ fn embedded(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialErro
 }
 
 /// What is stored of what was measured.
-fn trial(measured: Measured, terms: &Terms) -> Trial {
+fn trial(measured: DatabaseMeasurement, terms: &DatabaseOptions) -> Trial {
     let done = measured.transactions.count().max(1) as f64;
     let usage = &measured.usage;
     let each = |name: &str, unit: &str, amount: u64| Figure::less(name, unit, amount as f64 / done);
@@ -254,7 +261,7 @@ fn trial(measured: Measured, terms: &Terms) -> Trial {
     let mut conditions = measured.conditions;
     conditions.push(("database size".to_owned(), measured.size.to_string()));
     if let Some(balances) = measured.balances.filter(|_| findings.is_empty()) {
-        let what = if terms.verify == Verify::Crash { "a crash" } else { "a restart" };
+        let what = if terms.verify == VerifyMode::Crash { "a crash" } else { "a restart" };
         conditions.push(("books".to_owned(), format!("agree after {what}: {} changes", balances.changes)));
     }
     Trial { figures, courses: measured.transactions.courses().into(), conditions, papers: measured.papers, findings }

@@ -10,7 +10,7 @@ use block::{Nanos, Seed};
 use host::open;
 
 use super::cluster::Cluster;
-use super::terms::{Length, Terms, Transaction};
+use super::options::{DatabaseOptions, RunLimit, Transaction};
 use super::transactions::Transactions;
 use crate::TrialError;
 
@@ -23,11 +23,11 @@ const EACH_LIMIT: Duration = Duration::from_secs(10);
 
 /// What pgbench found.
 #[derive(Debug)]
-pub struct Benched {
+pub struct PgbenchResult {
     /// The transactions, of its log.
     pub transactions: Transactions,
     /// What it says itself.
-    pub summary: Summary,
+    pub summary: PgbenchSummary,
     /// Its command line.
     pub line: String,
     /// What it wrote.
@@ -36,7 +36,7 @@ pub struct Benched {
 
 /// What pgbench says itself at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
+pub struct PgbenchSummary {
     /// Transactions that were done.
     pub done: u64,
     /// Those that failed.
@@ -53,7 +53,7 @@ pub struct Summary {
 ///
 /// # Errors
 /// If pgbench fails.
-pub fn fill(cluster: &Cluster, terms: &Terms) -> Result<String, TrialError> {
+pub fn fill(cluster: &Cluster, terms: &DatabaseOptions) -> Result<String, TrialError> {
     let mut command = cluster.client("pgbench")?;
     command.args(fill_words(terms));
     Ok(cluster.run(&mut command, FILL_LIMIT * (terms.scale as u32 + 1))?.1)
@@ -63,13 +63,13 @@ pub fn fill(cluster: &Cluster, terms: &Terms) -> Result<String, TrialError> {
 ///
 /// # Errors
 /// If pgbench fails, or says what is not understood.
-pub fn run(cluster: &Cluster, terms: &Terms, seed: Seed, folder: &Path) -> Result<Benched, TrialError> {
+pub fn run(cluster: &Cluster, terms: &DatabaseOptions, seed: Seed, folder: &Path) -> Result<PgbenchResult, TrialError> {
     let logs = folder.join("transactions");
     cluster.make_folder(&logs)?;
     let mut command = cluster.client("pgbench")?;
     let limit = match terms.length {
-        Length::Runtime(time) => time.to_std() + RUN_LIMIT,
-        Length::Transactions(count) => EACH_LIMIT * (count.min(1 << 30) as u32) + RUN_LIMIT,
+        RunLimit::Runtime(time) => time.to_std() + RUN_LIMIT,
+        RunLimit::Transactions(count) => EACH_LIMIT * (count.min(1 << 30) as u32) + RUN_LIMIT,
     };
     // Of the seed, as many bits as pgbench takes.
     let seed = (seed.split("pgbench").get() >> 33).to_string();
@@ -81,21 +81,21 @@ pub fn run(cluster: &Cluster, terms: &Terms, seed: Seed, folder: &Path) -> Resul
     })?;
     let transactions = read(&logs)?;
     fs::remove_dir_all(&logs).map_err(TrialError::at(&logs))?;
-    Ok(Benched { transactions, summary, line, text: ended.stdout })
+    Ok(PgbenchResult { transactions, summary, line, text: ended.stdout })
 }
 
 /// The commands by which the database is filled and worked on, as one would type them.
-pub fn commands(terms: &Terms) -> Vec<String> {
+pub fn commands(terms: &DatabaseOptions) -> Vec<String> {
     let run = run_words(terms, "SEED", Path::new("FOLDER/log")).unwrap_or_default();
     [fill_words(terms), run].map(|words| format!("pgbench {}", words.join(" "))).into()
 }
 
-fn fill_words(terms: &Terms) -> Vec<String> {
+fn fill_words(terms: &DatabaseOptions) -> Vec<String> {
     ["-i", "-q", "-s", &terms.scale.to_string(), "postgres"].map(str::to_owned).into()
 }
 
 /// What pgbench is told besides where the server is: first what a plan may tell it, then what counts.
-fn run_words(terms: &Terms, seed: &str, log: &Path) -> Result<Vec<String>, TrialError> {
+fn run_words(terms: &DatabaseOptions, seed: &str, log: &Path) -> Result<Vec<String>, TrialError> {
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let threads = Some(terms.choices.count("threads")).filter(|threads| *threads > 0).unwrap_or(processors);
     let builtin = match terms.transaction {
@@ -105,8 +105,8 @@ fn run_words(terms: &Terms, seed: &str, log: &Path) -> Result<Vec<String>, Trial
     };
     let (clients, threads) = (terms.clients.to_string(), threads.min(terms.clients).to_string());
     let (length, amount) = match terms.length {
-        Length::Runtime(time) => ("-T", time.as_nanos().div_ceil(1_000_000_000)),
-        Length::Transactions(count) => ("-t", count),
+        RunLimit::Runtime(time) => ("-T", time.as_nanos().div_ceil(1_000_000_000)),
+        RunLimit::Transactions(count) => ("-t", count),
     };
     let mut words = terms.options()?.words();
     let own = ["-b", builtin, "-c", &clients, "-j", &threads, length, &amount.to_string()];
@@ -120,7 +120,7 @@ fn run_words(terms: &Terms, seed: &str, log: &Path) -> Result<Vec<String>, Trial
 /// What pgbench says at its end; none if it says something else.
 ///
 /// Until version 13 it gave both rates; since then the one without connecting, and how long that took.
-fn summary(text: &str) -> Option<Summary> {
+fn summary(text: &str) -> Option<PgbenchSummary> {
     let after = |start: &str| text.lines().find_map(|line| line.strip_prefix(start));
     let number = |text: &str| text.split([' ', '/']).next()?.parse::<f64>().ok();
     let done = after("number of transactions actually processed: ").and_then(number)?;
@@ -133,7 +133,7 @@ fn summary(text: &str) -> Option<Summary> {
     let with = rate_of("(including");
     let rate = without.or(with)?;
     let rate_with_connecting = with.unwrap_or_else(|| done / (done / rate.max(f64::MIN_POSITIVE) + connecting));
-    Some(Summary { done: done as u64, failed: failed as u64, rate, rate_with_connecting, connecting })
+    Some(PgbenchSummary { done: done as u64, failed: failed as u64, rate, rate_with_connecting, connecting })
 }
 
 /// The transactions in pgbench's logs, of which each of its threads wrote one.
@@ -191,7 +191,7 @@ mod tests {
                    initial connection time = 250.000 ms\ntps = 1000.000000 (without initial connection time)\n";
         let found = summary(new).unwrap();
         let expected =
-            Summary { done: 500, failed: 2, rate: 1000.0, rate_with_connecting: 500.0 / 0.75, connecting: 0.25 };
+            PgbenchSummary { done: 500, failed: 2, rate: 1000.0, rate_with_connecting: 500.0 / 0.75, connecting: 0.25 };
         assert_eq!(found, expected);
         let old = "number of transactions actually processed: 1000000/1000000\n\
                    tps = 1344.524649 (including connections establishing)\n\

@@ -6,14 +6,18 @@ use block::{Bytes, Nanos};
 
 use super::balances::{Balances, QUERY};
 use super::cluster::{Cluster, Ending};
+use super::options::{DatabaseOptions, VerifyMode};
 use super::programs::Programs;
-use super::terms::{Terms, Verify};
-use super::{Measured, Place, pgbench};
+use super::{DatabaseMeasurement, DatabaseVolume, pgbench};
 use crate::memory::MemoryLimit;
-use crate::{Go, Paper, TrialError};
+use crate::{Paper, TrialContext, TrialError};
 
 /// Measures PostgreSQL.
-pub fn measure(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialError> {
+pub fn measure(
+    terms: &DatabaseOptions,
+    place: &DatabaseVolume,
+    go: &TrialContext,
+) -> Result<DatabaseMeasurement, TrialError> {
     let programs = Programs::find().map_err(TrialError::Lacks)?;
     let memory = terms.memory().map(|memory| MemoryLimit::make(memory, place.aftermath)).transpose()?;
     (go.tell)("PostgreSQL, initdb");
@@ -41,7 +45,7 @@ pub fn measure(terms: &Terms, place: &Place, go: &Go) -> Result<Measured, TrialE
     let forgets = forgets(&cluster)?;
     let balances = books(&mut cluster, terms, place, go)?;
     cluster.stop(Ending::Crash)?;
-    Ok(Measured {
+    Ok(DatabaseMeasurement {
         rates: [benched.summary.rate, benched.summary.rate_with_connecting],
         transactions: benched.transactions,
         failed: benched.summary.failed,
@@ -72,11 +76,16 @@ fn forgets(cluster: &Cluster) -> Result<Option<String>, TrialError> {
 }
 
 /// The sums over the tables, as they are read from the drive after the server has ended and begun again.
-fn books(cluster: &mut Cluster, terms: &Terms, place: &Place, go: &Go) -> Result<Option<Balances>, TrialError> {
+fn books(
+    cluster: &mut Cluster,
+    terms: &DatabaseOptions,
+    place: &DatabaseVolume,
+    go: &TrialContext,
+) -> Result<Option<Balances>, TrialError> {
     let ending = match terms.verify {
-        Verify::Restart => Ending::Orderly,
-        Verify::Crash => Ending::Crash,
-        Verify::No => return Ok(None),
+        VerifyMode::Restart => Ending::Orderly,
+        VerifyMode::Crash => Ending::Crash,
+        VerifyMode::No => return Ok(None),
     };
     (go.tell)("PostgreSQL, checking the books");
     cluster.stop(ending)?;

@@ -1,13 +1,13 @@
 //! Settings of a database that a plan may give: each with a type, and none that names a command, a library, a file or an
 //! address.
 
-use super::terms::Engine;
+use super::options::DatabaseEngine;
 use crate::Refused;
 use crate::permitted::{not_permitted, shown, wrong};
 
 /// What the value of a setting may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum SettingType {
     /// True or false.
     Truth,
     /// A number, which may be negative and have a fraction.
@@ -21,24 +21,24 @@ enum Of {
 }
 
 /// Settings of one type.
-struct Group {
-    of: Of,
+struct SettingGroup {
+    of: SettingType,
     names: &'static str,
 }
 
 /// Source: PostgreSQL's manual, "Setting Parameters".
 const TRUTH: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"];
-const SIZE: Of = Of::Amount(&["B", "kB", "MB", "GB", "TB"]);
-const TIME: Of = Of::Amount(&["us", "ms", "s", "min", "h", "d"]);
+const SIZE: SettingType = SettingType::Amount(&["B", "kB", "MB", "GB", "TB"]);
+const TIME: SettingType = SettingType::Amount(&["us", "ms", "s", "min", "h", "d"]);
 /// A number of more letters is in no setting's range.
 const DIGITS: usize = 20;
 
-const fn group(of: Of, names: &'static str) -> Group {
-    Group { of, names }
+const fn group(of: SettingType, names: &'static str) -> SettingGroup {
+    SettingGroup { of, names }
 }
 
 /// Source: PostgreSQL's manual, chapter "Server Configuration", versions 8.3 to 18.
-const POSTGRESQL: &[Group] = &[
+const POSTGRESQL: &[SettingGroup] = &[
     group(
         SIZE,
         "shared_buffers temp_buffers work_mem maintenance_work_mem autovacuum_work_mem logical_decoding_work_mem \
@@ -55,7 +55,7 @@ const POSTGRESQL: &[Group] = &[
          autovacuum_vacuum_cost_delay log_autovacuum_min_duration old_snapshot_threshold",
     ),
     group(
-        Of::Truth,
+        SettingType::Truth,
         "fsync full_page_writes wal_log_hints wal_init_zero wal_recycle autovacuum jit jit_expressions \
          jit_tuple_deforming parallel_leader_participation track_activities track_counts track_io_timing \
          track_wal_io_timing track_cost_delay_timing update_process_title log_checkpoints log_lock_waits geqo \
@@ -67,7 +67,7 @@ const POSTGRESQL: &[Group] = &[
          enable_tidscan",
     ),
     group(
-        Of::Number,
+        SettingType::Number,
         "max_connections superuser_reserved_connections max_prepared_transactions max_locks_per_transaction \
          max_pred_locks_per_transaction max_files_per_process max_worker_processes max_parallel_workers \
          max_parallel_workers_per_gather max_parallel_maintenance_workers hash_mem_multiplier vacuum_cost_page_hit \
@@ -83,44 +83,50 @@ const POSTGRESQL: &[Group] = &[
          autovacuum_vacuum_scale_factor autovacuum_vacuum_insert_scale_factor autovacuum_analyze_scale_factor \
          autovacuum_freeze_max_age autovacuum_multixact_freeze_max_age autovacuum_vacuum_cost_limit",
     ),
-    group(Of::Word(&["try"]), "huge_pages recovery_prefetch"),
-    group(Of::Word(&["local", "remote_write", "remote_apply"]), "synchronous_commit"),
-    group(Of::Word(&["pglz", "lz4", "zstd"]), "wal_compression"),
-    group(Of::Only(&["pglz", "lz4"]), "default_toast_compression"),
-    group(Of::Only(&["minimal", "replica", "logical", "archive", "hot_standby"]), "wal_level"),
-    group(Of::Only(&["open_datasync", "fdatasync", "fsync", "fsync_writethrough", "open_sync"]), "wal_sync_method"),
-    group(Of::Only(&["sync", "worker", "io_uring"]), "io_method"),
-    group(Of::Only(&["none", "pl", "all"]), "track_functions"),
-    group(Of::Only(&["auto", "force_generic_plan", "force_custom_plan"]), "plan_cache_mode"),
-    group(Of::Word(&["partition"]), "constraint_exclusion"),
-    group(Of::Word(&["auto", "regress"]), "compute_query_id"),
+    group(SettingType::Word(&["try"]), "huge_pages recovery_prefetch"),
+    group(SettingType::Word(&["local", "remote_write", "remote_apply"]), "synchronous_commit"),
+    group(SettingType::Word(&["pglz", "lz4", "zstd"]), "wal_compression"),
+    group(SettingType::Only(&["pglz", "lz4"]), "default_toast_compression"),
+    group(SettingType::Only(&["minimal", "replica", "logical", "archive", "hot_standby"]), "wal_level"),
     group(
-        Of::Only(&["serializable", "repeatable read", "read committed", "read uncommitted"]),
+        SettingType::Only(&["open_datasync", "fdatasync", "fsync", "fsync_writethrough", "open_sync"]),
+        "wal_sync_method",
+    ),
+    group(SettingType::Only(&["sync", "worker", "io_uring"]), "io_method"),
+    group(SettingType::Only(&["none", "pl", "all"]), "track_functions"),
+    group(SettingType::Only(&["auto", "force_generic_plan", "force_custom_plan"]), "plan_cache_mode"),
+    group(SettingType::Word(&["partition"]), "constraint_exclusion"),
+    group(SettingType::Word(&["auto", "regress"]), "compute_query_id"),
+    group(
+        SettingType::Only(&["serializable", "repeatable read", "read committed", "read uncommitted"]),
         "default_transaction_isolation",
     ),
 ];
 
 /// Source: SQLite's manual, "PRAGMA Statements". The journal and how it is synchronised have keys of their own.
-const SQLITE: &[Group] = &[
+const SQLITE: &[SettingGroup] = &[
     group(
-        Of::Number,
+        SettingType::Number,
         "analysis_limit busy_timeout cache_size cache_spill journal_size_limit max_page_count mmap_size \
          page_size threads wal_autocheckpoint",
     ),
-    group(Of::Truth, "automatic_index cell_size_check checkpoint_fullfsync foreign_keys fullfsync read_uncommitted"),
-    group(Of::Only(&["none", "full", "incremental", "0", "1", "2"]), "auto_vacuum"),
-    group(Of::Only(&["normal", "exclusive"]), "locking_mode"),
-    group(Of::Only(&["default", "file", "memory", "0", "1", "2"]), "temp_store"),
-    group(Of::Word(&["fast"]), "secure_delete"),
+    group(
+        SettingType::Truth,
+        "automatic_index cell_size_check checkpoint_fullfsync foreign_keys fullfsync read_uncommitted",
+    ),
+    group(SettingType::Only(&["none", "full", "incremental", "0", "1", "2"]), "auto_vacuum"),
+    group(SettingType::Only(&["normal", "exclusive"]), "locking_mode"),
+    group(SettingType::Only(&["default", "file", "memory", "0", "1", "2"]), "temp_store"),
+    group(SettingType::Word(&["fast"]), "secure_delete"),
 ];
 
 /// Settings that a plan gave, each in the table of its database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct DatabaseSettings {
     given: Vec<(&'static str, String)>,
 }
 
-impl Settings {
+impl DatabaseSettings {
     /// Reads lines of `postgresql.conf`, or of SQLite's PRAGMAs without that word, apart by lines or semicolons.
     ///
     /// # Errors
@@ -143,11 +149,11 @@ impl Settings {
     }
 
     /// The same of either.
-    pub(super) fn of(engine: Engine, text: &str) -> Result<Self, Refused> {
-        if engine == Engine::PostgreSql { Self::postgresql(text) } else { Self::sqlite(text) }
+    pub(super) fn of(engine: DatabaseEngine, text: &str) -> Result<Self, Refused> {
+        if engine == DatabaseEngine::PostgreSql { Self::postgresql(text) } else { Self::sqlite(text) }
     }
 
-    fn parse(groups: &'static [Group], of: &str, text: &str) -> Result<Self, Refused> {
+    fn parse(groups: &'static [SettingGroup], of: &str, text: &str) -> Result<Self, Refused> {
         let mut given = Vec::new();
         let mut at = 0;
         for part in text.split(['\n', ';']) {
@@ -172,10 +178,15 @@ impl Settings {
 }
 
 /// Reads one line.
-fn setting(groups: &'static [Group], of: &str, line: &str, at: usize) -> Result<(&'static str, String), Refused> {
+fn setting(
+    groups: &'static [SettingGroup],
+    of: &str,
+    line: &str,
+    at: usize,
+) -> Result<(&'static str, String), Refused> {
     let end = line.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
-    let named = |group: &'static Group| group.names.split(' ').map(move |known| (known, group.of));
+    let named = |group: &'static SettingGroup| group.names.split(' ').map(move |known| (known, group.of));
     let known = || groups.iter().flat_map(named);
     let Some((name, kind)) = known().find(|(known, _)| known.eq_ignore_ascii_case(name)) else {
         let names: Vec<&str> = known().map(|(name, _)| name).collect();
@@ -197,15 +208,15 @@ fn setting(groups: &'static [Group], of: &str, line: &str, at: usize) -> Result<
 }
 
 /// The value in one way of writing it; none if it is none.
-fn read(kind: Of, text: &str) -> Option<String> {
+fn read(kind: SettingType, text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let is_truth = TRUTH.contains(&lower.as_str());
     match kind {
-        Of::Truth => is_truth.then_some(lower),
-        Of::Word(words) => (is_truth || words.contains(&lower.as_str())).then_some(lower),
-        Of::Only(words) => words.contains(&lower.as_str()).then_some(lower),
-        Of::Number => is_number(text).then(|| text.to_owned()),
-        Of::Amount(units) => {
+        SettingType::Truth => is_truth.then_some(lower),
+        SettingType::Word(words) => (is_truth || words.contains(&lower.as_str())).then_some(lower),
+        SettingType::Only(words) => words.contains(&lower.as_str()).then_some(lower),
+        SettingType::Number => is_number(text).then(|| text.to_owned()),
+        SettingType::Amount(units) => {
             let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
             let (number, unit) = (text[..end].trim_end(), &text[end..]);
             (is_number(number) && (unit.is_empty() || units.contains(&unit))).then(|| format!("{number}{unit}"))
@@ -221,13 +232,13 @@ fn is_number(text: &str) -> bool {
 }
 
 /// What would be right.
-fn wanted(kind: Of) -> String {
+fn wanted(kind: SettingType) -> String {
     match kind {
-        Of::Truth => "on or off".to_owned(),
-        Of::Number => "a number".to_owned(),
-        Of::Amount(units) => format!("a number, with one of the units {}", units.join(", ")),
-        Of::Word(words) => format!("on, off, {}", words.join(", ")),
-        Of::Only(words) => format!("one of {}", words.join(", ")),
+        SettingType::Truth => "on or off".to_owned(),
+        SettingType::Number => "a number".to_owned(),
+        SettingType::Amount(units) => format!("a number, with one of the units {}", units.join(", ")),
+        SettingType::Word(words) => format!("on, off, {}", words.join(", ")),
+        SettingType::Only(words) => format!("one of {}", words.join(", ")),
     }
 }
 
@@ -236,7 +247,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> Vec<String> {
-        Settings::postgresql(text).unwrap_or_else(|refused| panic!("{text}: {refused}")).lines()
+        DatabaseSettings::postgresql(text).unwrap_or_else(|refused| panic!("{text}: {refused}")).lines()
     }
 
     #[test]
@@ -261,7 +272,7 @@ mod tests {
         for (text, line) in table {
             assert_eq!(lines(text), [line]);
         }
-        let sqlite = Settings::sqlite("page_size = 8192; cache_size=-65536\ntemp_store memory").unwrap();
+        let sqlite = DatabaseSettings::sqlite("page_size = 8192; cache_size=-65536\ntemp_store memory").unwrap();
         assert_eq!(sqlite.lines(), ["page_size = 8192", "cache_size = -65536", "temp_store = memory"]);
     }
 
@@ -304,14 +315,14 @@ mod tests {
         for name in names {
             for value in ["= 'touch /tmp/x'", " /tmp/x", "=1", ""] {
                 let text = format!("fsync = on\n{name}{value}");
-                let refused = Settings::postgresql(&text).expect_err(&text);
+                let refused = DatabaseSettings::postgresql(&text).expect_err(&text);
                 assert_eq!(&text[refused.at.clone()], name, "{refused}");
             }
         }
         for text in
             ["temp_store_directory = '/tmp'", "data_store_directory='/x'", "journal_mode = off", "main.page_size=1"]
         {
-            Settings::sqlite(text).expect_err(text);
+            DatabaseSettings::sqlite(text).expect_err(text);
         }
     }
 
@@ -334,7 +345,7 @@ mod tests {
             "shared_buffers = /dev/sda",
         ];
         for text in table {
-            let refused = Settings::postgresql(text).expect_err(text);
+            let refused = DatabaseSettings::postgresql(text).expect_err(text);
             assert!(refused.help.starts_with("give "), "{refused}");
         }
     }

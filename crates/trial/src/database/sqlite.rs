@@ -13,9 +13,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
 use super::balances::{Balances, QUERY};
-use super::terms::{ACCOUNTS, Length, TELLERS, Terms, Transaction};
+use super::options::{ACCOUNTS, DatabaseOptions, RunLimit, TELLERS, Transaction};
 use super::transactions::Transactions;
-use crate::{Stage, TrialError};
+use crate::{TrialDevice, TrialError};
 
 /// How long a transaction waits for another to let go of the database before it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,12 +34,12 @@ const TABLES: &str = "
 #[derive(Clone, Debug)]
 pub struct Embedded<'t> {
     path: PathBuf,
-    terms: &'t Terms<'t>,
+    terms: &'t DatabaseOptions<'t>,
 }
 
 /// What the clients did.
 #[derive(Debug)]
-pub struct Served {
+pub struct ClientResults {
     /// The transactions.
     pub transactions: Transactions,
     /// Those that waited too long for others.
@@ -52,7 +52,7 @@ pub struct Served {
 
 impl<'t> Embedded<'t> {
     /// The database in `folder`, which is made with [`fill`](Self::fill).
-    pub fn in_folder(folder: &Path, terms: &'t Terms<'t>) -> Self {
+    pub fn in_folder(folder: &Path, terms: &'t DatabaseOptions<'t>) -> Self {
         Self { path: folder.join("pgbench.sqlite"), terms }
     }
 
@@ -100,11 +100,11 @@ impl<'t> Embedded<'t> {
     ///
     /// # Errors
     /// If the file cannot be written, or the stage is stopped.
-    pub fn fill(&self, stage: &Stage) -> Result<(), TrialError> {
+    pub fn fill(&self, stage: &TrialDevice) -> Result<(), TrialError> {
         let mut connection = self.connect()?;
         connection.execute_batch(TABLES).map_err(failed("create table"))?;
         for branch in 1..=self.terms.scale as i64 {
-            stage.goes_on()?;
+            stage.continues()?;
             fill_branch(&mut connection, branch).map_err(failed("insert"))?;
         }
         self.checkpoint(&connection)
@@ -119,7 +119,7 @@ impl<'t> Embedded<'t> {
     ///
     /// # Errors
     /// If one fails for another reason than that others take long, or the stage is stopped.
-    pub fn run(&self, stage: &Stage, seed: Seed) -> Result<Served, TrialError> {
+    pub fn run(&self, stage: &TrialDevice, seed: Seed) -> Result<ClientResults, TrialError> {
         let began = Instant::now();
         // The last one to connect, and this thread, let all begin.
         let gate = Barrier::new(self.terms.clients as usize + 1);
@@ -140,14 +140,14 @@ impl<'t> Embedded<'t> {
             gate.wait();
             let (connecting, started) = (began.elapsed(), Instant::now());
             let mut served =
-                Served { transactions: Transactions::default(), failed: 0, connecting, working: connecting };
+                ClientResults { transactions: Transactions::default(), failed: 0, connecting, working: connecting };
             for client in clients {
                 let (transactions, failed) = client.join().expect("a client does not panic")?;
                 served.transactions.merge(&transactions);
                 served.failed += failed;
             }
             served.working = started.elapsed();
-            stage.goes_on().map(|()| served)
+            stage.continues().map(|()| served)
         })
     }
 
@@ -155,7 +155,7 @@ impl<'t> Embedded<'t> {
     fn serve(
         &self,
         mut connection: Connection,
-        stage: &Stage,
+        stage: &TrialDevice,
         seed: Seed,
         is_over: &AtomicBool,
     ) -> Result<(Transactions, u64), TrialError> {
@@ -163,8 +163,8 @@ impl<'t> Embedded<'t> {
         let (mut transactions, mut failures) = (Transactions::default(), 0);
         let began = Instant::now();
         let goes_on = |done: u64| match self.terms.length {
-            Length::Runtime(time) => began.elapsed() < time.to_std(),
-            Length::Transactions(count) => done < count,
+            RunLimit::Runtime(time) => began.elapsed() < time.to_std(),
+            RunLimit::Transactions(count) => done < count,
         };
         let mut tried = 0;
         while goes_on(tried) && !stage.is_stopped() && !is_over.load(Ordering::Relaxed) {

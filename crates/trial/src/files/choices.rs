@@ -2,8 +2,8 @@
 
 use block::{Bytes, Nanos, Rate};
 
-use crate::mount::{MKFS, MOUNT, Recipe};
-use crate::{Choice, Choices, ChoicesError, Kind, mount};
+use crate::mount::{FileSystemSpec, MKFS, MOUNT};
+use crate::{Choice, ChoiceKind, Choices, ChoicesError, mount};
 
 /// What a drive is taken to move in a second, to say beforehand about how long something takes.
 const USUAL: Rate = Rate::from_megabytes_per_second(200);
@@ -13,7 +13,7 @@ const SET_UP: Nanos = Nanos::from_secs(2);
 /// The file system; the raw device is the baseline that it is held against.
 pub(super) const FS: Choice = Choice {
     about: "the file system created on the device; none measures the raw device",
-    kind: Kind::Word(&["ext2", "ext3", "ext4", "xfs", "btrfs", "none"]),
+    kind: ChoiceKind::Word(&["ext2", "ext3", "ext4", "xfs", "btrfs", "none"]),
     ..mount::FS
 };
 
@@ -22,7 +22,7 @@ pub(super) const FS_BLOCK: Choice = Choice {
     name: "fs-block",
     title: "File-system block",
     about: "block size of the file system; 0 for the default of mkfs",
-    kind: Kind::Bytes,
+    kind: ChoiceKind::Bytes,
     default: "0",
 };
 
@@ -42,20 +42,20 @@ pub(super) fn check(choices: &Choices) -> Result<(), ChoicesError> {
 }
 
 /// What this machine lacks to make and mount the file system.
-pub(super) fn lacks(choices: &Choices) -> Option<String> {
+pub(super) fn unavailable(choices: &Choices) -> Option<String> {
     match choices.text("fs") {
         "none" if !rustix::process::geteuid().is_root() => {
             Some("changing settings of a device needs root; run it as root".to_owned())
         }
         "none" => None,
-        fs => mount::lacks(fs),
+        fs => mount::unavailable(fs),
     }
 }
 
 /// How the file system is made and mounted; none for a raw device.
-pub(super) fn recipe(choices: &Choices) -> Option<Result<Recipe, ChoicesError>> {
+pub(super) fn recipe(choices: &Choices) -> Option<Result<FileSystemSpec, ChoicesError>> {
     let block = Some(fs_block(choices)).filter(|block| *block > Bytes::ZERO);
-    (choices.text("fs") != "none").then(|| Recipe::of(choices, block))
+    (choices.text("fs") != "none").then(|| FileSystemSpec::of(choices, block))
 }
 
 /// The commands by which it is made and mounted; none for a raw device.

@@ -6,17 +6,17 @@ use std::path::Path;
 use block::{Bytes, Nanos};
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS_BLOCK, check, commands, cost, lacks};
-use super::data::{Data, Opening};
-use super::place::Place;
-use super::tools::{Bonnie, FioJob, PATIENCE, Said, bonnie_arguments, dd_arguments, of_bonnie, of_dd, of_fio};
+use super::choices::{FS_BLOCK, check, commands, cost, unavailable};
+use super::data::{Opening, TestData};
+use super::prepared::PreparedDevice;
+use super::tools::{Bonnie, FioJob, PATIENCE, ToolReport, bonnie_arguments, dd_arguments, of_bonnie, of_dd, of_fio};
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
 use crate::task;
 use crate::{
-    Choice, Choices, ChoicesError, Ended, Experiment, Figure, Go, Kind, Paper, Procedure, Stage, Tools, Trial,
-    TrialError,
+    Choice, ChoiceKind, Choices, ChoicesError, Ended, Experiment, Figure, Paper, Procedure, Tools, Trial, TrialContext,
+    TrialDevice, TrialError,
 };
 
 /// The block of random reads.
@@ -37,28 +37,28 @@ const CHOICES: &[Choice] = &[
         name: "bs",
         title: "Record size",
         about: "block size of sequential requests: a power of two from 512 to 1m",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "1m",
     },
     Choice {
         name: "size",
         title: "Data",
         about: "size of the file that each program writes and reads",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "1GiB",
     },
     Choice {
         name: "runtime",
         title: "Time of random reads",
         about: "time limit of the 4k random reads",
-        kind: Kind::Time,
+        kind: ChoiceKind::Time,
         default: "10s",
     },
     Choice {
         name: "bound",
         title: "Bound",
         about: "difference from assay's figure that becomes a finding, in percent",
-        kind: Kind::Count(1, 1000),
+        kind: ChoiceKind::Count(1, 1000),
         default: "20",
     },
 ];
@@ -68,9 +68,9 @@ const CHOICES: &[Choice] = &[
 pub(crate) struct CrossCheck;
 
 /// What is done, and where.
-struct Task<'t> {
-    place: &'t Place<'t>,
-    go: &'t Go<'t>,
+struct CrossCheckTask<'t> {
+    place: &'t PreparedDevice<'t>,
+    go: &'t TrialContext<'t>,
     block: Bytes,
     size: Bytes,
     time: Nanos,
@@ -78,17 +78,17 @@ struct Task<'t> {
 
 /// What one program says of the jobs that it does.
 #[derive(Debug, Default)]
-struct Witness {
+struct ToolResult {
     name: &'static str,
     write: Option<f64>,
     read: Option<f64>,
-    random: Option<Said>,
+    random: Option<ToolReport>,
     /// Whether it was done sooner than it tells rates of.
     is_too_quick: bool,
 }
 
 /// Finds one figure of a witness.
-type Look<'l> = &'l dyn Fn(&Witness) -> Option<f64>;
+type FigureLookup<'l> = &'l dyn Fn(&ToolResult) -> Option<f64>;
 
 impl Experiment for CrossCheck {
     fn name(&self) -> &'static str {
@@ -138,14 +138,14 @@ impl Experiment for CrossCheck {
         commands(choices).into_iter().chain(lines).collect()
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
         let tools = Tools::of_system();
         let missing: Vec<&str> = ["fio", "dd", "bonnie++"].into_iter().filter(|program| !tools.has(program)).collect();
         let install = || {
             let names = missing.join(", ");
             format!("{names} to compare with: apt-get install fio coreutils bonnie++")
         };
-        lacks(choices).or_else(|| (!missing.is_empty()).then(install))
+        unavailable(choices).or_else(|| (!missing.is_empty()).then(install))
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
@@ -159,11 +159,11 @@ impl Experiment for CrossCheck {
 }
 
 impl Procedure for CrossCheck {
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let place = Place::prepare(choices, stage, go)?;
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        let place = PreparedDevice::prepare(choices, stage, go)?;
         let (block, size) = (choices.bytes("bs"), choices.bytes("size"));
         place.check_room(size)?;
-        let task = Task { place: &place, go, block, size, time: choices.time("runtime") };
+        let task = CrossCheckTask { place: &place, go, block, size, time: choices.time("runtime") };
         let mut papers = Vec::new();
         let (us, fio, dd) = (task.by_us()?, task.by_fio(&mut papers)?, task.by_dd(&mut papers)?);
         let (bonnie, rest) = task.by_bonnie(&mut papers)?;
@@ -185,7 +185,7 @@ impl Procedure for CrossCheck {
         ] {
             trial.conditions.push((name.to_owned(), words.to_owned()));
         }
-        trial.findings.extend(memory::lacks().map(|reason| {
+        trial.findings.extend(memory::unavailable().map(|reason| {
             format!("bonnie++ reads through the page cache, and {reason}: its read figures are left out.")
         }));
         place.end()?;
@@ -193,9 +193,9 @@ impl Procedure for CrossCheck {
     }
 }
 
-impl Task<'_> {
-    fn by_us(&self) -> Result<Witness, TrialError> {
-        let data = Data::new("assay", 1, self.size, self.block);
+impl CrossCheckTask<'_> {
+    fn by_us(&self) -> Result<ToolResult, TrialError> {
+        let data = TestData::new("assay", 1, self.size, self.block);
         let whole = |pattern, block| Workload {
             pattern,
             block,
@@ -218,16 +218,16 @@ impl Task<'_> {
         self.remove("assay-0")?;
         let latency = &random.read.latency;
         let latency = (latency.mean() / 1e9, latency.percentile(99.0).as_secs_f64());
-        Ok(Witness {
+        Ok(ToolResult {
             name: "assay",
             write: Some(write.bytes().get() as f64 / time.as_secs_f64()),
             read: Some(read.bandwidth()),
-            random: Some(Said { rate: random.bandwidth(), iops: Some(random.iops()), latency: Some(latency) }),
+            random: Some(ToolReport { rate: random.bandwidth(), iops: Some(random.iops()), latency: Some(latency) }),
             is_too_quick: false,
         })
     }
 
-    fn by_fio(&self, papers: &mut Vec<Paper>) -> Result<Witness, TrialError> {
+    fn by_fio(&self, papers: &mut Vec<Paper>) -> Result<ToolResult, TrialError> {
         let file = self.place.path("fio-0");
         let mut job = |rw, block, time| {
             let job = FioJob { file: &file, rw, block, size: self.size, time };
@@ -238,7 +238,7 @@ impl Task<'_> {
         let (write, read) = (job("write", self.block, None)?, job("read", self.block, None)?);
         let random = job("randread", RANDOM, Some(self.time))?;
         self.remove("fio-0")?;
-        Ok(Witness {
+        Ok(ToolResult {
             name: "fio",
             write: Some(write.rate),
             read: Some(read.rate),
@@ -247,7 +247,7 @@ impl Task<'_> {
         })
     }
 
-    fn by_dd(&self, papers: &mut Vec<Paper>) -> Result<Witness, TrialError> {
+    fn by_dd(&self, papers: &mut Vec<Paper>) -> Result<ToolResult, TrialError> {
         let file = self.place.path("dd-0");
         let mut job = |words, writes| {
             let ended = self.other("dd", words, &dd_arguments(&file, writes, self.block, self.size))?;
@@ -256,14 +256,14 @@ impl Task<'_> {
         };
         let (write, read) = (job("write", true)?, job("read", false)?);
         self.remove("dd-0")?;
-        Ok(Witness { name: "dd", write: Some(write.rate), read: Some(read.rate), ..Witness::default() })
+        Ok(ToolResult { name: "dd", write: Some(write.rate), read: Some(read.rate), ..ToolResult::default() })
     }
 
-    fn by_bonnie(&self, papers: &mut Vec<Paper>) -> Result<(Witness, Bonnie), TrialError> {
+    fn by_bonnie(&self, papers: &mut Vec<Paper>) -> Result<(ToolResult, Bonnie), TrialError> {
         let folder = self.place.path("bonnie");
         fs::create_dir(&folder).map_err(TrialError::at(&folder))?;
         // It passes the page cache by as it writes, but not as it reads: that is to find no more than half there.
-        let unlimited = memory::lacks();
+        let unlimited = memory::unavailable();
         let make = || MemoryLimit::make(Bytes::new(self.size.get() / 2), &self.place.aftermath);
         let limit = unlimited.is_none().then(make).transpose()?;
         let arguments = bonnie_arguments(&folder, self.block, self.size);
@@ -277,7 +277,10 @@ impl Task<'_> {
             (said.read, said.rewrite, said.seeks) = (None, None, None);
         }
         fs::remove_dir_all(&folder).map_err(TrialError::at(&folder))?;
-        Ok((Witness { name: "bonnie++", write: said.write, read: said.read, is_too_quick, ..Witness::default() }, said))
+        Ok((
+            ToolResult { name: "bonnie++", write: said.write, read: said.read, is_too_quick, ..ToolResult::default() },
+            said,
+        ))
     }
 
     fn other(&self, program: &str, words: &str, arguments: &[String]) -> Result<Ended, TrialError> {
@@ -298,7 +301,8 @@ impl Task<'_> {
             command = memory.around(&command);
         }
         // It is ended where the trial is stopped, also by force.
-        let ended = task::Task::start(&self.place.aftermath, &mut command)?.end(self.place.stage(), PATIENCE)?;
+        let ended =
+            task::HelperProcess::start(&self.place.aftermath, &mut command)?.end(self.place.stage(), PATIENCE)?;
         if ended.code == Some(0) {
             return Ok(ended);
         }
@@ -321,9 +325,9 @@ fn paper(name: &str, media: &str, text: &str) -> Paper {
 /// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come
 /// first,
 /// and `others` what may explain it besides.
-fn compare(witnesses: &[Witness], bound: f64, others: Option<&str>) -> Trial {
-    let random = |of: fn(Said) -> Option<f64>| move |witness: &Witness| witness.random.and_then(of);
-    let jobs: [(&str, &str, Look); 5] = [
+fn compare(witnesses: &[ToolResult], bound: f64, others: Option<&str>) -> Trial {
+    let random = |of: fn(ToolReport) -> Option<f64>| move |witness: &ToolResult| witness.random.and_then(of);
+    let jobs: [(&str, &str, FigureLookup); 5] = [
         ("Write", "B/s", &|witness| witness.write),
         ("Read", "B/s", &|witness| witness.read),
         ("Random read", "1/s", &random(|said| said.iops)),
@@ -365,13 +369,13 @@ mod tests {
 
     #[test]
     fn another_that_differs_by_more_than_the_bound_is_named() {
-        let said = |name, write, read| Witness { name, write, read, ..Witness::default() };
+        let said = |name, write, read| ToolResult { name, write, read, ..ToolResult::default() };
         let witnesses = [said("assay", Some(100.0), Some(100.0)), said("dd", Some(115.0), Some(79.0))];
         let trial = compare(&witnesses, 0.2, None);
         assert_eq!(trial.figure("Write, dd"), Some(115.0));
         assert_eq!(trial.findings.len(), 1, "{:?}", trial.findings);
         assert!(trial.findings[0].starts_with("Read: dd reports 79 %"), "{:?}", trial.findings);
-        let bonnie = Witness { is_too_quick: true, ..said("bonnie++", None, Some(1.0)) };
+        let bonnie = ToolResult { is_too_quick: true, ..said("bonnie++", None, Some(1.0)) };
         let quick = [said("assay", Some(1.0), Some(1.0)), bonnie];
         assert!(compare(&quick, 0.2, None).findings[0].contains("choose a larger size"));
     }

@@ -4,8 +4,8 @@ use block::{Bytes, Seed};
 use engine::{Access, Cpu, Job, Measurement, Target, TargetError, run_real_apart};
 use workload::{Pattern, Stop, Workload};
 
-use super::place::Place;
-use crate::{Go, TrialError};
+use super::prepared::PreparedDevice;
+use crate::{TrialContext, TrialError};
 
 /// The request by which data is laid out, where the pieces are not smaller.
 const LAYOUT: Bytes = Bytes::from_mib(1);
@@ -14,7 +14,7 @@ const LAYOUT_DEPTH: u32 = 8;
 
 /// Data in so many pieces of equal size: files, or parts of a raw device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Data {
+pub(super) struct TestData {
     /// What its files are called, before their number.
     pub name: &'static str,
     /// How many pieces there are.
@@ -43,12 +43,12 @@ impl Opening {
 
 /// Data that is open.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenData {
     targets: Vec<Target>,
-    data: Data,
+    data: TestData,
 }
 
-impl Data {
+impl TestData {
     /// `size` in so many pieces, each a whole number of requests.
     pub(super) fn new(name: &'static str, pieces: u32, size: Bytes, block: Bytes) -> Self {
         let each = Bytes::new(size.get() / u64::from(pieces));
@@ -65,7 +65,7 @@ impl Data {
     ///
     /// # Errors
     /// If a file cannot be made or opened in this way.
-    pub(super) fn open(&self, place: &Place, opening: Opening) -> Result<Open, TrialError> {
+    pub(super) fn open(&self, place: &PreparedDevice, opening: Opening) -> Result<OpenData, TrialError> {
         let Opening { direct, writes, sparse } = opening;
         let access = Access { direct, writes, sparse, ..Access::default() };
         let open = |name: &str, access: Access| -> Result<Target, TrialError> {
@@ -84,7 +84,7 @@ impl Data {
                 (0..self.pieces).map(|piece| open(&name(piece), access.clone())).collect::<Result<_, _>>()?
             }
         };
-        Ok(Open { targets, data: self.clone() })
+        Ok(OpenData { targets, data: self.clone() })
     }
 
     /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel
@@ -93,7 +93,13 @@ impl Data {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn lay_out(&self, place: &Place, like: &Workload, direct: bool, go: &Go) -> Result<(), TrialError> {
+    pub(super) fn lay_out(
+        &self,
+        place: &PreparedDevice,
+        like: &Workload,
+        direct: bool,
+        go: &TrialContext,
+    ) -> Result<(), TrialError> {
         (go.tell)(&format!("lay out {}", self.size()));
         let block = if self.each >= LAYOUT { LAYOUT.max(like.block) } else { like.block };
         let depth = (64 / self.pieces).clamp(1, LAYOUT_DEPTH);
@@ -109,18 +115,18 @@ impl Data {
         open.measure(&workload, go.seed.split("layout"))?;
         drop(open);
         place.empty_cache()?;
-        place.stage().goes_on()
+        place.stage().continues()
     }
 }
 
-impl Open {
+impl OpenData {
     /// Jobs of this workload, one for each piece; its limits are those of one piece.
     pub(super) fn jobs(&self, workload: &Workload, seed: Seed) -> Vec<(&Target, Workload, Seed)> {
         self.jobs_on(&self.data, workload, seed)
     }
 
     /// The same on other data, which must be on the same raw device, or in the same files.
-    pub(super) fn jobs_on(&self, data: &Data, workload: &Workload, seed: Seed) -> Vec<(&Target, Workload, Seed)> {
+    pub(super) fn jobs_on(&self, data: &TestData, workload: &Workload, seed: Seed) -> Vec<(&Target, Workload, Seed)> {
         let job = |piece: u32| {
             let target = &self.targets[if self.targets.len() > 1 { piece as usize } else { 0 }];
             let on_device = target.is_device().then(|| data.offset + data.each.times(u64::from(piece)));

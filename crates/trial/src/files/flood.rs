@@ -4,13 +4,16 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, check, commands, cost, lacks, moved_in};
-use super::data::{Data, Opening, run, together};
+use super::choices::{FS, FS_BLOCK, check, commands, cost, moved_in, unavailable};
+use super::data::{Opening, TestData, run, together};
 use super::figures::latencies;
-use super::place::Place;
+use super::prepared::PreparedDevice;
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Procedure, Stage, Trial, TrialError};
+use crate::{
+    Choice, ChoiceKind, Choices, ChoicesError, Experiment, Figure, Procedure, Trial, TrialContext, TrialDevice,
+    TrialError,
+};
 
 /// How many requests a device takes at once where the kernel does not say: as a SATA drive does.
 const TAGS: u32 = 32;
@@ -29,50 +32,56 @@ const CHOICES: &[Choice] = &[
         name: "bs",
         title: "Read size",
         about: "block size of the reads: random, queue depth 1",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "4k",
     },
-    Choice { name: "size", title: "Data read", about: "active range of the reads", kind: Kind::Bytes, default: "1GiB" },
+    Choice {
+        name: "size",
+        title: "Data read",
+        about: "active range of the reads",
+        kind: ChoiceKind::Bytes,
+        default: "1GiB",
+    },
     Choice {
         name: "writers",
         title: "Writers",
         about: "number of writing threads, each with its own file",
-        kind: Kind::Count(1, 256),
+        kind: ChoiceKind::Count(1, 256),
         default: "4",
     },
     Choice {
         name: "write-rw",
         title: "Writes",
         about: "sequential, which a scheduler may merge, or random",
-        kind: Kind::Word(&["write", "randwrite"]),
+        kind: ChoiceKind::Word(&["write", "randwrite"]),
         default: "write",
     },
     Choice {
         name: "write-bs",
         title: "Write size",
         about: "block size of the writes",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "64k",
     },
     Choice {
         name: "write-iodepth",
         title: "Writes in flight",
         about: "queue depth of each writer; 0 for 1.5 times the device's queue depth over all writers",
-        kind: Kind::Count(0, 1024),
+        kind: ChoiceKind::Count(0, 1024),
         default: "0",
     },
     Choice {
         name: "write-size",
         title: "Data written",
         about: "active range of all writers; they overwrite it repeatedly",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "1GiB",
     },
     Choice {
         name: "runtime",
         title: "Time",
         about: "duration without background writes, and then with them",
-        kind: Kind::Time,
+        kind: ChoiceKind::Time,
         default: "10s",
     },
 ];
@@ -82,10 +91,10 @@ const CHOICES: &[Choice] = &[
 pub(crate) struct Flood;
 
 /// Who reads and who writes.
-struct Task {
-    read: Data,
+struct FloodTask {
+    read: TestData,
     reads: Workload,
-    write: Data,
+    write: TestData,
     writes: Workload,
     time: Nanos,
 }
@@ -114,7 +123,7 @@ impl Experiment for Flood {
         if choices.time("runtime") == Nanos::ZERO {
             return Err("`runtime` is too short; give at least 1s".to_owned().into());
         }
-        let task = Task::of(choices);
+        let task = FloodTask::of(choices);
         for (name, data, workload) in [("size", &task.read, &task.reads), ("write-size", &task.write, &task.writes)] {
             if data.each < workload.block {
                 let least = workload.block.times(u64::from(data.pieces));
@@ -133,34 +142,34 @@ impl Experiment for Flood {
         commands(choices)
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
-        lacks(choices)
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
+        unavailable(choices)
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
-        let task = Task::of(choices);
+        let task = FloodTask::of(choices);
         cost(task.size(), task.time.times(2))
     }
 
     fn writes(&self, choices: &Choices) -> Bytes {
-        let task = Task::of(choices);
+        let task = FloodTask::of(choices);
         task.size() + moved_in(task.time)
     }
 }
 
 impl Procedure for Flood {
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let mut task = Task::of(choices);
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        let mut task = FloodTask::of(choices);
         let tags = stage.tags();
         if choices.count("write-iodepth") == 0 {
             task.writes.queue_depth = (tags.unwrap_or(TAGS).min(FLOOD_MOST) * 3 / 2).div_ceil(task.write.pieces);
         }
-        let place = Place::prepare(choices, stage, go)?;
+        let place = PreparedDevice::prepare(choices, stage, go)?;
         place.check_room(task.size())?;
         task.read.lay_out(&place, &task.reads, true, go)?;
         task.write.lay_out(&place, &task.writes, true, go)?;
         let mut trial = task.measure(&place, go)?;
-        stage.goes_on()?;
+        stage.continues()?;
         trial.conditions = place.conditions();
         trial.conditions.push(("page cache".to_owned(), "bypassed (O_DIRECT) by reads and writes".to_owned()));
         let flood = task.writes.queue_depth * task.write.pieces;
@@ -177,7 +186,7 @@ impl Procedure for Flood {
     }
 }
 
-impl Task {
+impl FloodTask {
     fn of(choices: &Choices) -> Self {
         let count = |name: &str| u32::try_from(choices.count(name)).expect("the choice's bounds are small");
         let time = choices.time("runtime");
@@ -194,10 +203,10 @@ impl Task {
             stop: Stop::after(time),
             ..Workload::default()
         };
-        let read = Data::new("read", 1, choices.bytes("size"), reads.block);
-        let write = Data::new("write", count("writers"), choices.bytes("write-size"), writes.block);
+        let read = TestData::new("read", 1, choices.bytes("size"), reads.block);
+        let write = TestData::new("write", count("writers"), choices.bytes("write-size"), writes.block);
         let write =
-            Data { offset: read.size().round_up(write.each.min(Bytes::from_mib(1)).max(writes.block)), ..write };
+            TestData { offset: read.size().round_up(write.each.min(Bytes::from_mib(1)).max(writes.block)), ..write };
         Self { read, reads, write, writes, time }
     }
 
@@ -206,7 +215,7 @@ impl Task {
         self.write.offset + self.write.size()
     }
 
-    fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
+    fn measure(&self, place: &PreparedDevice, go: &TrialContext) -> Result<Trial, TrialError> {
         let opening = |writes| Opening { writes, ..Opening::WRITE };
         // A device is claimed by whoever writes to it: reads and writes go by one handle then.
         let handle = self.read.open(place, opening(place.folder().is_none()))?;

@@ -14,12 +14,15 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::Histogram;
 
-use super::choices::{FS_BLOCK, check, commands, cost, lacks};
+use super::choices::{FS_BLOCK, check, commands, cost, unavailable};
 use super::figures::latencies;
-use super::place::Place;
+use super::prepared::PreparedDevice;
 use crate::mount::{FS, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Figure, Go, Kind, Procedure, Stage, Trial, TrialError};
+use crate::{
+    Choice, ChoiceKind, Choices, ChoicesError, Experiment, Figure, Procedure, Trial, TrialContext, TrialDevice,
+    TrialError,
+};
 
 /// What a file takes of a device at least: its inode and its entry.
 const EACH_LEAST: Bytes = Bytes::from_kib(1);
@@ -38,28 +41,28 @@ const CHOICES: &[Choice] = &[
         name: "threads",
         title: "Threads",
         about: "number of threads, each in a folder of its own",
-        kind: Kind::Count(1, 1024),
+        kind: ChoiceKind::Count(1, 1024),
         default: "1",
     },
     Choice {
         name: "nrfiles",
         title: "Files",
         about: "number of files over all threads",
-        kind: Kind::Count(1, 100_000_000),
+        kind: ChoiceKind::Count(1, 100_000_000),
         default: "20000",
     },
     Choice {
         name: "filesize",
         title: "File size",
         about: "data written to each file",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "0",
     },
     Choice {
         name: "fsync",
         title: "Files to an fsync",
         about: "1 to fsync each file, 0 to flush all at the end, within the measured time",
-        kind: Kind::Count(0, 1),
+        kind: ChoiceKind::Count(0, 1),
         default: "0",
     },
 ];
@@ -70,7 +73,7 @@ pub(crate) struct Metadata;
 
 /// What is done to every file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
+enum Operation {
     Create,
     List,
     Stat,
@@ -79,8 +82,8 @@ enum Deed {
 }
 
 /// What the threads work on.
-struct Work<'w> {
-    place: &'w Place<'w>,
+struct MetadataWork<'w> {
+    place: &'w PreparedDevice<'w>,
     threads: u64,
     /// How many files each thread has.
     each: u64,
@@ -90,7 +93,7 @@ struct Work<'w> {
 }
 
 /// What one deed gave.
-struct Done {
+struct OperationResult {
     latency: Histogram,
     /// Files a second.
     rate: f64,
@@ -126,8 +129,8 @@ impl Experiment for Metadata {
         commands(choices)
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
-        lacks(choices)
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
+        unavailable(choices)
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
@@ -140,14 +143,14 @@ impl Experiment for Metadata {
 }
 
 impl Procedure for Metadata {
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let place = Place::prepare(choices, stage, go)?;
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        let place = PreparedDevice::prepare(choices, stage, go)?;
         let threads = choices.count("threads");
         let mut content = vec![0; choices.bytes("filesize").get() as usize];
         generator(go.seed.split("content")).fill_bytes(&mut content);
         let each = choices.count("nrfiles") / threads;
         let fsync = choices.count("fsync") == 1;
-        let work = Work { place: &place, threads, each, content, fsync, seed: go.seed };
+        let work = MetadataWork { place: &place, threads, each, content, fsync, seed: go.seed };
         place.check_room((choices.bytes("filesize").round_up(Bytes::from_kib(4))).times(each * threads))?;
         place.check_files(each * threads)?;
         let mut trial = work.all(go)?;
@@ -161,7 +164,7 @@ impl Procedure for Metadata {
     }
 }
 
-impl Deed {
+impl Operation {
     const ALL: [(&'static str, Self); 5] = [
         ("Create", Self::Create),
         ("Readdir", Self::List),
@@ -176,23 +179,23 @@ impl Deed {
     }
 }
 
-impl Work<'_> {
+impl MetadataWork<'_> {
     /// Every deed on every file, one deed after another.
-    fn all(&self, go: &Go) -> Result<Trial, TrialError> {
+    fn all(&self, go: &TrialContext) -> Result<Trial, TrialError> {
         for thread in 0..self.threads {
             let folder = self.folder(thread);
             fs::create_dir(&folder).map_err(TrialError::at(folder))?;
         }
         let (mut rates, mut times) = (Vec::new(), Vec::new());
-        for (name, deed) in Deed::ALL {
+        for (name, deed) in Operation::ALL {
             (go.tell)(&format!("{}, {} threads", name.to_lowercase(), self.threads));
-            if deed != Deed::Create {
+            if deed != Operation::Create {
                 self.place.empty_cache()?;
             }
             let done = self.by_all(deed)?;
             rates.push(Figure::more(name, "1/s", done.rate));
             // A listing is one deed for a whole folder.
-            let of = if deed == Deed::List { "Readdir of a folder".to_owned() } else { format!("{name} latency") };
+            let of = if deed == Operation::List { "Readdir of a folder".to_owned() } else { format!("{name} latency") };
             times.extend(latencies(&of, &done.latency));
         }
         rates.extend(times);
@@ -200,7 +203,7 @@ impl Work<'_> {
     }
 
     /// One deed by all threads at the same time, until what it changed is on the device.
-    fn by_all(&self, deed: Deed) -> Result<Done, TrialError> {
+    fn by_all(&self, deed: Operation) -> Result<OperationResult, TrialError> {
         let start = Barrier::new(self.threads as usize + 1);
         let (began, done) = thread::scope(|scope| {
             let work = |thread| {
@@ -223,16 +226,16 @@ impl Work<'_> {
         if deed.changes() {
             self.place.flush()?;
         }
-        Ok(Done { latency, rate: (self.threads * self.each) as f64 / began.elapsed().as_secs_f64() })
+        Ok(OperationResult { latency, rate: (self.threads * self.each) as f64 / began.elapsed().as_secs_f64() })
     }
 
     /// One deed on every file of a thread, in the order in which it made them, or in any where that is to be looked
     /// for;
     /// how long each took.
-    fn by_one(&self, deed: Deed, thread: u64) -> Result<Histogram, TrialError> {
+    fn by_one(&self, deed: Operation, thread: u64) -> Result<Histogram, TrialError> {
         let folder = self.folder(thread);
         let mut order: Vec<u64> = (0..self.each).collect();
-        if matches!(deed, Deed::Stat | Deed::Delete) {
+        if matches!(deed, Operation::Stat | Operation::Delete) {
             order.shuffle(&mut generator(self.seed.split("order").number(thread)));
         }
         let mut latency = Histogram::new();
@@ -240,19 +243,19 @@ impl Work<'_> {
             let began = Instant::now();
             act(&path).map_err(TrialError::at(&path))?;
             latency.record(Nanos::from_std(began.elapsed()));
-            self.place.stage().goes_on()
+            self.place.stage().continues()
         };
-        if deed == Deed::List {
+        if deed == Operation::List {
             timed(folder, &|folder| self.list(folder))?;
             return Ok(latency);
         }
         for number in order {
             let (new, renamed) = (folder.join(format!("file-{number}")), folder.join(format!("name-{number}")));
             match deed {
-                Deed::Create => timed(new, &|path| self.create(path))?,
-                Deed::Stat => timed(new, &|path| fs::symlink_metadata(path).map(drop))?,
-                Deed::Rename => timed(new, &|path| fs::rename(path, &renamed))?,
-                Deed::Delete | Deed::List => timed(renamed, &|path| fs::remove_file(path))?,
+                Operation::Create => timed(new, &|path| self.create(path))?,
+                Operation::Stat => timed(new, &|path| fs::symlink_metadata(path).map(drop))?,
+                Operation::Rename => timed(new, &|path| fs::rename(path, &renamed))?,
+                Operation::Delete | Operation::List => timed(renamed, &|path| fs::remove_file(path))?,
             }
         }
         Ok(latency)

@@ -7,7 +7,7 @@ mod data;
 mod figures;
 mod flood;
 mod metadata;
-mod place;
+mod prepared;
 mod tools;
 mod transfer;
 

@@ -16,7 +16,7 @@ const BONNIE_SEEKS: u32 = 1024;
 
 /// What a program says of a job that moves data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct ToolReport {
     /// Bytes a second.
     pub rate: f64,
     /// Requests a second; none where it does not say.
@@ -91,7 +91,7 @@ struct FioLatency {
 ///
 /// # Errors
 /// If it is not what fio 3 writes.
-pub(super) fn of_fio(text: &str) -> Result<Said, TrialError> {
+pub(super) fn of_fio(text: &str) -> Result<ToolReport, TrialError> {
     let unexpected = |found: String| TrialError::Unexpected { program: "fio".to_owned(), found };
     // Warnings come before it.
     let json = text.find("{\n").map_or(text, |start| &text[start..]);
@@ -101,7 +101,7 @@ pub(super) fn of_fio(text: &str) -> Result<Said, TrialError> {
     let flow = flow.ok_or_else(|| unexpected("a job that moved nothing".to_owned()))?;
     let percentile = flow.clat_ns.percentile.get("99.000000").copied();
     let latency = percentile.map(|percentile| (flow.lat_ns.mean / 1e9, percentile / 1e9));
-    Ok(Said { rate: flow.bw_bytes, iops: Some(flow.iops), latency })
+    Ok(ToolReport { rate: flow.bw_bytes, iops: Some(flow.iops), latency })
 }
 
 /// What dd is told, to write a new file of zeroes or to read it.
@@ -120,13 +120,13 @@ pub(super) fn dd_arguments(file: &Path, writes: bool, block: Bytes, size: Bytes)
 ///
 /// # Errors
 /// If there is no such line.
-pub(super) fn of_dd(text: &str) -> Result<Said, TrialError> {
+pub(super) fn of_dd(text: &str) -> Result<ToolReport, TrialError> {
     let found = || TrialError::Unexpected { program: "dd".to_owned(), found: text.trim().to_owned() };
     let line = text.lines().find(|line| line.contains(" copied, ")).ok_or_else(found)?;
     let bytes: f64 = line.split(' ').next().and_then(|word| word.parse().ok()).ok_or_else(found)?;
     let time = line.split(" copied, ").nth(1).and_then(|rest| rest.split(' ').next());
     let time: f64 = time.and_then(|word| word.parse().ok()).filter(|time| *time > 0.0).ok_or_else(found)?;
-    Ok(Said { rate: bytes / time, ..Said::default() })
+    Ok(ToolReport { rate: bytes / time, ..ToolReport::default() })
 }
 
 /// What bonnie++ is told: in `folder`, only what moves blocks, past the page cache as it writes a new file. All else goes
@@ -203,7 +203,7 @@ mod tests {
         };
         let text = format!("note: a warning\n{{\n\"jobs\":[{{\"read\":{},\"write\":{}}}]}}", flow(0), flow(4096));
         let said = of_fio(&text).unwrap();
-        assert_eq!(said, Said { rate: 1000.0, iops: Some(2.5), latency: Some((3e-6, 5e-6)) });
+        assert_eq!(said, ToolReport { rate: 1000.0, iops: Some(2.5), latency: Some((3e-6, 5e-6)) });
         assert!(of_fio("fio: failed").is_err());
     }
 }

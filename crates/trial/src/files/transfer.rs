@@ -4,14 +4,16 @@ use block::{Bytes, Nanos, SECTOR};
 use engine::Measurement;
 use workload::{Pattern, Stop, Workload};
 
-use super::choices::{FS, FS_BLOCK, check, commands, cost, lacks, moved_in};
-use super::data::{Data, Opening};
+use super::choices::{FS, FS_BLOCK, check, commands, cost, moved_in, unavailable};
+use super::data::{Opening, TestData};
 use super::figures::of_transfer;
-use super::place::Place;
+use super::prepared::PreparedDevice;
 use crate::memory::{self, MemoryLimit};
 use crate::mount::{MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Experiment, Go, Kind, Procedure, Stage, Trial, TrialError};
+use crate::{
+    Choice, ChoiceKind, Choices, ChoicesError, Experiment, Procedure, Trial, TrialContext, TrialDevice, TrialError,
+};
 
 /// The least memory that requests, and what the program does besides, find room in.
 const MEMORY_LEAST: Bytes = Bytes::from_mib(32);
@@ -26,38 +28,50 @@ const CHOICES: &[Choice] = &[
         name: "rw",
         title: "Access",
         about: "write creates new files; all others use files that were written once, rewrite sequentially",
-        kind: Kind::Word(&["write", "rewrite", "read", "randread", "randwrite", "rw", "randrw"]),
+        kind: ChoiceKind::Word(&["write", "rewrite", "read", "randread", "randwrite", "rw", "randrw"]),
         default: "write",
     },
     Choice {
         name: "rwmixread",
         title: "Share of reads",
         about: "share of reads of rw and randrw in percent",
-        kind: Kind::Count(1, 99),
+        kind: ChoiceKind::Count(1, 99),
         default: "50",
     },
-    Choice { name: "bs", title: "Record size", about: "block size", kind: Kind::Bytes, default: "64k" },
-    Choice { name: "threads", title: "Threads", about: "number of threads", kind: Kind::Count(1, 1024), default: "1" },
+    Choice { name: "bs", title: "Record size", about: "block size", kind: ChoiceKind::Bytes, default: "64k" },
+    Choice {
+        name: "threads",
+        title: "Threads",
+        about: "number of threads",
+        kind: ChoiceKind::Count(1, 1024),
+        default: "1",
+    },
     Choice {
         name: "iodepth",
         title: "Queue depth",
         about: "queue depth of each thread",
-        kind: Kind::Count(1, 1024),
+        kind: ChoiceKind::Count(1, 1024),
         default: "1",
     },
     Choice {
         name: "files",
         title: "Files",
         about: "each: one file per thread; shared: all threads use one file and start evenly spaced",
-        kind: Kind::Word(&["each", "shared"]),
+        kind: ChoiceKind::Word(&["each", "shared"]),
         default: "each",
     },
-    Choice { name: "size", title: "Data", about: "data of all threads together", kind: Kind::Bytes, default: "1GiB" },
+    Choice {
+        name: "size",
+        title: "Data",
+        about: "data of all threads together",
+        kind: ChoiceKind::Bytes,
+        default: "1GiB",
+    },
     Choice {
         name: "runtime",
         title: "Time",
         about: "duration; 0s until as much as the data has been transferred",
-        kind: Kind::Time,
+        kind: ChoiceKind::Time,
         default: "0s",
     },
     Choice {
@@ -65,35 +79,35 @@ const CHOICES: &[Choice] = &[
         title: "Page cache",
         about: "bypass (O_DIRECT); drop: start with a cold cache and access no block twice; limit: memory for at most \
             half of the data",
-        kind: Kind::Word(&["bypass", "drop", "limit"]),
+        kind: ChoiceKind::Word(&["bypass", "drop", "limit"]),
         default: "bypass",
     },
     Choice {
         name: "memory",
         title: "Memory",
         about: "memory with cache = \"limit\"; 0 for half of the data",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "0",
     },
     Choice {
         name: "fsync",
         title: "Writes to an fsync",
         about: "writes of a thread per fsync; 0 for never",
-        kind: Kind::Count(0, 1_000_000),
+        kind: ChoiceKind::Count(0, 1_000_000),
         default: "0",
     },
     Choice {
         name: "fallocate",
         title: "Preallocation",
         about: "truncate: sparse files, allocated while writing; native: preallocated (fallocate)",
-        kind: Kind::Word(&["truncate", "native"]),
+        kind: ChoiceKind::Word(&["truncate", "native"]),
         default: "truncate",
     },
     Choice {
         name: "buffer_compress_percentage",
         title: "Compressible",
         about: "compressible share of the written data in percent",
-        kind: Kind::Count(0, 100),
+        kind: ChoiceKind::Count(0, 100),
         default: "0",
     },
 ];
@@ -103,9 +117,9 @@ const CHOICES: &[Choice] = &[
 pub(crate) struct Files;
 
 /// What of the choices this trial is about, understood.
-struct Task<'c> {
+struct TransferTask<'c> {
     choices: &'c Choices,
-    data: Data,
+    data: TestData,
     workload: Workload,
     /// Whether the data is there before it is measured.
     lays_out: bool,
@@ -131,7 +145,7 @@ impl Experiment for Files {
                 format!("a request of {} is less than a sector; give at least {SECTOR}", choices.bytes("bs")).into()
             );
         }
-        let (task, size, threads) = (Task::of(choices), choices.bytes("size"), choices.count("threads"));
+        let (task, size, threads) = (TransferTask::of(choices), choices.bytes("size"), choices.count("threads"));
         if task.data.each < task.workload.block.times(u64::from(task.workload.workers)) {
             let least = choices.bytes("bs").times(threads);
             return Err(format!(
@@ -152,13 +166,13 @@ impl Experiment for Files {
         commands(choices)
     }
 
-    fn lacks(&self, choices: &Choices) -> Option<String> {
-        let limit = (choices.text("cache") == "limit").then(memory::lacks).flatten();
-        lacks(choices).or_else(|| limit.map(|reason| format!("{reason}; choose cache = \"bypass\" or \"drop\"")))
+    fn unavailable(&self, choices: &Choices) -> Option<String> {
+        let limit = (choices.text("cache") == "limit").then(memory::unavailable).flatten();
+        unavailable(choices).or_else(|| limit.map(|reason| format!("{reason}; choose cache = \"bypass\" or \"drop\"")))
     }
 
     fn cost(&self, choices: &Choices) -> Nanos {
-        let task = Task::of(choices);
+        let task = TransferTask::of(choices);
         let laid_out = if task.lays_out { task.data.size() } else { Bytes::ZERO };
         match task.workload.stop.time {
             Some(time) => cost(laid_out, time),
@@ -167,7 +181,7 @@ impl Experiment for Files {
     }
 
     fn writes(&self, choices: &Choices) -> Bytes {
-        let task = Task::of(choices);
+        let task = TransferTask::of(choices);
         let laid_out = if task.lays_out { task.data.size() } else { Bytes::ZERO };
         let moved = task.workload.stop.time.map_or(task.data.size(), moved_in);
         let share = 100 - u64::from(task.workload.reads());
@@ -176,8 +190,8 @@ impl Experiment for Files {
 }
 
 impl Procedure for Files {
-    fn run(&self, choices: &Choices, stage: &Stage, go: &Go) -> Result<Trial, TrialError> {
-        let task = Task::of(choices);
+    fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {
+        let task = TransferTask::of(choices);
         if task.memory().is_some() && stage.live().is_some() {
             return Err(TrialError::Lacks(
                 "a memory limit of this process would also limit the simulated drive in it; attach the drive by `assay \
@@ -185,27 +199,27 @@ impl Procedure for Files {
                     .to_owned(),
             ));
         }
-        let place = Place::prepare(choices, stage, go)?;
+        let place = PreparedDevice::prepare(choices, stage, go)?;
         place.check_room(task.data.size())?;
         if task.lays_out {
             task.data.lay_out(&place, &task.workload, choices.text("cache") == "bypass", go)?;
         }
         let mut trial = task.measure(&place, go)?;
-        stage.goes_on()?;
+        stage.continues()?;
         trial.conditions = [place.conditions(), task.conditions()].concat();
         place.end()?;
         Ok(trial)
     }
 }
 
-impl<'c> Task<'c> {
+impl<'c> TransferTask<'c> {
     fn of(choices: &'c Choices) -> Self {
         let count = |name: &str| u32::try_from(choices.count(name)).expect("the choice's bounds are small");
         let percent = |name: &str| u8::try_from(choices.count(name)).expect("a share is at most a hundred");
         let (rw, threads) = (choices.text("rw"), count("threads"));
         let (pieces, workers) = if choices.text("files") == "shared" { (1, threads) } else { (threads, 1) };
         let block = choices.bytes("bs");
-        let data = Data::new("data", pieces, choices.bytes("size"), block);
+        let data = TestData::new("data", pieces, choices.bytes("size"), block);
         let pattern = if rw == "rewrite" { "write" } else { rw };
         let pattern: Pattern = pattern.parse().expect("each word of the choice is a pattern");
         let time = Some(choices.time("runtime")).filter(|time| *time > Nanos::ZERO);
@@ -254,7 +268,7 @@ impl<'c> Task<'c> {
         Ok(())
     }
 
-    fn measure(&self, place: &Place, go: &Go) -> Result<Trial, TrialError> {
+    fn measure(&self, place: &PreparedDevice, go: &TrialContext) -> Result<Trial, TrialError> {
         let (workload, direct) = (&self.workload, self.choices.text("cache") == "bypass");
         let limit = self.memory().map(|limit| MemoryLimit::make_for_this(limit, &place.aftermath)).transpose()?;
         let room = limit.as_ref().map(|limit| limit.leave_room(place.stage(), &place.aftermath)).transpose()?;
@@ -275,7 +289,7 @@ impl<'c> Task<'c> {
         Ok(trial)
     }
 
-    fn findings(&self, measured: &Measurement, place: &Place) -> Vec<String> {
+    fn findings(&self, measured: &Measurement, place: &PreparedDevice) -> Vec<String> {
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get().min(1 << 16) as u32);
         // A simulated drive is a thread of this process.
         let threads = self.data.pieces * self.workload.workers + u32::from(place.stage().live().is_some());
@@ -303,7 +317,7 @@ impl<'c> Task<'c> {
             }
             None => "bypassed (O_DIRECT)".to_owned(),
         };
-        let Data { pieces, each, .. } = &self.data;
+        let TestData { pieces, each, .. } = &self.data;
         let what = if self.choices.text("fs") == "none" { "part of the device" } else { "file" };
         let files = format!("{pieces} × {each}, each a {what}");
         vec![("page cache".to_owned(), cache), ("data".to_owned(), files)]

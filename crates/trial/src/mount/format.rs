@@ -4,15 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::make::MakeOptions;
-use crate::task::Task;
-use crate::{Aftermath, Ended, Stage, Tools, TrialError};
+use crate::task::HelperProcess;
+use crate::{Cleanup, Ended, Tools, TrialDevice, TrialError};
 
 /// How long a file system may take to be made: on a slow drive that is large much is discarded and written.
 const LIMIT: Duration = Duration::from_secs(1800);
 
 /// How a file system was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Made {
+pub(super) struct FormatRecord {
     /// The command line.
     pub command: String,
     /// The version of its program, as that says it.
@@ -33,15 +33,19 @@ pub(super) fn program(fs: &str) -> (String, &'static str) {
 ///
 /// # Errors
 /// If its program refuses: with the option that it refuses, where leaving that out would help.
-pub(super) fn make(options: &MakeOptions, stage: &Stage, aftermath: &Aftermath) -> Result<Made, TrialError> {
+pub(super) fn make(
+    options: &MakeOptions,
+    stage: &TrialDevice,
+    aftermath: &Cleanup,
+) -> Result<FormatRecord, TrialError> {
     let (tools, program, device) = (Tools::of_system(), options.program(), stage.path());
     let run = |words: &[String]| {
         let mut command = tools.command(&program)?;
-        Task::start_on((stage, &[]), aftermath, command.args(words))?.end(stage, LIMIT)
+        HelperProcess::start_on((stage, &[]), aftermath, command.args(words))?.end(stage, LIMIT)
     };
     let ended = run(&words(options, None, device))?;
     if ended.code == Some(0) {
-        return Ok(Made { command: line(options, device), version: version(&tools, &program)? });
+        return Ok(FormatRecord { command: line(options, device), version: version(&tools, &program)? });
     }
     // Only by what its program would say: nothing is made again to find out.
     let refused = rehearsal(options.fs()).and_then(|dry| {

@@ -4,13 +4,13 @@ use block::Bytes;
 
 use super::tables::{BTRFS, EXT, XFS};
 use crate::Refused;
-use crate::permitted::{self, Given, Rule};
+use crate::permitted::{self, OptionRule, PermittedOption};
 
 /// Options of `mkfs` that a plan may give: each is in the table of its file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeOptions {
     fs: &'static str,
-    given: Vec<Given>,
+    given: Vec<PermittedOption>,
 }
 
 impl MakeOptions {
@@ -40,7 +40,7 @@ impl MakeOptions {
             "btrfs" => ("--sectorsize", block.to_string()),
             _ => ("-b", block.to_string()),
         };
-        self.given.push(Given { name, value: Some(value) });
+        self.given.push(PermittedOption { name, value: Some(value) });
         self
     }
 
@@ -61,7 +61,7 @@ impl MakeOptions {
 
     /// The one option, or part of its list, without which `works` is true of the rest; none if there is no such.
     pub(super) fn refused(&self, works: impl Fn(&Self) -> bool) -> Option<String> {
-        let with = |given: Vec<Given>| Self { fs: self.fs, given };
+        let with = |given: Vec<PermittedOption>| Self { fs: self.fs, given };
         let without = |left_out: usize| {
             let kept = self.given.iter().enumerate().filter(|(at, _)| *at != left_out);
             with(kept.map(|(_, given)| given.clone()).collect())
@@ -81,7 +81,7 @@ impl MakeOptions {
 }
 
 /// The words of one option.
-fn words(given: &Given) -> Vec<String> {
+fn words(given: &PermittedOption) -> Vec<String> {
     std::iter::once(given.name.to_owned()).chain(given.value.clone()).collect()
 }
 
@@ -92,7 +92,7 @@ fn known(fs: &str) -> &'static str {
 }
 
 /// What its `mkfs` may be told.
-pub(super) fn rules(fs: &str) -> &'static [Rule] {
+pub(super) fn rules(fs: &str) -> &'static [OptionRule] {
     match fs {
         "xfs" => XFS,
         "btrfs" => BTRFS,

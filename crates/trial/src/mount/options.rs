@@ -11,7 +11,7 @@ use rustix::mount::{
 use super::tables::{MOUNT, MOUNT_BTRFS, MOUNT_EXT, MOUNT_XFS};
 use crate::Refused;
 use crate::TrialError;
-use crate::permitted::{self, Given, Rule};
+use crate::permitted::{self, OptionRule, PermittedOption};
 
 /// Options that are the mount's and not the file system's.
 /// Source: fsmount(2), "attr_flags"; mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
@@ -26,7 +26,7 @@ const OF_MOUNT: &[(&str, MountAttrFlags)] = &[
 ];
 
 /// Why the kernel does not mount.
-struct Refusal {
+struct MountRefusal {
     errno: Errno,
     /// What it says of that, which may be nothing.
     said: String,
@@ -35,7 +35,7 @@ struct Refusal {
 /// Options of a mount that a plan may give: each is in the table of its file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountOptions {
-    given: Vec<Given>,
+    given: Vec<PermittedOption>,
 }
 
 impl MountOptions {
@@ -68,7 +68,7 @@ impl MountOptions {
     #[must_use]
     pub(super) fn or(mut self, name: &'static str, about: &str) -> Self {
         if !self.given.iter().any(|given| given.name.contains(about)) {
-            self.given.push(Given { name, value: None });
+            self.given.push(PermittedOption { name, value: None });
         }
         self
     }
@@ -79,12 +79,12 @@ impl MountOptions {
     }
 }
 
-fn word(given: &Given) -> String {
+fn word(given: &PermittedOption) -> String {
     given.value.as_ref().map_or_else(|| given.name.to_owned(), |value| format!("{}={value}", given.name))
 }
 
 /// What a mount of such a file system may be told, besides what every mount may.
-pub(super) fn rules(fs: &str) -> &'static [Rule] {
+pub(super) fn rules(fs: &str) -> &'static [OptionRule] {
     match fs {
         "xfs" => MOUNT_XFS,
         "btrfs" => MOUNT_BTRFS,
@@ -108,7 +108,7 @@ pub(super) fn mount(device: &Path, fs: &str, options: &MountOptions, folder: &Pa
     let Err(refusal) = attempt(device, fs, all).and_then(|mount| place(mount, folder)) else { return Ok(()) };
     let without = |left_out: usize| {
         let kept = (0..all.len()).filter(|&at| at != left_out).map(|at| all[at].clone());
-        attempt(device, fs, &kept.collect::<Vec<Given>>()).is_ok()
+        attempt(device, fs, &kept.collect::<Vec<PermittedOption>>()).is_ok()
     };
     let refused = (0..all.len()).find(|&at| without(at)).map(|at| word(&all[at]));
     let options = refused.map_or_else(|| options.words().join(","), |option| format!("…,{option}"));
@@ -121,9 +121,10 @@ pub(super) fn mount(device: &Path, fs: &str, options: &MountOptions, folder: &Pa
 }
 
 /// A mount that is nowhere yet, and ends with its handle.
-fn attempt(device: &Path, fs: &str, options: &[Given]) -> Result<OwnedFd, Refusal> {
-    let context = fsopen(fs, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| Refusal { errno, said: String::new() })?;
-    let refused = |errno| Refusal { errno, said: said(&context) };
+fn attempt(device: &Path, fs: &str, options: &[PermittedOption]) -> Result<OwnedFd, MountRefusal> {
+    let context =
+        fsopen(fs, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| MountRefusal { errno, said: String::new() })?;
+    let refused = |errno| MountRefusal { errno, said: said(&context) };
     fsconfig_set_string(&context, "source", device).map_err(refused)?;
     let mut flags = MountAttrFlags::empty();
     for option in options {
@@ -138,8 +139,8 @@ fn attempt(device: &Path, fs: &str, options: &[Given]) -> Result<OwnedFd, Refusa
     fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags).map_err(refused)
 }
 
-fn place(mount: OwnedFd, folder: &Path) -> Result<(), Refusal> {
-    host::mounting::place(mount, folder).map_err(|errno| Refusal { errno, said: String::new() })
+fn place(mount: OwnedFd, folder: &Path) -> Result<(), MountRefusal> {
+    host::mounting::place(mount, folder).map_err(|errno| MountRefusal { errno, said: String::new() })
 }
 
 /// What the kernel has noted about a mount that it refused: each note is a letter for its weight and a text.

@@ -5,15 +5,15 @@
 //! `list-all`), and what halts the machine (`errors=panic`).
 
 use crate::permitted::{
-    Rule,
-    Value::{Bit, Count, Features, Flag, List, Maybe, MaybeCount, Number, Size, Word},
+    OptionRule,
+    PermittedValue::{Bit, Count, Features, Flag, List, Maybe, MaybeCount, Number, Size, Word},
     rule,
 };
 
 const BIT: &[&str] = &["0", "1"];
 
 /// Of mke2fs. Source: mke2fs(8) and ext4(5), e2fsprogs 1.47.
-pub(super) const EXT: &[Rule] = &[
+pub(super) const EXT: &[OptionRule] = &[
     rule("-b", Size),
     rule("-C", Size),
     rule("-D", Flag),
@@ -37,7 +37,7 @@ pub(super) const EXT: &[Rule] = &[
     rule("-v", Flag),
 ];
 
-const EXT_EXTENDED: &[Rule] = &[
+const EXT_EXTENDED: &[OptionRule] = &[
     rule("stride", Count),
     rule("stripe_width", Count),
     rule("stripe-width", Count),
@@ -90,7 +90,7 @@ const EXT_FEATURES: &[&str] = &[
 ];
 
 /// Of mkfs.xfs. Source: mkfs.xfs(8), xfsprogs 6.1 to 6.12.
-pub(super) const XFS: &[Rule] = &[
+pub(super) const XFS: &[OptionRule] = &[
     rule("-b", List(&[rule("size", Size), rule("log", Count)])),
     rule("-C", Flag),
     rule("-d", List(XFS_DATA)),
@@ -104,7 +104,7 @@ pub(super) const XFS: &[Rule] = &[
     rule("-s", List(&[rule("size", Size), rule("log", Count), rule("sectsize", Size), rule("sectlog", Count)])),
 ];
 
-const XFS_DATA: &[Rule] = &[
+const XFS_DATA: &[OptionRule] = &[
     rule("agcount", Count),
     rule("agsize", Size),
     rule("concurrency", Count),
@@ -123,7 +123,7 @@ const XFS_DATA: &[Rule] = &[
     rule("unwritten", Bit),
 ];
 
-const XFS_INODES: &[Rule] = &[
+const XFS_INODES: &[OptionRule] = &[
     rule("align", Maybe(BIT)),
     rule("attr", Count),
     rule("log", Count),
@@ -135,7 +135,7 @@ const XFS_INODES: &[Rule] = &[
     rule("sparse", Maybe(BIT)),
 ];
 
-const XFS_LOG: &[Rule] = &[
+const XFS_LOG: &[OptionRule] = &[
     rule("agnum", Count),
     rule("concurrency", Count),
     // Only that it is: with 0 the log would be on another device.
@@ -149,7 +149,7 @@ const XFS_LOG: &[Rule] = &[
     rule("version", Count),
 ];
 
-const XFS_METADATA: &[Rule] = &[
+const XFS_METADATA: &[OptionRule] = &[
     rule("autofsck", Maybe(BIT)),
     rule("bigtime", Maybe(BIT)),
     rule("crc", Maybe(BIT)),
@@ -160,7 +160,7 @@ const XFS_METADATA: &[Rule] = &[
     rule("rmapbt", Maybe(BIT)),
 ];
 
-const XFS_NAMES: &[Rule] = &[
+const XFS_NAMES: &[OptionRule] = &[
     rule("ftype", Bit),
     rule("log", Count),
     rule("parent", Maybe(BIT)),
@@ -169,7 +169,7 @@ const XFS_NAMES: &[Rule] = &[
 ];
 
 /// Of mkfs.btrfs. Source: mkfs.btrfs(8), btrfs-progs 6.2 to 6.14; profiles of more than one device are left out.
-pub(super) const BTRFS: &[Rule] = &[
+pub(super) const BTRFS: &[OptionRule] = &[
     rule("-b", Size),
     rule("--byte-count", Size),
     rule("--checksum", Word(CHECKSUMS)),
@@ -218,7 +218,7 @@ const BTRFS_FEATURES: &[&str] = &[
 ];
 
 /// Of every mount. Source: mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
-pub(super) const MOUNT: &[Rule] = &[
+pub(super) const MOUNT: &[OptionRule] = &[
     rule("noatime", Flag),
     rule("strictatime", Flag),
     rule("relatime", Flag),
@@ -234,7 +234,7 @@ pub(super) const MOUNT: &[Rule] = &[
 const DAX: &[&str] = &["always", "never", "inode"];
 
 /// Of a mounted ext2, ext3 or ext4. Source: ext4(5); Linux, Documentation/admin-guide/ext4.rst.
-pub(super) const MOUNT_EXT: &[Rule] = &[
+pub(super) const MOUNT_EXT: &[OptionRule] = &[
     rule("acl", Flag),
     rule("noacl", Flag),
     rule("auto_da_alloc", Maybe(BIT)),
@@ -294,7 +294,7 @@ pub(super) const MOUNT_EXT: &[Rule] = &[
 ];
 
 /// Of a mounted XFS. Source: xfs(5); Linux, Documentation/admin-guide/xfs.rst.
-pub(super) const MOUNT_XFS: &[Rule] = &[
+pub(super) const MOUNT_XFS: &[OptionRule] = &[
     rule("allocsize", Size),
     rule("attr2", Flag),
     rule("noattr2", Flag),
@@ -337,7 +337,7 @@ pub(super) const MOUNT_XFS: &[Rule] = &[
 ];
 
 /// Of a mounted Btrfs. Source: btrfs(5).
-pub(super) const MOUNT_BTRFS: &[Rule] = &[
+pub(super) const MOUNT_BTRFS: &[OptionRule] = &[
     rule("acl", Flag),
     rule("noacl", Flag),
     rule("autodefrag", Flag),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::support::{condition, experiment, left_by, runs, skip};
-use assay_trial::{Aftermath, Choices, Go, Procedure, Stage, Trial, TrialError};
+use assay_trial::{Choices, Cleanup, Procedure, Trial, TrialContext, TrialDevice, TrialError};
 use attach::loop_device::LoopDevice;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::preset::Preset;
@@ -34,7 +34,7 @@ fn micro(more: &[(&str, &str)]) -> Choices {
 /// boots nothing else.
 fn can(choices: &Choices) -> bool {
     let missing = [(!Path::new("/dev/loop-control").exists(), "there is no /dev/loop-control".to_owned())];
-    let reason = boot().lacks(choices).or(missing.into_iter().find(|(is, _)| *is).map(|(_, reason)| reason));
+    let reason = boot().unavailable(choices).or(missing.into_iter().find(|(is, _)| *is).map(|(_, reason)| reason));
     reason.iter().for_each(|reason| skip(reason));
     reason.is_none() && !done_apart()
 }
@@ -48,12 +48,12 @@ fn over(file: &Path, size: Bytes) -> LoopDevice {
     LoopDevice::over(file, Bytes::new(512), false).unwrap()
 }
 
-fn attached(preset: &str) -> Stage {
-    Stage::over_drive(Preset::find(preset).unwrap().build(), preset, 1.0, Arc::default()).unwrap()
+fn attached(preset: &str) -> TrialDevice {
+    TrialDevice::over_drive(Preset::find(preset).unwrap().build(), preset, 1.0, Arc::default()).unwrap()
 }
 
-fn run(choices: &Choices, stage: &Stage) -> Result<Trial, TrialError> {
-    boot().run(choices, stage, &Go { seed: Seed::new(1), tell: &|words| eprintln!("{words}") })
+fn run(choices: &Choices, stage: &TrialDevice) -> Result<Trial, TrialError> {
+    boot().run(choices, stage, &TrialContext { seed: Seed::new(1), tell: &|words| eprintln!("{words}") })
 }
 
 /// That nothing is left of what process `pid` did.
@@ -69,7 +69,7 @@ fn a_small_system_boots_from_a_loop_device_over_each_bus() {
     let folder = folder();
     for bus in soak::some(vec!["ahci", "virtio", "nvme"], 1) {
         let size = Bytes::from_mib(64);
-        let stage = Stage::file(over(&folder.path().join("disk"), size), size, Arc::default());
+        let stage = TrialDevice::file(over(&folder.path().join("disk"), size), size, Arc::default());
         let trial = run(&micro(&[("bus", bus)]), &stage).unwrap();
         let login = trial.figure("Login prompt").unwrap();
         assert!(login > 0.5, "{bus}: {login} s");
@@ -121,7 +121,7 @@ fn a_boot_that_is_stopped_or_fails_leaves_nothing() {
         return;
     }
     let (folder, size, stop) = (folder(), Bytes::from_mib(64), Arc::new(AtomicBool::new(false)));
-    let stage = Stage::file(over(&folder.path().join("disk"), size), size, Arc::clone(&stop));
+    let stage = TrialDevice::file(over(&folder.path().join("disk"), size), size, Arc::clone(&stop));
     let said = run(&micro(&[("limit", "10ms")]), &stage).unwrap_err().to_string();
     assert!(said.contains("no login prompt within"), "{said}");
     assert_clean(std::process::id());
@@ -132,7 +132,8 @@ fn a_boot_that_is_stopped_or_fails_leaves_nothing() {
     assert!(matches!(run(&micro(&[]), &stage), Err(TrialError::Interrupted)));
     stopping.join().unwrap();
     assert_clean(std::process::id());
-    let small = Stage::file(over(&folder.path().join("small"), Bytes::from_mib(8)), Bytes::from_mib(8), Arc::default());
+    let small =
+        TrialDevice::file(over(&folder.path().join("small"), Bytes::from_mib(8)), Bytes::from_mib(8), Arc::default());
     let said = run(&micro(&[]), &small).unwrap_err().to_string();
     assert!(said.contains("take a larger drive"), "{said}");
     assert_clean(std::process::id());
@@ -144,7 +145,7 @@ const VICTIM: &str = "ASSAY_TEST_VICTIM";
 #[test]
 fn a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept() {
     if let Some(device) = std::env::var_os(VICTIM) {
-        let stage = Stage::device(Path::new(&device), Bytes::from_mib(64), Arc::default());
+        let stage = TrialDevice::device(Path::new(&device), Bytes::from_mib(64), Arc::default());
         run(&micro(&[]), &stage).unwrap();
         return;
     }
@@ -162,7 +163,7 @@ fn a_boot_that_is_killed_leaves_nothing_when_its_promises_are_kept() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     assert!(runs(&[&format!("/run/assay/boot-{pid}-")]), "QEMU outlives whoever started it");
-    Aftermath::settle_all().unwrap();
+    Cleanup::undo_all().unwrap();
     // Another program that looks may have begun to settle it before.
     until("it has left nothing", || left_by(pid).is_empty());
 }

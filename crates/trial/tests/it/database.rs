@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{condition, experiment, left_by, skip};
-use assay_trial::{Aftermath, Choices, Go, Procedure, Stage, Trial, TrialError};
+use assay_trial::{Choices, Cleanup, Procedure, Trial, TrialContext, TrialDevice, TrialError};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
 use testkit::process::{again, done_apart};
@@ -39,7 +39,7 @@ const SMALL: &str = "x25-m?capacity.user=1GiB";
 fn can(choices: &Choices) -> bool {
     let missing = [
         (!Path::new("/dev/loop-control").exists()).then(|| "there is no /dev/loop-control".to_owned()),
-        database().lacks(choices),
+        database().unavailable(choices),
     ];
     let reason = missing.into_iter().flatten().next();
     reason.iter().for_each(|reason| skip(reason));
@@ -47,20 +47,20 @@ fn can(choices: &Choices) -> bool {
 }
 
 /// A loop device over an empty file of a folder.
-fn on_file(folder: &Path, stop: Arc<AtomicBool>) -> Stage {
+fn on_file(folder: &Path, stop: Arc<AtomicBool>) -> TrialDevice {
     let path = folder.join("disk");
     File::create(&path).unwrap().set_len(CAPACITY.get()).unwrap();
-    Stage::over_file(&path, CAPACITY, stop).unwrap()
+    TrialDevice::over_file(&path, CAPACITY, stop).unwrap()
 }
 
 /// A simulated drive.
-fn on_drive(name: &str) -> Stage {
-    Stage::over_drive(Preset::find(name).unwrap().build(), name, 1.0, Arc::default()).unwrap()
+fn on_drive(name: &str) -> TrialDevice {
+    TrialDevice::over_drive(Preset::find(name).unwrap().build(), name, 1.0, Arc::default()).unwrap()
 }
 
-fn go_on(stage: &Stage, choices: &Choices) -> Result<Trial, TrialError> {
+fn go_on(stage: &TrialDevice, choices: &Choices) -> Result<Trial, TrialError> {
     let tell = |words: &str| eprintln!("{words}");
-    database().run(choices, stage, &Go { seed: Seed::new(7), tell: &tell })
+    database().run(choices, stage, &TrialContext { seed: Seed::new(7), tell: &tell })
 }
 
 /// What every trial of transactions that write says.
@@ -215,7 +215,7 @@ fn a_trial_that_is_stopped_ends_soon() {
             }
         };
         let choices = told(&[("runtime", "600s"), ("engine", engine)]);
-        let ended = database().run(&choices, &stage, &Go { seed: Seed::new(7), tell: &tell });
+        let ended = database().run(&choices, &stage, &TrialContext { seed: Seed::new(7), tell: &tell });
         assert!(matches!(ended, Err(TrialError::Interrupted)), "{ended:?}");
         assert!(began.elapsed() < Duration::from_secs(100));
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
@@ -235,7 +235,7 @@ fn be_killed(folder: &Path) {
     fs::write(folder.join("device"), stage.path().display().to_string()).unwrap();
     let tell = |words: &str| fs::write(folder.join("said"), words).unwrap();
     let choices = told(&[("runtime", "600s"), ("memory", "400MiB")]);
-    database().run(&choices, &stage, &Go { seed: Seed::new(7), tell: &tell }).unwrap();
+    database().run(&choices, &stage, &TrialContext { seed: Seed::new(7), tell: &tell }).unwrap();
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_trial_that_is_killed_leaves_nothing_when_the_next_one_has_looked() {
         assert!(!left_by(child.id()).is_empty(), "it has changed the machine");
         child.kill().unwrap();
         child.wait().unwrap();
-        Aftermath::settle_all().unwrap();
+        Cleanup::undo_all().unwrap();
         // Another program that looks may have begun to settle it before.
         until(kind, || left_by(child.id()).is_empty());
         let device = fs::read_to_string(folder.path().join("device")).unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{Staged, attempt, can_stage, choices, experiment, left_by, loops_over, runs, skip};
-use assay_trial::Aftermath;
+use assay_trial::Cleanup;
 use block::Bytes;
 use tempfile::TempDir;
 use testkit::process::again;
@@ -22,7 +22,7 @@ const FOLDER: &str = "ASSAY_TEST_FOLDER";
 #[ignore = "started by the tests of this file"]
 fn does_a_trial_until_it_is_killed() {
     let Ok(told) = std::env::var(TOLD) else { return };
-    Aftermath::guarded_by(
+    Cleanup::guarded_by(
         &std::env::current_exe().unwrap(),
         &["--ignored", "--exact", "killed::keeps_what_a_killed_one_promised"],
     );
@@ -40,7 +40,7 @@ fn does_a_trial_until_it_is_killed() {
 fn keeps_what_a_killed_one_promised() {
     let last = std::env::args().next_back().map(PathBuf::from);
     if let Some(book) = last.filter(|last| last.extension().is_some_and(|extension| extension == "json")) {
-        Aftermath::guard(&book).unwrap().1.unwrap();
+        Cleanup::guard(&book).unwrap().1.unwrap();
     }
 }
 
@@ -106,7 +106,7 @@ fn a_trial_in_limited_memory_that_is_killed_leaves_nothing() {
     if !can_stage(&["mkfs.xfs", "losetup"]) {
         return;
     }
-    match experiment("files").lacks(&choices("files", told)) {
+    match experiment("files").unavailable(&choices("files", told)) {
         Some(reason) => skip(&reason),
         None => killed(&format!("files {told}"), is_laid_out),
     }

@@ -12,7 +12,7 @@ fn memory_is_limited_for_a_trial_and_free_again() {
         return;
     }
     let told = "cache=limit size=128MiB rw=randread bs=4k runtime=1s";
-    if let Some(reason) = experiment("files").lacks(&choices("files", told)) {
+    if let Some(reason) = experiment("files").unavailable(&choices("files", told)) {
         return skip(&reason);
     }
     if done_apart() {

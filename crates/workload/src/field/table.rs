@@ -8,7 +8,7 @@ use super::notation::{
     SPARE, SPEED, Switch, TEXT, TIME, Value,
 };
 use super::{Fio, FioValue, Mark, More, Phrase, Row};
-use crate::{Process, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload, profile};
+use crate::{ArrivalProcess, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload, profile};
 
 /// Makes the type and its rows: `Variant "name" "Title" "what it asks for" value, what fio has { what else there is }`.
 macro_rules! fields {
@@ -188,15 +188,15 @@ fields! {
         Value { of: &MANY, get: |w| Some(w.arrival.rate), set: |w, rate| w.arrival.rate = rate },
         PACED, {
             marks: &[Traced], phrase: Around("", " requests per second"), detail: Some(|w| {
-                let process = if w.arrival.process == Process::Poisson { " (Poisson)" } else { "" };
+                let process = if w.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
                 format!("{}{process} per worker, latency from arrival", Field::RateIops.words(w))
             }),
         }
     RateProcess "rate_process" "Arrivals" "Arrival process of --rate_iops: linear or poisson [default: linear]"
         Switch {
             words: &["linear", "poisson"], off: 1, shown: ["linear", "poisson"],
-            get: |w| w.arrival.process == Process::Poisson,
-            set: |w, poisson| w.arrival.process = if poisson { Process::Poisson } else { Process::Linear },
+            get: |w| w.arrival.process == ArrivalProcess::Poisson,
+            set: |w, poisson| w.arrival.process = if poisson { ArrivalProcess::Poisson } else { ArrivalProcess::Linear },
         },
         PACED, {
             takes: "PROCESS", marks: &[Traced], phrase: Around("", " arrivals"), applies: |w| w.arrival.is_open(),

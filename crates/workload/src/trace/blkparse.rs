@@ -5,46 +5,46 @@ use std::collections::BTreeSet;
 
 use block::{Nanos, Op};
 
-use super::{Event, Said, Wrong, request};
+use super::{TraceEvent, TraceLine, TraceMistake, request};
 
 const WANTED: &str = "an event as blkparse prints it: `8,0 1 1 0.000001234 123 Q R 5072 + 8 [fio]`";
 
 /// Reads an event. A request comes when it is queued (`Q`) and is done when it completes (`C`); all other actions say
 /// what the block layer does with it in between.
-pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<Said, Wrong> {
+pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLine, TraceMistake> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (Some(device), Some(at), Some(&action), Some(&kind)) =
         (words.first().filter(|word| is_device(word)), words.get(3), words.get(5), words.get(6))
     else {
         return summary(text);
     };
-    let at = seconds(at).ok_or(Wrong::NotA(WANTED))?;
+    let at = seconds(at).ok_or(TraceMistake::NotA(WANTED))?;
     if !matches!(action, "Q" | "C") {
-        return Ok(Said::Other);
+        return Ok(TraceLine::Other);
     }
-    let Some(op) = op(kind) else { return Ok(Said::Other) };
+    let Some(op) = op(kind) else { return Ok(TraceLine::Other) };
     let sectors = match words.get(7..10) {
         Some([first, "+", count]) => first.parse::<u64>().ok().zip(count.parse::<u64>().ok()),
         // A flush has no place.
         _ if kind.starts_with('F') => Some((0, 0)),
         _ => None,
     };
-    let (first, count) = sectors.ok_or(Wrong::NotA(WANTED))?;
+    let (first, count) = sectors.ok_or(TraceMistake::NotA(WANTED))?;
     let op = if count == 0 { Op::Flush } else { op };
     let request = request(op, first.saturating_mul(512), count.saturating_mul(512))?;
     if action == "C" {
-        return Ok(Said::Completed { at, request });
+        return Ok(TraceLine::Completed { at, request });
     }
     if !targets.contains(*device) {
         targets.insert((*device).to_owned());
     }
-    Ok(Said::Came(Event { at, request, completed: None }))
+    Ok(TraceLine::Came(TraceEvent { at, request, completed: None }))
 }
 
 /// A line of the summary that stands behind the events: `CPU1 (8,0):`, `Reads Queued: 1, 4KiB`.
-fn summary(text: &str) -> Result<Said, Wrong> {
+fn summary(text: &str) -> Result<TraceLine, TraceMistake> {
     const BEGIN: [&str; 9] = ["CPU", "Total", "Throughput", "Events", "Skips", "Reads", "Read ", "IO unplugs", "PC "];
-    if BEGIN.iter().any(|word| text.starts_with(word)) { Ok(Said::Other) } else { Err(Wrong::NotA(WANTED)) }
+    if BEGIN.iter().any(|word| text.starts_with(word)) { Ok(TraceLine::Other) } else { Err(TraceMistake::NotA(WANTED)) }
 }
 
 /// Whether a trace may begin with this line.

@@ -115,16 +115,16 @@ pub struct TraceReader {
     format: Option<TraceFormat>,
     line: u64,
     /// The time of the first request, or all that was waited for so far, as the format has it.
-    clock: Clock,
+    clock: TraceClock,
     targets: BTreeSet<String>,
-    events: Vec<Event>,
+    events: Vec<TraceEvent>,
     passed_over: u64,
 }
 
 /// What a line says.
-enum Said {
+enum TraceLine {
     /// A request came.
-    Came(Event),
+    Came(TraceEvent),
     /// A request like this was completed.
     Completed { at: Nanos, request: Request },
     /// Nothing came for so long.
@@ -134,14 +134,14 @@ enum Said {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct TraceEvent {
     at: Nanos,
     request: Request,
     completed: Option<Nanos>,
 }
 
 #[derive(Debug, Default)]
-struct Clock {
+struct TraceClock {
     waited: Nanos,
     first: Option<Nanos>,
 }
@@ -152,7 +152,7 @@ impl TraceReader {
         Self {
             format: None,
             line: 0,
-            clock: Clock::default(),
+            clock: TraceClock::default(),
             targets: BTreeSet::new(),
             events: Vec::new(),
             passed_over: 0,
@@ -189,35 +189,37 @@ impl TraceReader {
             TraceFormat::Timed => timed::line(text, &mut self.targets),
         };
         match said.map_err(|wrong| wrong.at(self.line, text))? {
-            Said::Came(_) if self.events.len() == REQUESTS_MAX => return Err(TraceError::TooLong { line: self.line }),
-            Said::Came(event) => {
+            TraceLine::Came(_) if self.events.len() == REQUESTS_MAX => {
+                return Err(TraceError::TooLong { line: self.line });
+            }
+            TraceLine::Came(event) => {
                 let first = *self.clock.first.get_or_insert(event.at);
                 let from_first = |at: Nanos| at.since(first).min(TIME_MAX + TIME_MAX) + self.clock.waited;
                 let (at, completed) = (from_first(event.at), event.completed.map(from_first));
                 if completed.unwrap_or(at).max(at) > TIME_MAX {
                     return Err(self.too_late(text));
                 }
-                self.events.push(Event { at, completed, ..event });
+                self.events.push(TraceEvent { at, completed, ..event });
             }
-            Said::Completed { at, request } => {
+            TraceLine::Completed { at, request } => {
                 let at = at.since(self.clock.first.unwrap_or(at));
-                let same = |event: &&mut Event| event.completed.is_none() && event.request.lba == request.lba;
+                let same = |event: &&mut TraceEvent| event.completed.is_none() && event.request.lba == request.lba;
                 // What was completed came not long ago.
                 if let Some(event) = self.events.iter_mut().rev().take(4096).find(same) {
                     event.completed = Some(at);
                 }
             }
-            Said::Waited(time) if time > TIME_MAX || self.clock.waited + time > TIME_MAX => {
+            TraceLine::Waited(time) if time > TIME_MAX || self.clock.waited + time > TIME_MAX => {
                 return Err(self.too_late(text));
             }
-            Said::Waited(time) => self.clock.waited += time,
-            Said::Other => self.passed_over += 1,
+            TraceLine::Waited(time) => self.clock.waited += time,
+            TraceLine::Other => self.passed_over += 1,
         }
         Ok(())
     }
 
     fn too_late(&self, text: &str) -> TraceError {
-        Wrong::NotA("within a hundred years of the first request").at(self.line, text)
+        TraceMistake::NotA("within a hundred years of the first request").at(self.line, text)
     }
 
     /// The format, once a line has shown it.
@@ -237,14 +239,14 @@ impl TraceReader {
         events.sort_by_key(|event| event.at);
         // Of what nobody saw the end, the end is taken to be when it came.
         let end = |place: u32| {
-            let Event { at, completed, .. } = events[place as usize];
+            let TraceEvent { at, completed, .. } = events[place as usize];
             completed.map_or(at, |completed| completed.max(at))
         };
         let mut done: Vec<u32> = (0..events.len() as u32).collect();
         done.sort_by_key(|place| end(*place));
         let mut after = 0;
         let requests = (0..events.len() as u32).map(|place| {
-            let Event { at, request, .. } = events[place as usize];
+            let TraceEvent { at, request, .. } = events[place as usize];
             while done[after] < place && end(done[after]) <= at {
                 after += 1;
             }
@@ -313,12 +315,12 @@ fn sniff(line: &str) -> Option<TraceFormat> {
 }
 
 /// What is wrong with a line, before it is known which it is.
-enum Wrong {
+enum TraceMistake {
     NotA(&'static str),
     Unaligned { op: Op, offset: u64, length: u64 },
 }
 
-impl Wrong {
+impl TraceMistake {
     fn at(self, line: u64, text: &str) -> TraceError {
         match self {
             Self::NotA(wanted) => TraceError::Line { line, found: text.to_owned(), wanted },
@@ -328,7 +330,7 @@ impl Wrong {
 }
 
 /// A request for so many bytes from `offset` on.
-fn request(op: Op, offset: u64, length: u64) -> Result<Request, Wrong> {
+fn request(op: Op, offset: u64, length: u64) -> Result<Request, TraceMistake> {
     if op == Op::Flush {
         return Ok(Request::FLUSH);
     }
@@ -339,7 +341,7 @@ fn request(op: Op, offset: u64, length: u64) -> Result<Request, Wrong> {
         Some(sectors) if offset.is_multiple_of(sector) && length.is_multiple_of(sector) && ends => {
             Ok(Request::new(op, Lba::new(offset / sector), sectors))
         }
-        _ => Err(Wrong::Unaligned { op, offset, length }),
+        _ => Err(TraceMistake::Unaligned { op, offset, length }),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use block::{Nanos, Op};
 
-use super::{Event, Said, Wrong, request};
+use super::{TraceEvent, TraceLine, TraceMistake, request};
 
 /// The length of a tick of Windows' clock.
 const TICK: u64 = 100;
@@ -14,19 +14,19 @@ const TICK: u64 = 100;
 const YEAR_2000: u64 = 125_911_584_000_000_000;
 
 /// Reads a request with its response time. A header is passed over.
-pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<Said, Wrong> {
+pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLine, TraceMistake> {
     const WANTED: &str = "`Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime` of MSR Cambridge";
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [at, host, disk, kind, offset, size, response] = words[..] else { return Err(Wrong::NotA(WANTED)) };
+    let [at, host, disk, kind, offset, size, response] = words[..] else { return Err(TraceMistake::NotA(WANTED)) };
     if at == "Timestamp" {
-        return Ok(Said::Other);
+        return Ok(TraceLine::Other);
     }
-    let number = |word: &str| word.parse::<u64>().map_err(|_| Wrong::NotA(WANTED));
-    let time = |ticks: u64| ticks.checked_mul(TICK).map(Nanos::from_nanos).ok_or(Wrong::NotA(WANTED));
+    let number = |word: &str| word.parse::<u64>().map_err(|_| TraceMistake::NotA(WANTED));
+    let time = |ticks: u64| ticks.checked_mul(TICK).map(Nanos::from_nanos).ok_or(TraceMistake::NotA(WANTED));
     let op = match kind {
         "Read" => Op::Read,
         "Write" => Op::Write,
-        _ => return Err(Wrong::NotA(WANTED)),
+        _ => return Err(TraceMistake::NotA(WANTED)),
     };
     let ticks = number(at)?;
     let at = time(ticks.checked_sub(YEAR_2000).unwrap_or(ticks))?;
@@ -36,5 +36,5 @@ pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<Said, W
     if !targets.contains(&target) {
         targets.insert(target);
     }
-    Ok(Said::Came(Event { at, request, completed }))
+    Ok(TraceLine::Came(TraceEvent { at, request, completed }))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use block::{Nanos, Op, Request};
 
-use super::{Event, Said, Wrong, request};
+use super::{TraceEvent, TraceLine, TraceMistake, request};
 
 /// The first line.
 pub(super) const HEADING: &str = "assay trace 1";
@@ -14,27 +14,27 @@ const WANTED: &str =
     "`TIME LATENCY read|write|trim|flush SECTOR SECTORS`, times in microseconds: `1500 82 read 2048 8`";
 
 /// Reads a request: when it came, how long it took, what it is, its first sector and how many.
-pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<Said, Wrong> {
+pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLine, TraceMistake> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[at, took, op, first, count] = words.as_slice() else { return Err(Wrong::NotA(WANTED)) };
+    let &[at, took, op, first, count] = words.as_slice() else { return Err(TraceMistake::NotA(WANTED)) };
     let [at, took, first, count] = [at, took, first, count].map(|word| word.parse::<u64>().ok());
     let (Some(at), Some(took), Some(first), Some(count)) = (at.and_then(micros), took.and_then(micros), first, count)
     else {
-        return Err(Wrong::NotA(WANTED));
+        return Err(TraceMistake::NotA(WANTED));
     };
     let op = match op {
         "read" => Op::Read,
         "write" => Op::Write,
         "trim" => Op::Trim,
         "flush" => Op::Flush,
-        _ => return Err(Wrong::NotA(WANTED)),
+        _ => return Err(TraceMistake::NotA(WANTED)),
     };
     let completed = at.as_nanos().checked_add(took.as_nanos()).map(Nanos::from_nanos);
     if targets.is_empty() {
         targets.insert("drive".to_owned());
     }
     let request = request(op, first.saturating_mul(512), count.saturating_mul(512))?;
-    Ok(Said::Came(Event { at, request, completed }))
+    Ok(TraceLine::Came(TraceEvent { at, request, completed }))
 }
 
 fn micros(count: u64) -> Option<Nanos> {

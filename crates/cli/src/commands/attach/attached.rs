@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use attach::registry::{Entry, Registry};
+use attach::registry::{AttachedEntry, Registry};
 use attach::{AttachError, Fault};
 
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub struct Detach {
 
 /// The fault to inject.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Order {
+pub struct FaultCommand {
     /// The device or the socket, as `assay attach` printed it
     device: PathBuf,
 
@@ -43,7 +43,7 @@ pub fn attached() -> Result<(), Failure> {
         "{:<width$} {:<15} {:>7} {:>7} {:>7} {:>5} {:>5} {:>7} {:>9}\n",
         "device", "drive", "size", "IOPS", "MB/s", "depth", "WA", "late", "late 99 %"
     );
-    let row = |entry: &Entry| {
+    let row = |entry: &AttachedEntry| {
         let (device, drive) = (entry.device.display().to_string(), &entry.drive);
         format!("{device:<width$} {drive:<15} {}\n", trouble(entry).unwrap_or_else(|| figures(entry)))
     };
@@ -57,7 +57,7 @@ pub fn attached() -> Result<(), Failure> {
 }
 
 /// Why a drive is not doing what it should, and what to do; none if it is.
-fn trouble(entry: &Entry) -> Option<String> {
+fn trouble(entry: &AttachedEntry) -> Option<String> {
     let device = entry.device.display();
     if !entry.is_alive() {
         return Some(format!("its server is gone: `assay detach {device}` cleans up"));
@@ -77,7 +77,7 @@ fn trouble(entry: &Entry) -> Option<String> {
 }
 
 /// What a drive is doing, as the head of the list has it.
-fn figures(entry: &Entry) -> String {
+fn figures(entry: &AttachedEntry) -> String {
     let live = &entry.live;
     let amplification = live.write_amplification.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
     format!(
@@ -102,7 +102,7 @@ pub fn detach(arguments: &Detach) -> Result<(), Failure> {
 }
 
 /// Has a drive do something wrong, or nothing any more.
-pub fn fault(arguments: &Order) -> Result<(), Failure> {
+pub fn fault(arguments: &FaultCommand) -> Result<(), Failure> {
     let words = arguments.fault.join(" ");
     let fault = if words == "none" { None } else { Some(words.parse::<Fault>().map_err(Failure::usage)?) };
     let entry = found(&Registry::open()?, &arguments.device)?;
@@ -110,7 +110,7 @@ pub fn fault(arguments: &Order) -> Result<(), Failure> {
 }
 
 /// The entry of a device, or of a socket by whatever path leads there.
-fn found(registry: &Registry, device: &Path) -> Result<Entry, Failure> {
+fn found(registry: &Registry, device: &Path) -> Result<AttachedEntry, Failure> {
     let entries = registry.entries().map_err(AttachError::Broken)?;
     let path = std::path::absolute(device).unwrap_or_else(|_| device.to_owned());
     let nothing =

@@ -1,6 +1,6 @@
 //! Whether the way to an attached drive leaves room for the drive's own time.
 
-use attach::Floor;
+use attach::PathOverhead;
 use block::{Bytes, Nanos, Seed};
 use drive::Device;
 use workload::{Pattern, Stop, Workload};
@@ -38,7 +38,7 @@ impl Quickest {
     }
 
     /// What there is to say if at this speed the drive answers before the way is over; nothing otherwise.
-    pub fn warning(self, floor: Floor, speed: f64) -> Option<String> {
+    pub fn warning(self, floor: PathOverhead, speed: f64) -> Option<String> {
         let share = |own: Nanos, way: Nanos| own.as_nanos() as f64 / way.as_nanos().max(1) as f64;
         let room = share(self.read, floor.read).min(share(self.write, floor.write));
         (room < speed).then(|| {
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    const WAY: Floor = Floor { read: Nanos::from_micros(45), write: Nanos::from_micros(50) };
+    const WAY: PathOverhead = PathOverhead { read: Nanos::from_micros(45), write: Nanos::from_micros(50) };
 
     #[test]
     fn a_drive_that_is_slower_than_the_way_is_no_matter() {

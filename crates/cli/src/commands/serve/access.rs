@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use hyper::header;
 use subtle::ConstantTimeEq;
 
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 
 /// The fewest characters of a token, which nobody should find by trying.
 const TOKEN_LEAST: usize = 16;
@@ -56,7 +56,7 @@ impl Access {
     }
 
     /// What to answer instead of what was asked; none for whoever may have it.
-    pub fn refusal(&self, request: &Request) -> Option<Response> {
+    pub fn refusal(&self, request: &HttpRequest) -> Option<HttpResponse> {
         let Some(token) = &self.token else { return foreign(request) };
         let is_it = |given: &str| bool::from(given.as_bytes().ct_eq(token.as_bytes()));
         let bearer = request.header(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
@@ -70,27 +70,27 @@ impl Access {
     }
 
     /// Hands out the cookie and sends on to the same page without the token, which then is in no history.
-    fn admission(&self, request: &Request, token: &str) -> Response {
+    fn admission(&self, request: &HttpRequest, token: &str) -> HttpResponse {
         let rest = request.without("token");
         let place = if rest.is_empty() { request.path().to_owned() } else { format!("{}?{rest}", request.path()) };
         let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000", self.cookie);
-        Response::see(&place).with(header::SET_COOKIE, cookie)
+        HttpResponse::see(&place).with(header::SET_COOKIE, cookie)
     }
 }
 
-fn unknown(was_wrong: bool) -> Response {
+fn unknown(was_wrong: bool) -> HttpResponse {
     let page = report::site::who_are_you(was_wrong, env!("CARGO_PKG_VERSION"));
-    Response::html(401, page).with(header::WWW_AUTHENTICATE, "Bearer".to_owned())
+    HttpResponse::html(401, page).with(header::WWW_AUTHENTICATE, "Bearer".to_owned())
 }
 
 /// Refuses whoever calls this machine by another name than its own.
-fn foreign(request: &Request) -> Option<Response> {
+fn foreign(request: &HttpRequest) -> Option<HttpResponse> {
     if request.names_this_machine() {
         return None;
     }
     let words = "This server answers only to http://127.0.0.1 and http://localhost. For another host name start it \
         with `assay serve --token TOKEN`; whoever has the token has access.";
-    Some(Response::trouble(403, "Unknown host name", words))
+    Some(HttpResponse::trouble(403, "Unknown host name", words))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Plans and simulated drives.
 
 use drive::preset::Preset;
-use lab::plan::{Length, catalog, parse};
-use report::site::{self, Entry};
+use lab::plan::{PlanLength, catalog, parse};
+use report::site::{self, CatalogEntry};
 use store::{Counted, Store};
 
 use super::refusal::Refusal;
-use crate::http::Response;
+use crate::http::HttpResponse;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// More than there are plans and drives.
@@ -17,26 +17,26 @@ fn runs_of(name: &str, counted: &[Counted]) -> u64 {
 }
 
 /// The plans that are built in.
-pub fn plans(store: &Store) -> Result<Response, Refusal> {
+pub fn plans(store: &Store) -> Result<HttpResponse, Refusal> {
     let counted = store.plans(ALL)?;
     let entry = |(name, text): (&str, &str)| {
-        let plan = parse(text, Length::Full).expect("a test reads every plan that is built in");
+        let plan = parse(text, PlanLength::Full).expect("a test reads every plan that is built in");
         let facts = plan.steps.iter().enumerate();
         let facts = facts.map(|(place, step)| (format!("step {}", place + 1), step.title.clone())).collect();
-        Entry { name: name.to_owned(), title: plan.title, facts, runs: runs_of(name, &counted) }
+        CatalogEntry { name: name.to_owned(), title: plan.title, facts, runs: runs_of(name, &counted) }
     };
-    let entries: Vec<Entry> = catalog::builtin().iter().copied().map(entry).collect();
-    Ok(Response::html(200, site::plans(&entries, VERSION)))
+    let entries: Vec<CatalogEntry> = catalog::builtin().iter().copied().map(entry).collect();
+    Ok(HttpResponse::html(200, site::plans(&entries, VERSION)))
 }
 
 /// The drives that are built in.
-pub fn drives(store: &Store) -> Result<Response, Refusal> {
+pub fn drives(store: &Store) -> Result<HttpResponse, Refusal> {
     let counted = store.targets(ALL)?;
     let entry = |preset: Preset| {
         let name = format!("sim:{}", preset.name);
         let facts = preset.facts().into_iter().map(|(label, fact)| (label.to_owned(), fact)).collect();
-        Entry { title: preset.title.clone(), facts, runs: runs_of(&name, &counted), name }
+        CatalogEntry { title: preset.title.clone(), facts, runs: runs_of(&name, &counted), name }
     };
-    let entries: Vec<Entry> = Preset::all().map(entry).collect();
-    Ok(Response::html(200, site::drives(&entries, VERSION)))
+    let entries: Vec<CatalogEntry> = Preset::all().map(entry).collect();
+    Ok(HttpResponse::html(200, site::drives(&entries, VERSION)))
 }

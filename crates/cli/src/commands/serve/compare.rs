@@ -5,14 +5,14 @@ use lab::recall;
 use store::{RunId, Store};
 
 use super::refusal::{Refusal, number};
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 
 /// The most runs that are compared at once: more would not be told apart in a chart.
 const MOST: usize = 12;
 
 /// The comparison of the runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are
 /// held against where they were ticked, and the first where they were named in a row.
-pub fn page(store: &Store, request: &Request) -> Result<Response, Refusal> {
+pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
     let given: Vec<&str> = request.all("runs").collect();
     let named = given.iter().flat_map(|part| part.split(',')).map(str::trim).filter(|part| !part.is_empty());
     let mut runs = named.map(number).collect::<Result<Vec<RunId>, _>>()?;
@@ -31,5 +31,5 @@ pub fn page(store: &Store, request: &Request) -> Result<Response, Refusal> {
     }
     let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
     let comparison = Comparison::of(outcomes, Question::default())?;
-    Ok(Response::html(200, report::site::comparison(&comparison, env!("CARGO_PKG_VERSION"))))
+    Ok(HttpResponse::html(200, report::site::comparison(&comparison, env!("CARGO_PKG_VERSION"))))
 }

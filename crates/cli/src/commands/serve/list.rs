@@ -1,11 +1,11 @@
 //! The list of runs.
 
 use report::site::{List, RunEntry};
-use store::{Filter, State, Store};
+use store::{Filter, RunState, Store};
 
 use super::refusal::Refusal;
 use super::site::Site;
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 
 /// The runs of a page.
 const PAGE: u64 = 50;
@@ -15,7 +15,7 @@ const CHOICES: u64 = 200;
 const WORDS: usize = 16;
 
 /// The page of the list that was asked for; the last one where there are fewer.
-pub fn page(site: &Site, store: &Store, request: &Request) -> Result<Response, Refusal> {
+pub fn page(site: &Site, store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
     let filter = filter(request)?;
     let number = match request.parameter("page") {
         None => 1,
@@ -26,7 +26,7 @@ pub fn page(site: &Site, store: &Store, request: &Request) -> Result<Response, R
     let number = u64::clamp(number, 1, found.div_ceil(PAGE).max(1));
     let runs = store.listed(&filter, (number - 1) * PAGE, PAGE)?;
     let entry = |run: store::Listed| {
-        let is_under_way = run.state == State::Running && store.told(run.id).is_some();
+        let is_under_way = run.state == RunState::Running && store.told(run.id).is_some();
         RunEntry { run, is_under_way }
     };
     let list = List {
@@ -40,15 +40,15 @@ pub fn page(site: &Site, store: &Store, request: &Request) -> Result<Response, R
         plans: store.plans(CHOICES)?,
         store: site.store.display().to_string(),
     };
-    Ok(Response::html(200, report::site::list(&list, env!("CARGO_PKG_VERSION"))))
+    Ok(HttpResponse::html(200, report::site::list(&list, env!("CARGO_PKG_VERSION"))))
 }
 
 /// Which runs were asked for.
-fn filter(request: &Request) -> Result<Filter, Refusal> {
+fn filter(request: &HttpRequest) -> Result<Filter, Refusal> {
     let state = request.parameter("state").map(|word| match word {
-        "complete" => Ok(State::Complete),
-        "unfinished" => Ok(State::Running),
-        "failed" => Ok(State::Failed),
+        "complete" => Ok(RunState::Complete),
+        "unfinished" => Ok(RunState::Running),
+        "failed" => Ok(RunState::Failed),
         _ => Err(Refusal::Asked("A run is complete, unfinished or failed.".to_owned())),
     });
     let words = request.parameter("q").unwrap_or_default().split_whitespace();

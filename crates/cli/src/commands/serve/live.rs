@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lab::plan::Plan;
 use lab::{LabError, plan_of, recall};
 use report::site;
-use store::{Run, RunId, State, Store};
+use store::{Run, RunId, RunState, Store};
 
 use super::refusal::Refusal;
-use crate::bulletin::Bulletin;
-use crate::http::Response;
+use crate::http::HttpResponse;
+use crate::progress_message::ProgressMessage;
 
 /// The page that follows a run.
-pub fn page(store: &Store, run: RunId) -> Result<Response, Refusal> {
+pub fn page(store: &Store, run: RunId) -> Result<HttpResponse, Refusal> {
     // Asked first: what is kept meanwhile is then shown by the next look, and nothing is missed.
     let (now, kept) = (now(store, run), store.kept(run)?);
     let outcome = recall(store, run)?;
-    Ok(Response::html(200, site::live(&outcome, &kept, now.as_ref())))
+    Ok(HttpResponse::html(200, site::live(&outcome, &kept, now.as_ref())))
 }
 
 /// How far it has come. This is asked every second, so nothing that was measured is read, and the plan only once.
-pub fn state(store: &Store, plans: &Plans, run: RunId) -> Result<Response, Refusal> {
+pub fn state(store: &Store, plans: &Plans, run: RunId) -> Result<HttpResponse, Refusal> {
     let (now, kept) = (now(store, run), store.kept(run)?);
     let run = store.run(run)?;
     let text = site::live_state(&run, &*plans.of(&run)?, &kept, now.as_ref());
-    Ok(Response::text("application/json", text))
+    Ok(HttpResponse::text("application/json", text))
 }
 
 /// The plans of the runs that were followed last, as they were read.
@@ -55,17 +55,18 @@ impl Plans {
 }
 
 /// What is kept of one step.
-pub fn step(store: &Store, run: RunId, place: &str) -> Result<Response, Refusal> {
+pub fn step(store: &Store, run: RunId, place: &str) -> Result<HttpResponse, Refusal> {
     let section = site::live_step(&recall(store, run)?, place).ok_or(Refusal::NoSuchPage)?;
-    Ok(Response::html(200, section))
+    Ok(HttpResponse::html(200, section))
 }
 
 /// What the process that carries the run out tells; none where no process does.
-fn now(store: &Store, run: RunId) -> Option<site::Now> {
+fn now(store: &Store, run: RunId) -> Option<site::LiveSnapshot> {
     let told = store.told(run);
     // It may have ended between the two looks.
-    let is_running = || store.run(run).is_ok_and(|run| run.state == State::Running);
-    told.filter(|_| is_running()).map(|text| Bulletin::read(&text).map(|bulletin| bulletin.now()).unwrap_or_default())
+    let is_running = || store.run(run).is_ok_and(|run| run.state == RunState::Running);
+    told.filter(|_| is_running())
+        .map(|text| ProgressMessage::read(&text).map(|bulletin| bulletin.now()).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -93,7 +94,7 @@ mod tests {
             capacity: None,
             seed: Seed::new(1),
             repeats: None,
-            state: State::Running,
+            state: RunState::Running,
             error: None,
             started_ms: 0,
             finished_ms: None,

@@ -4,7 +4,7 @@ use lab::LabError;
 use lab::compare::CompareError;
 use store::{RunId, StoreError};
 
-use crate::http::{Response, Trouble};
+use crate::http::{HttpResponse, Trouble};
 
 /// What cannot be shown, and why.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl From<CompareError> for Refusal {
     }
 }
 
-impl From<Refusal> for Response {
+impl From<Refusal> for HttpResponse {
     fn from(refusal: Refusal) -> Self {
         const IMPOSSIBLE: &str = "These cannot be compared";
         match refusal {
@@ -56,14 +56,14 @@ impl From<Refusal> for Response {
     }
 }
 
-impl Response {
+impl HttpResponse {
     /// A page that says what went wrong and what to do.
     pub fn trouble(status: u16, title: &str, words: &str) -> Self {
         Self::html(status, report::site::trouble(title, words, env!("CARGO_PKG_VERSION")))
     }
 }
 
-impl From<Trouble> for Response {
+impl From<Trouble> for HttpResponse {
     fn from(trouble: Trouble) -> Self {
         Self::trouble(trouble.status, trouble.title, trouble.words)
     }

@@ -5,19 +5,19 @@ use store::Store;
 use super::refusal::{Refusal, number};
 use super::site::Site;
 use super::{catalog, compare, list, live, run};
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 
 /// The answer to a request.
-pub fn answer(site: &Site, request: &Request) -> Response {
+pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
     // Style and scripts have nothing of the store, and who is asked for a token should see a page as well.
     let refusal = if request.path().starts_with("/assets/") { None } else { site.access.refusal(request) };
     if let Some(refusal) = refusal {
         return refusal;
     }
-    page(site, request).unwrap_or_else(Response::from)
+    page(site, request).unwrap_or_else(HttpResponse::from)
 }
 
-fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
+fn page(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
     let store = || Store::open_to_read(&site.store);
     let parts: Vec<&str> = request.path()[1..].split('/').collect();
     match parts[..] {
@@ -32,7 +32,7 @@ fn page(site: &Site, request: &Request) -> Result<Response, Refusal> {
         ["drives"] => catalog::drives(&store()?),
         ["assets", _, name] => {
             let asset = report::site::asset(name).ok_or(Refusal::NoSuchPage)?;
-            Ok(Response::text(asset.media_type, asset.text).kept())
+            Ok(HttpResponse::text(asset.media_type, asset.text).kept())
         }
         _ => Err(Refusal::NoSuchPage),
     }

@@ -2,23 +2,23 @@
 
 use hyper::header;
 use lab::recall;
-use store::{RunId, State, Store};
+use store::{RunId, RunState, Store};
 
 use super::refusal::Refusal;
-use crate::http::Response;
+use crate::http::HttpResponse;
 
 /// Columns of the summary as text.
 const WIDTH: u16 = 100;
 
 /// The report.
-pub fn page(store: &Store, run: RunId) -> Result<Response, Refusal> {
+pub fn page(store: &Store, run: RunId) -> Result<HttpResponse, Refusal> {
     let outcome = recall(store, run)?;
-    let is_under_way = outcome.run.state == State::Running && store.told(run).is_some();
-    Ok(Response::html(200, report::site::report(&outcome, is_under_way)))
+    let is_under_way = outcome.run.state == RunState::Running && store.told(run).is_some();
+    Ok(HttpResponse::html(200, report::site::report(&outcome, is_under_way)))
 }
 
 /// The run as `json`, `csv` or `text`.
-pub fn document(store: &Store, run: RunId, form: &str) -> Result<Response, Refusal> {
+pub fn document(store: &Store, run: RunId, form: &str) -> Result<HttpResponse, Refusal> {
     type Writer = fn(&lab::Outcome) -> String;
     let (media_type, ending, write): (_, _, Writer) = match form {
         "json" => ("application/json", "json", report::export::review_json),
@@ -28,5 +28,5 @@ pub fn document(store: &Store, run: RunId, form: &str) -> Result<Response, Refus
     };
     let text = write(&recall(store, run)?);
     let name = format!("inline; filename=\"assay-run-{run}.{ending}\"");
-    Ok(Response::text(media_type, text).with(header::CONTENT_DISPOSITION, name))
+    Ok(HttpResponse::text(media_type, text).with(header::CONTENT_DISPOSITION, name))
 }

@@ -10,7 +10,7 @@ use signal_hook::low_level::pipe;
 
 use super::routes::answer;
 use super::site::Site;
-use crate::http::{self, Limits, Response};
+use crate::http::{self, HttpResponse, Limits};
 
 /// For one connection too many a slow one makes room, or else it is told to come back.
 const LIMITS: Limits = Limits { most: 64, arrival: Duration::from_secs(10), departure: Duration::from_secs(60) };
@@ -22,6 +22,6 @@ pub fn serve(listener: &TcpListener, site: Site) -> io::Result<()> {
         pipe::register(signal, end.try_clone()?)?;
     }
     http::serve(listener, LIMITS, Some(ended), move |asked| {
-        asked.map_or_else(Response::from, |request| answer(&site, request))
+        asked.map_or_else(HttpResponse::from, |request| answer(&site, request))
     })
 }

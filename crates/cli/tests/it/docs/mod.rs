@@ -142,11 +142,13 @@ fn trials(page: &Page, instead: &'static [Instead]) {
     let shell = Shell::new(instead);
     for block in page.of_kind("toml") {
         let text = format!("name = \"example\"\n{}", shell.scaled(&block.text));
-        let read = lab::plan::parse(&text, lab::plan::Length::Quick);
+        let read = lab::plan::parse(&text, lab::plan::PlanLength::Quick);
         let plan = read
             .unwrap_or_else(|error| panic!("{}: {}", block.at, lab::plan::render(&error, &page.name, &text, false)));
         let lacking = plan.steps.iter().find_map(|step| match &step.action {
-            Action::Trial(trials) => trials.points.iter().find_map(|point| trials.experiment.lacks(&point.choices)),
+            Action::Trial(trials) => {
+                trials.points.iter().find_map(|point| trials.experiment.unavailable(&point.choices))
+            }
             _ => None,
         });
         match lacking {

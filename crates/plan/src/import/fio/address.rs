@@ -2,11 +2,11 @@
 
 use workload::{Distribution, Workload};
 
-use super::given::Given;
-use super::reading::{Direction, Reading};
+use super::given::FioOption;
+use super::reading::{FioDirection, OptionReader};
 
 /// Sets alignment, share and distribution of random requests.
-pub(super) fn scatter(reading: &Reading, towards: Direction, workload: &mut Workload) {
+pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &mut Workload) {
     if let Some(each) = reading.each("percentage_random", 100, |given, text| reading.share(given, text)) {
         let (share, single) = each.of(towards);
         workload.random_percent = share;
@@ -28,7 +28,7 @@ pub(super) fn scatter(reading: &Reading, towards: Direction, workload: &mut Work
 }
 
 /// Has every block come once before any comes again, as fio does unless it is told `norandommap`.
-fn once_each(reading: &Reading, workload: &mut Workload) {
+fn once_each(reading: &OptionReader, workload: &mut Workload) {
     let is_lfsr = reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr");
     let asked = reading.option("norandommap").filter(|_| !reading.is_on("norandommap"));
     let asked = asked.or(reading.option("random_generator").filter(|_| is_lfsr));
@@ -43,19 +43,19 @@ fn once_each(reading: &Reading, workload: &mut Workload) {
     }
 }
 
-fn distribution(reading: &Reading, given: &Given, towards: Direction, workload: &mut Workload) {
+fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &mut Workload) {
     let (law, lists) = given.text().split_once(':').unwrap_or((given.text(), ""));
     if law == "zoned_abs" {
         return reading.tell(given.lost("requests fall everywhere alike; write the zones as shares, with `zoned`"));
     }
     let lists: Vec<&str> = lists.split(',').collect();
     let place = match towards {
-        Direction::Read | Direction::Mixed => 0,
-        Direction::Write => 1,
-        Direction::Trim => 2,
+        FioDirection::Read | FioDirection::Mixed => 0,
+        FioDirection::Write => 1,
+        FioDirection::Trim => 2,
     };
     let list = lists.get(place).or(lists.last()).copied().unwrap_or_default();
-    if towards == Direction::Mixed && lists.get(1).is_some_and(|second| *second != list) {
+    if towards == FioDirection::Mixed && lists.get(1).is_some_and(|second| *second != list) {
         reading.tell(given.lost("writes are distributed as reads are"));
     }
     let (list, center) = match law {

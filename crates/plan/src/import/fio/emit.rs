@@ -5,10 +5,10 @@ use std::path::Path;
 use block::Nanos;
 use workload::amount;
 
-use super::super::Place;
+use super::super::SourceRange;
 use super::job::Natural;
-use super::{Import, Job};
-use crate::import::words::{self, Names, Together, slug};
+use super::{Import, ImportedJob};
+use crate::import::words::{self, Together, UniqueNames, slug};
 use crate::{PlanText, printable};
 
 /// The text of a plan that does what the job file asks for, with comments on what it does not.
@@ -17,7 +17,7 @@ use crate::{PlanText, printable};
 pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     let file = path.file_name().map_or_else(|| "job".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "job".into(), |name| name.to_string_lossy());
-    let mut names = Names::new("job");
+    let mut names = UniqueNames::new("job");
     let mut plan = PlanText::new(&slug(&stem, "job"));
     plan.set("title", printable(&file));
     plan.set("repeats", 1);
@@ -56,7 +56,7 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
     if !import.notices.is_empty() {
         lines.extend([String::new(), "Differences from fio:".to_owned()]);
         lines.extend(import.notices.iter().map(|notice| {
-            let Place { source, line, .. } = notice.place;
+            let SourceRange { source, line, .. } = notice.place;
             format!("{}: {notice}", at(source, line))
         }));
     }
@@ -73,8 +73,8 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
         let words = format!("`assay run {file} --log-dir DIR` writes the log {record} there; a plan writes none.");
         lines.extend([String::new(), words]);
     }
-    let draws = |job: &Job| job.workload.pattern.is_random() && !job.workload.no_repeat;
-    let once = |job: &Job| draws(job) && job.section.option("norandommap").is_none();
+    let draws = |job: &ImportedJob| job.workload.pattern.is_random() && !job.workload.no_repeat;
+    let once = |job: &ImportedJob| draws(job) && job.section.option("norandommap").is_none();
     if import.jobs().any(once) {
         lines.extend([
             String::new(),
@@ -94,6 +94,6 @@ fn typed(name: &str) -> String {
 }
 
 /// A job beside others.
-fn together(job: &Job) -> Together<'_> {
+fn together(job: &ImportedJob) -> Together<'_> {
     Together { name: &job.name, about: job.about.as_deref(), fields: job.workload.fields() }
 }

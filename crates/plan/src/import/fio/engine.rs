@@ -1,6 +1,6 @@
 //! fio's I/O engines, and what becomes of a job that names one.
 
-use super::table::{Known, Treatment};
+use super::table::{FioOptionSpec, Treatment};
 
 /// What becomes of a job with an I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,21 +112,21 @@ pub(super) fn named(name: &str) -> Option<&'static Named> {
 }
 
 /// An option of engines that assay does not stand in for.
-const fn foreign(name: &'static str) -> Known {
-    Known { name, aliases: &[], treatment: Treatment::With("ioengine") }
+const fn foreign(name: &'static str) -> FioOptionSpec {
+    FioOptionSpec { name, aliases: &[], treatment: Treatment::With("ioengine") }
 }
 
-const fn ring(name: &'static str) -> Known {
+const fn ring(name: &'static str) -> FioOptionSpec {
     let why = "assay sets its own ring up, with what the kernel has";
-    Known { name, aliases: &[], treatment: Treatment::Natural(why) }
+    FioOptionSpec { name, aliases: &[], treatment: Treatment::Natural(why) }
 }
 
-const fn lost(name: &'static str, follows: &'static str) -> Known {
-    Known { name, aliases: &[], treatment: Treatment::Lost(&["0"], follows) }
+const fn lost(name: &'static str, follows: &'static str) -> FioOptionSpec {
+    FioOptionSpec { name, aliases: &[], treatment: Treatment::Lost(&["0"], follows) }
 }
 
 /// The options of single engines.
-pub(super) const OPTIONS: &[Known] = &[
+pub(super) const OPTIONS: &[FioOptionSpec] = &[
     ring("fixedbufs"),
     ring("registerfiles"),
     ring("nonvectored"),
@@ -142,7 +142,7 @@ pub(super) const OPTIONS: &[Known] = &[
     lost("sg_write_mode", "plain writes are made"),
     lost("stream_id", "writes carry no stream"),
     lost("thp", "buffers have pages of the usual size"),
-    Known { name: "cmd_type", aliases: &[], treatment: Treatment::With("ioengine") },
+    FioOptionSpec { name: "cmd_type", aliases: &[], treatment: Treatment::With("ioengine") },
     foreign("cpuload"),
     foreign("cpuchunks"),
     foreign("cpumode"),

@@ -5,14 +5,14 @@ use workload::{BYTES_MAX, Stop};
 
 use super::super::{Notice, Severity};
 use super::World;
-use super::given::{Given, Section};
-use super::job::{Job, Natural, SECOND};
-use super::reading::{Amount, Reading};
+use super::given::{FioOption, FioSection};
+use super::job::{ImportedJob, Natural, SECOND};
+use super::reading::{FioAmount, OptionReader};
 use super::trace;
 
 /// The file that the job is on, and whether each clone has one of its own.
-pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool)> {
-    let folder = reading.option("directory").map_or("", Given::text).split(':').next().unwrap_or_default();
+pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(String, bool)> {
+    let folder = reading.option("directory").map_or("", FioOption::text).split(':').next().unwrap_or_default();
     let joined = |name: &str| match (folder, name.starts_with('/')) {
         ("", _) | (_, true) => name.to_owned(),
         (folder, false) => format!("{}/{name}", folder.trim_end_matches('/')),
@@ -37,7 +37,7 @@ pub(super) fn file(reading: &Reading, section: &Section) -> Option<(String, bool
         };
         return Some((joined(&first), false));
     }
-    let form = reading.option("filename_format").map_or("$jobname.$jobnum.$filenum", Given::text);
+    let form = reading.option("filename_format").map_or("$jobname.$jobnum.$filenum", FioOption::text);
     let own = form.contains("$jobnum") || form.contains("$filenum") || form.contains("$clientuid");
     let name = form.replace("$jobname", &section.name).replace("$jobnum", "0").replace("$filenum", "0");
     Some((joined(&name), own))
@@ -59,12 +59,12 @@ pub(super) fn names(list: &str) -> Vec<String> {
 }
 
 /// How much of its file the job uses.
-pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option<()> {
+pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJob) -> Option<()> {
     let whole = world.capacity(&job.file);
     let part = |name: &str| match reading.amount(name)? {
-        Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(100) if name == "size" => whole,
-        Amount::Percent(percent) => match (whole, reading.option(name)) {
+        FioAmount::Bytes(bytes) => Some(bytes),
+        FioAmount::Percent(100) if name == "size" => whole,
+        FioAmount::Percent(percent) => match (whole, reading.option(name)) {
             (Some(whole), _) => Some(of(whole, percent)),
             (None, Some(given)) => {
                 reading.tell(
@@ -104,7 +104,7 @@ pub(super) fn set(reading: &Reading, world: &dyn World, job: &mut Job) -> Option
 }
 
 /// The length of each of the job's files; of a range the largest.
-fn file_size(reading: &Reading) -> Option<Bytes> {
+fn file_size(reading: &OptionReader) -> Option<Bytes> {
     let given = reading.option("filesize")?;
     match given.text().split_once(['-', ':']) {
         Some((_, most)) => {
@@ -120,7 +120,7 @@ fn of(whole: Bytes, percent: u32) -> Bytes {
 }
 
 /// When the job ends: once it has moved its size as often as it loops, unless it goes by time.
-pub(super) fn end(reading: &Reading, job: &mut Job) {
+pub(super) fn end(reading: &OptionReader, job: &mut ImportedJob) {
     let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
     let timed = reading.is_on("time_based");
     let loops = reading.count("loops").unwrap_or(1).max(1);
@@ -132,8 +132,8 @@ pub(super) fn end(reading: &Reading, job: &mut Job) {
     }
     if !timed || time.is_none() {
         let moved = match reading.amount("io_size") {
-            Some(Amount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
-            Some(Amount::Percent(percent)) if percent > 0 => {
+            Some(FioAmount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
+            Some(FioAmount::Percent(percent)) if percent > 0 => {
                 job.length.map(|length| of(length, percent)).ok_or(percent)
             }
             _ => job.length.ok_or(100),

@@ -2,23 +2,23 @@
 
 use std::rc::Rc;
 
-use super::super::{Notice, Place, Severity};
-use super::table::Known;
+use super::super::{Notice, Severity, SourceRange};
+use super::table::FioOptionSpec;
 
 /// An option as it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Given {
+pub(super) struct FioOption {
     /// Which one it is.
-    pub(super) known: &'static Known,
+    pub(super) known: &'static FioOptionSpec,
     /// The name by which it was written.
     pub(super) name: String,
     /// Its value, with everything put in place; none for a bare option.
     pub(super) value: Option<String>,
     /// Where it stands.
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
 }
 
-impl Given {
+impl FioOption {
     /// Its value; a bare option is switched on.
     pub(super) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or("1")
@@ -66,18 +66,18 @@ impl Given {
 /// A job's section, with the options that are in force for it: its own and, where it is silent, those of the global
 /// sections above it. Each option once, in the order of the text.
 #[derive(Clone, Debug)]
-pub(super) struct Section {
+pub(super) struct FioSection {
     /// The name between the brackets.
     pub(super) name: String,
     /// Where that stands.
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
     /// The options in force.
-    pub(super) options: Vec<Rc<Given>>,
+    pub(super) options: Vec<Rc<FioOption>>,
 }
 
-impl Section {
+impl FioSection {
     /// The option of this name, if it is in force.
-    pub(super) fn option(&self, name: &str) -> Option<&Given> {
+    pub(super) fn option(&self, name: &str) -> Option<&FioOption> {
         self.options.iter().find(|given| given.known.name == name).map(Rc::as_ref)
     }
 }

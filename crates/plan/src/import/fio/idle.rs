@@ -2,12 +2,12 @@
 
 use workload::{Field, Mark, Pattern};
 
-use super::given::Given;
+use super::given::FioOption;
 use super::job::Natural;
-use super::reading::Reading;
+use super::reading::OptionReader;
 
 /// Tells which options have nothing to decide, and why.
-pub(super) fn tell(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natural>) {
+pub(super) fn tell(reading: &OptionReader, pattern: Pattern, natural: &mut Vec<Natural>) {
     let has = |name: &str| reading.option(name).is_some();
     let timed = reading.is_on("time_based") && has("runtime");
     let absolute = reading.option("filename").is_some_and(|given| given.text().starts_with('/'));
@@ -45,8 +45,8 @@ pub(super) fn tell(reading: &Reading, pattern: Pattern, natural: &mut Vec<Natura
 /// What decides random addresses.
 const RANDOM: [&str; 5] = ["percentage_random", "blockalign", "random_distribution", "norandommap", "random_generator"];
 /// Whether both options are given, and `last` stands behind `first`.
-fn later(reading: &Reading, last: &str, first: &str) -> bool {
-    let at = |given: &Given| (given.place.source, given.place.span.start);
+fn later(reading: &OptionReader, last: &str, first: &str) -> bool {
+    let at = |given: &FioOption| (given.place.source, given.place.span.start);
     let (Some(last), Some(first)) = (reading.option(last), reading.option(first)) else { return false };
     at(last) > at(first)
 }

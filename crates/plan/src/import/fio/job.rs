@@ -3,11 +3,11 @@
 use block::{Bytes, Nanos, suggestion};
 use workload::{Field, Fio, FioValue, Mark, Pattern, Workload};
 
-use super::super::{Notice, Place, Severity};
+use super::super::{Notice, Severity, SourceRange};
 use super::World;
 use super::engine::{self, Engine};
-use super::given::{Given, Section};
-use super::reading::{Direction, Reading};
+use super::given::{FioOption, FioSection};
+use super::reading::{FioDirection, OptionReader};
 use super::table::{self, Treatment};
 use super::{address, extent, idle, pace, size, trace};
 
@@ -16,13 +16,13 @@ pub(super) const SECOND: f64 = 1e9;
 
 /// A job of a job file, as it will be run.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ImportedJob {
     /// Its name.
     pub name: String,
     /// What it is, where it says.
     pub about: Option<String>,
     /// Where it begins.
-    pub place: Place,
+    pub place: SourceRange,
     /// What is run.
     pub workload: Workload,
     /// Whether the page cache is passed by.
@@ -48,7 +48,7 @@ pub struct Job {
     /// Where what it submits is to be written, if anywhere.
     pub record: Option<String>,
     /// What the options say that decide nothing of the above, for notices of later steps.
-    pub(super) section: Section,
+    pub(super) section: FioSection,
     /// Options that make no difference here.
     pub(super) natural: Vec<Natural>,
 }
@@ -67,14 +67,14 @@ pub struct Natural {
 }
 
 impl Natural {
-    pub(super) fn of(given: &Given, why: impl Into<String>) -> Self {
+    pub(super) fn of(given: &FioOption, why: impl Into<String>) -> Self {
         Self { source: given.place.source, line: given.place.line, option: given.written(), why: why.into() }
     }
 }
 
 /// Reads a job; none if it cannot be run, which the notices say.
-pub(super) fn read(section: &Section, world: &dyn World, notices: &mut Vec<Notice>) -> Option<Job> {
-    let reading = Reading::new(section);
+pub(super) fn read(section: &FioSection, world: &dyn World, notices: &mut Vec<Notice>) -> Option<ImportedJob> {
+    let reading = OptionReader::new(section);
     let mut natural = Vec::new();
     if foreign(&reading) {
         notices.extend(reading.into_notices());
@@ -89,7 +89,7 @@ pub(super) fn read(section: &Section, world: &dyn World, notices: &mut Vec<Notic
 }
 
 /// Whether the job does something other than reading and writing a drive, which is told and is all there is to say.
-fn foreign(reading: &Reading) -> bool {
+fn foreign(reading: &OptionReader) -> bool {
     let Some(given) = reading.option("ioengine") else { return false };
     let name = given.text().split(':').next().unwrap_or_default();
     match engine::named(name).map(|named| named.engine) {
@@ -104,7 +104,7 @@ fn foreign(reading: &Reading) -> bool {
 }
 
 /// Tells what becomes of an option that is not read by what follows.
-fn treat(reading: &Reading, given: &Given, natural: &mut Vec<Natural>) {
+fn treat(reading: &OptionReader, given: &FioOption, natural: &mut Vec<Natural>) {
     let mut nature = |why: String| natural.push(Natural::of(given, why));
     let value = given.text();
     match given.known.treatment {
@@ -130,16 +130,21 @@ fn treat(reading: &Reading, given: &Given, natural: &mut Vec<Natural>) {
 }
 
 /// The kinds of requests of a pattern.
-fn direction(pattern: Pattern) -> Direction {
+fn direction(pattern: Pattern) -> FioDirection {
     match pattern {
-        Pattern::Read | Pattern::RandRead => Direction::Read,
-        Pattern::Write | Pattern::RandWrite => Direction::Write,
-        Pattern::Trim | Pattern::RandTrim => Direction::Trim,
-        Pattern::ReadWrite | Pattern::RandRw => Direction::Mixed,
+        Pattern::Read | Pattern::RandRead => FioDirection::Read,
+        Pattern::Write | Pattern::RandWrite => FioDirection::Write,
+        Pattern::Trim | Pattern::RandTrim => FioDirection::Trim,
+        Pattern::ReadWrite | Pattern::RandRw => FioDirection::Mixed,
     }
 }
 
-fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural: Vec<Natural>) -> Option<Job> {
+fn meaning(
+    reading: &OptionReader,
+    section: &FioSection,
+    world: &dyn World,
+    mut natural: Vec<Natural>,
+) -> Option<ImportedJob> {
     let (pattern, skip) = pattern(reading)?;
     let mut workload = Workload { pattern, skip, ..Workload::default() };
     let towards = direction(workload.pattern);
@@ -158,7 +163,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
     one_flush(reading, &mut workload);
     pace::set(reading, towards, &mut workload);
     let (file, own_files) = extent::file(reading, section)?;
-    let mut job = Job {
+    let mut job = ImportedJob {
         name: section.name.clone(),
         about: reading.option("description").or(reading.option("name")).map(|given| given.text().to_owned()),
         place: section.place.clone(),
@@ -185,7 +190,7 @@ fn meaning(reading: &Reading, section: &Section, world: &dyn World, mut natural:
 }
 
 /// The pattern, and what a sequence passes over after each request.
-fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
+fn pattern(reading: &OptionReader) -> Option<(Pattern, Bytes)> {
     let Some(given) = reading.option("rw") else { return Some((Pattern::Read, Bytes::ZERO)) };
     let (name, modifier) = given.text().split_once(':').unwrap_or((given.text(), ""));
     if ["trimwrite", "randtrimwrite"].contains(&name) {
@@ -214,9 +219,9 @@ fn pattern(reading: &Reading) -> Option<(Pattern, Bytes)> {
 }
 
 /// The share of reads; of `rwmixread` and `rwmixwrite` the one that stands last counts.
-fn mixture(reading: &Reading, workload: &mut Workload) {
+fn mixture(reading: &OptionReader, workload: &mut Workload) {
     let (reads, writes) = (reading.option("rwmixread"), reading.option("rwmixwrite"));
-    let at = |given: Option<&Given>| given.map(|given| (given.place.source, given.place.span.start));
+    let at = |given: Option<&FioOption>| given.map(|given| (given.place.source, given.place.span.start));
     if let Some(given) = reads.filter(|_| at(reads) > at(writes)) {
         workload.read_percent = reading.share(given, given.text()).unwrap_or(workload.read_percent);
     } else if let Some(given) = writes {
@@ -225,9 +230,9 @@ fn mixture(reading: &Reading, workload: &mut Workload) {
 }
 
 /// Of `direct` and `buffered` the one that stands last counts; fio goes through the page cache unless told otherwise.
-fn direct(reading: &Reading) -> bool {
+fn direct(reading: &OptionReader) -> bool {
     let (direct, buffered) = (reading.option("direct"), reading.option("buffered"));
-    let at = |given: Option<&Given>| given.map(|given| (given.place.source, given.place.span.start));
+    let at = |given: Option<&FioOption>| given.map(|given| (given.place.source, given.place.span.start));
     match at(direct) > at(buffered) {
         true => reading.is_on("direct"),
         false => reading.switch("buffered").is_some_and(|buffered| !buffered),
@@ -235,11 +240,11 @@ fn direct(reading: &Reading) -> bool {
 }
 
 /// How many requests are in flight, which is one with an engine that waits for each.
-fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
+fn depth(reading: &OptionReader, direct: bool, workload: &mut Workload, natural: &mut Vec<Natural>) {
     let depth = reading.small("iodepth").unwrap_or(1);
     let offload = reading.word("io_submit_mode", &["inline", "offload"]) == Some("offload");
     let engine = reading.option("ioengine");
-    let named = engine.map_or("psync", Given::text);
+    let named = engine.map_or("psync", FioOption::text);
     let waits = engine::named(named).is_some_and(|engine| engine.one_at_a_time) && !offload;
     workload.queue_depth = if waits { 1 } else { depth };
     if let Some(given) = reading.option("iodepth").filter(|_| waits && depth > 1) {
@@ -265,7 +270,7 @@ fn depth(reading: &Reading, direct: bool, workload: &mut Workload, natural: &mut
 }
 
 /// Sets the fields that mean the same in fio, each by itself.
-fn same(reading: &Reading, workload: &mut Workload) {
+fn same(reading: &OptionReader, workload: &mut Workload) {
     for field in Field::ALL {
         // What concerns writes alone is read, and then passed over, in a job that makes none.
         let idle = field.is(Mark::Writes) && !workload.pattern.changes_data();
@@ -286,7 +291,7 @@ fn same(reading: &Reading, workload: &mut Workload) {
 }
 
 /// Whether the page cache is emptied first.
-fn cache(reading: &Reading, direct: bool, natural: &mut Vec<Natural>) {
+fn cache(reading: &OptionReader, direct: bool, natural: &mut Vec<Natural>) {
     if let Some(given) = reading.option("invalidate") {
         match reading.is_on("invalidate") || direct {
             true => natural.push(Natural::of(given, "the page cache is emptied of the target before each run")),
@@ -298,7 +303,7 @@ fn cache(reading: &Reading, direct: bool, natural: &mut Vec<Natural>) {
 }
 
 /// That flushes come in one way alone.
-fn one_flush(reading: &Reading, workload: &mut Workload) {
+fn one_flush(reading: &OptionReader, workload: &mut Workload) {
     if let Some(given) = reading.option("fdatasync").filter(|_| workload.fsync > 0 && workload.fdatasync > 0) {
         reading.tell(given.lost("flushes come as `fsync` says alone"));
         workload.fdatasync = 0;
@@ -306,7 +311,7 @@ fn one_flush(reading: &Reading, workload: &mut Workload) {
 }
 
 /// How long the job waits; of a range fio draws one time for each clone.
-fn delay(reading: &Reading) -> Nanos {
+fn delay(reading: &OptionReader) -> Nanos {
     match reading.option("startdelay") {
         Some(given) if given.text().contains(['-', ':']) => {
             reading.tell(given.lost("the job begins at once, with the concurrent ones"));
@@ -317,7 +322,7 @@ fn delay(reading: &Reading) -> Nanos {
 }
 
 /// That the workload makes sense, or else which option is to blame.
-fn check(reading: &Reading, job: &Job) {
+fn check(reading: &OptionReader, job: &ImportedJob) {
     // Any capacity will do to see whether the rest makes sense.
     let tried = job.workload.on(Bytes::from_gib(1 << 30));
     let Err(error) = tried.check() else { return };

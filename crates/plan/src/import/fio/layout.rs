@@ -6,27 +6,27 @@ use std::path::Path;
 use block::{Bytes, Nanos};
 use workload::BYTES_MAX;
 
-use super::super::{Notice, Place, Severity, Source};
+use super::super::{ImportSource, Notice, Severity, SourceRange};
 use super::World;
-use super::job::{Job, Natural, read};
+use super::job::{ImportedJob, Natural, read};
 use super::section;
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct JobGroup {
     /// How long it waits before it begins.
     pub delay: Nanos,
     /// The jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<ImportedJob>,
 }
 
 /// A job file, as it can be run.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The file and those that it includes.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ImportSource>,
     /// Its jobs; of use only if it is not refused.
-    pub groups: Vec<Group>,
+    pub groups: Vec<JobGroup>,
     /// The file or device that all jobs are on; none if they are on several.
     pub target: Option<String>,
     /// How much of the target they reach; none for all that there is.
@@ -54,7 +54,7 @@ impl Import {
     }
 
     /// All jobs in order.
-    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+    pub fn jobs(&self) -> impl Iterator<Item = &ImportedJob> {
         self.groups.iter().flat_map(|group| &group.jobs)
     }
 }
@@ -67,9 +67,9 @@ const JOBS_MAX: usize = 4096;
 /// Reads the job file at `path`, whose text is `text`; with `only`, no sections but those and the global ones.
 pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Import {
     let written = section::read(path, text, only, world);
-    let (mut told, mut notices) = (Told::default(), written.notices);
+    let (mut told, mut notices) = (NoticeLog::default(), written.notices);
     if written.sections.is_empty() && notices.is_empty() {
-        let place = Place { source: 0, span: 0..0, line: 1 };
+        let place = SourceRange { source: 0, span: 0..0, line: 1 };
         let (option, message) = ("[job]".to_owned(), "the file has no job".to_owned());
         let help = Some("begin one with its name in brackets: `[read]`".to_owned());
         notices.push(Notice { severity: Severity::Error, code: "fio::no-job", option, message, help, place });
@@ -84,10 +84,10 @@ pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Im
     }
     let target = place(&mut jobs, &mut notices);
     let direct = cache(&jobs, &mut notices);
-    let end = |job: &Job| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
+    let end = |job: &ImportedJob| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
     let ends: Option<Vec<Bytes>> = jobs.iter().map(end).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
-    let reads = |job: &Job| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
+    let reads = |job: &ImportedJob| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
     let uses_data = jobs.iter().any(|job| reads(job) || job.overwrites);
     let mut groups = group(jobs, &mut notices);
     natural.extend(groups.iter_mut().flat_map(|group| &mut group.jobs).flat_map(|job| job.natural.drain(..)));
@@ -99,12 +99,12 @@ pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Im
 
 /// What is to be said, each thing once: what a global section says is found in each of its jobs.
 #[derive(Default)]
-struct Told {
+struct NoticeLog {
     notices: Vec<Notice>,
     seen: HashSet<(usize, usize, String)>,
 }
 
-impl Told {
+impl NoticeLog {
     fn take(&mut self, found: Vec<Notice>) {
         let seen = &mut self.seen;
         let new = |notice: &Notice| seen.insert((notice.place.source, notice.place.span.start, notice.to_string()));
@@ -113,7 +113,7 @@ impl Told {
 }
 
 /// Gives each clone of a job its part: of a span that they share where that is what they have, or as jobs of their own.
-fn clones(mut job: Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
+fn clones(mut job: ImportedJob, jobs: &mut Vec<ImportedJob>, notices: &mut Vec<Notice>) {
     let workers = job.workload.workers;
     let sequential = !job.workload.pattern.is_random();
     if workers < 2 {
@@ -134,7 +134,7 @@ fn clones(mut job: Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
 }
 
 /// Makes each clone a job, which begins so much further on.
-fn apart(job: &Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
+fn apart(job: &ImportedJob, jobs: &mut Vec<ImportedJob>, notices: &mut Vec<Notice>) {
     let workers = job.workload.workers;
     let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
     if workers > CLONES_MAX || jobs.len() > JOBS_MAX {
@@ -157,7 +157,7 @@ fn apart(job: &Job, jobs: &mut Vec<Job>, notices: &mut Vec<Notice>) {
 }
 
 /// Puts jobs that are on several files on parts of one target; the file that all are on, if there is one.
-fn place(jobs: &mut [Job], notices: &mut Vec<Notice>) -> Option<String> {
+fn place(jobs: &mut [ImportedJob], notices: &mut Vec<Notice>) -> Option<String> {
     let mut files: Vec<String> = Vec::new();
     let mut reach: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
     for job in jobs.iter() {
@@ -182,7 +182,7 @@ fn place(jobs: &mut [Job], notices: &mut Vec<Notice>) -> Option<String> {
     let all_known = begins.values().all(Option::is_some) && begin.get() <= BYTES_MAX.get();
     for job in jobs.iter_mut() {
         let begin = begins[&*job.file].filter(|_| all_known).unwrap_or_default();
-        let Place { source, line, .. } = job.place;
+        let SourceRange { source, line, .. } = job.place;
         job.workload.offset += begin;
         let where_ = match all_known {
             true => format!("`{}` is the part of the one target that begins at {begin}", job.file),
@@ -202,7 +202,7 @@ fn whole(length: Bytes) -> u64 {
 }
 
 /// Whether the page cache is passed by, which holds for all jobs.
-fn cache(jobs: &[Job], notices: &mut Vec<Notice>) -> bool {
+fn cache(jobs: &[ImportedJob], notices: &mut Vec<Notice>) -> bool {
     let direct = jobs.first().is_some_and(|job| job.direct);
     for job in jobs.iter().filter(|job| job.direct != direct) {
         let follows =
@@ -216,14 +216,14 @@ fn cache(jobs: &[Job], notices: &mut Vec<Notice>) -> bool {
 }
 
 /// A warning about a job as a whole.
-fn about(job: &Job, message: String, follows: String) -> Notice {
+fn about(job: &ImportedJob, message: String, follows: String) -> Notice {
     let (severity, code) = (Severity::Warning, "fio::not-honoured");
     Notice { severity, code, option: job.name.clone(), message, help: Some(follows), place: job.place.clone() }
 }
 
 /// Sorts the jobs into groups by what each waits for.
-fn group(jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Vec<Group> {
-    let mut groups: Vec<Vec<Job>> = Vec::new();
+fn group(jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> Vec<JobGroup> {
+    let mut groups: Vec<Vec<ImportedJob>> = Vec::new();
     // The group that jobs belong to which wait for nothing more: the last to be begun by a stonewall.
     let mut base = 0;
     for job in jobs {
@@ -252,12 +252,12 @@ fn group(jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Vec<Group> {
     groups.into_iter().map(|jobs| begin(jobs, notices)).collect()
 }
 
-fn is_called(job: &Job, name: &str) -> bool {
+fn is_called(job: &ImportedJob, name: &str) -> bool {
     job.section.name == name
 }
 
 /// The group that `jobs` make, which begins when the first of them does.
-fn begin(mut jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
+fn begin(mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> JobGroup {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
     for job in &jobs {
         if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
@@ -272,5 +272,5 @@ fn begin(mut jobs: Vec<Job>, notices: &mut Vec<Notice>) -> Group {
     {
         only.natural.push(Natural::of(given, "no job runs concurrently with this one"));
     }
-    Group { delay, jobs }
+    JobGroup { delay, jobs }
 }

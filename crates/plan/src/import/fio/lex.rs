@@ -15,7 +15,7 @@ pub(super) enum Word<'t> {
 
 /// A line that says something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line<'t> {
+pub(super) struct FioLine<'t> {
     /// Its number, counted from one.
     pub(super) number: usize,
     /// The bytes of the text that it is made of, without blanks and comments.
@@ -27,7 +27,7 @@ pub(super) struct Line<'t> {
 /// The lines of `text` that say something, in order.
 ///
 /// As in fio, `;` and `#` begin a comment wherever they stand, and blanks around names and values do not count.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = FioLine<'_>> {
     let mut start = 0;
     text.split('\n').enumerate().filter_map(move |(index, whole)| {
         let from = start;
@@ -35,7 +35,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         let said = whole.split([';', '#']).next().unwrap_or(whole);
         let begin = from + (said.len() - said.trim_start().len());
         let said = said.trim();
-        (!said.is_empty()).then(|| Line { number: index + 1, span: begin..begin + said.len(), word: word(said) })
+        (!said.is_empty()).then(|| FioLine { number: index + 1, span: begin..begin + said.len(), word: word(said) })
     })
 }
 

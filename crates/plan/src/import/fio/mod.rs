@@ -27,6 +27,6 @@ mod units;
 mod world;
 
 pub use emit::plan_text;
-pub use job::{Job, Natural};
-pub use layout::{Group, Import, import};
+pub use job::{ImportedJob, Natural};
+pub use layout::{Import, JobGroup, import};
 pub use world::World;

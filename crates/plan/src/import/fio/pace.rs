@@ -1,13 +1,13 @@
 //! How fast a job's requests come.
 
 use block::{Nanos, Op};
-use workload::{Process, Workload};
+use workload::{ArrivalProcess, Workload};
 
-use super::given::Given;
-use super::reading::{Direction, Each, Reading};
+use super::given::FioOption;
+use super::reading::{Each, FioDirection, OptionReader};
 
 /// Sets the rate at which requests come, or the pauses between them.
-pub(super) fn set(reading: &Reading, towards: Direction, workload: &mut Workload) {
+pub(super) fn set(reading: &OptionReader, towards: FioDirection, workload: &mut Workload) {
     let rate = match (reading.option("rate_iops"), reading.option("rate")) {
         (Some(given), other) => {
             let rate = requests(reading, given, towards, workload);
@@ -34,16 +34,22 @@ pub(super) fn set(reading: &Reading, towards: Direction, workload: &mut Workload
     }
 }
 
-fn process(reading: &Reading) -> Process {
+fn process(reading: &OptionReader) -> ArrivalProcess {
     match reading.word("rate_process", &["linear", "poisson"]) {
-        Some("poisson") => Process::Poisson,
-        _ => Process::Linear,
+        Some("poisson") => ArrivalProcess::Poisson,
+        _ => ArrivalProcess::Linear,
     }
 }
 
 /// The rates of both directions together, each of which fio keeps by itself.
-fn together(reading: &Reading, given: &Given, each: Each<f64>, towards: Direction, workload: &Workload) -> f64 {
-    if towards != Direction::Mixed {
+fn together(
+    reading: &OptionReader,
+    given: &FioOption,
+    each: Each<f64>,
+    towards: FioDirection,
+    workload: &Workload,
+) -> f64 {
+    if towards != FioDirection::Mixed {
         return each.of(towards).0;
     }
     let sum = each.reads + each.writes;
@@ -59,15 +65,15 @@ fn together(reading: &Reading, given: &Given, each: Each<f64>, towards: Directio
 }
 
 /// `rate_iops`: requests of each clone in a second.
-fn requests(reading: &Reading, given: &Given, towards: Direction, workload: &Workload) -> u32 {
-    let read = |given: &Given, text: &str| reading.number(given, text).map(|number| number as f64);
+fn requests(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &Workload) -> u32 {
+    let read = |given: &FioOption, text: &str| reading.number(given, text).map(|number| number as f64);
     let Some(each) = reading.each(given.known.name, 0.0, read) else { return 0 };
     within(reading, given, together(reading, given, each, towards, workload))
 }
 
 /// `rate`: bytes of each clone in a second, turned into requests of the mean size.
-fn bytes(reading: &Reading, given: &Given, towards: Direction, workload: &Workload) -> u32 {
-    let read = |given: &Given, text: &str| reading.size(given, text).map(|size| size.get() as f64);
+fn bytes(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &Workload) -> u32 {
+    let read = |given: &FioOption, text: &str| reading.size(given, text).map(|size| size.get() as f64);
     let Some(each) = reading.each(given.known.name, 0.0, read) else { return 0 };
     let mean = |op| {
         let sizes = workload.sizes_of(op).into_iter();
@@ -91,7 +97,7 @@ fn bytes(reading: &Reading, given: &Given, towards: Direction, workload: &Worklo
     within(reading, given, rate)
 }
 
-fn within(reading: &Reading, given: &Given, rate: f64) -> u32 {
+fn within(reading: &OptionReader, given: &FioOption, rate: f64) -> u32 {
     if rate > 1e9 {
         reading.tell(given.bad("more than 1e9 IOPS is out of range; leave it out"));
         return 0;

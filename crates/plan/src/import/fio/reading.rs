@@ -5,12 +5,12 @@ use std::cell::RefCell;
 use block::{Bytes, Nanos};
 
 use super::super::{Notice, Severity};
-use super::given::{Given, Section};
+use super::given::{FioOption, FioSection};
 use super::units::{self, Base, UnitError};
 
 /// The kinds of requests that a job makes, which pick from lists of values for reads, writes and trims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum FioDirection {
     Read,
     Write,
     Trim,
@@ -28,32 +28,32 @@ pub(super) struct Each<T> {
 
 impl<T: Copy + PartialEq> Each<T> {
     /// The value that counts in this direction, and whether there is only one.
-    pub(super) fn of(&self, direction: Direction) -> (T, bool) {
+    pub(super) fn of(&self, direction: FioDirection) -> (T, bool) {
         match direction {
-            Direction::Read => (self.reads, true),
-            Direction::Write => (self.writes, true),
-            Direction::Trim => (self.trims, true),
-            Direction::Mixed => (self.reads, self.reads == self.writes),
+            FioDirection::Read => (self.reads, true),
+            FioDirection::Write => (self.writes, true),
+            FioDirection::Trim => (self.trims, true),
+            FioDirection::Mixed => (self.reads, self.reads == self.writes),
         }
     }
 }
 
 /// A size as fio takes it: so many bytes, or a share of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Amount {
+pub(super) enum FioAmount {
     Bytes(Bytes),
     Percent(u32),
 }
 
 /// Reads the options of one job, and takes down what is found on the way.
-pub(super) struct Reading<'s> {
-    section: &'s Section,
+pub(super) struct OptionReader<'s> {
+    section: &'s FioSection,
     base: Base,
     notices: RefCell<Vec<Notice>>,
 }
 
-impl<'s> Reading<'s> {
-    pub(super) fn new(section: &'s Section) -> Self {
+impl<'s> OptionReader<'s> {
+    pub(super) fn new(section: &'s FioSection) -> Self {
         let mut reading = Self { section, base: Base::Old, notices: RefCell::default() };
         if let Some(given) = reading.option("kb_base") {
             match given.text() {
@@ -78,25 +78,25 @@ impl<'s> Reading<'s> {
         self.notices.borrow().iter().all(|notice| notice.severity < Severity::Error)
     }
 
-    pub(super) fn option(&self, name: &str) -> Option<&'s Given> {
+    pub(super) fn option(&self, name: &str) -> Option<&'s FioOption> {
         self.section.option(name)
     }
 
     /// The value, or none and one more mistake.
-    fn keep<T>(&self, given: &Given, read: Result<T, UnitError>) -> Option<T> {
+    fn keep<T>(&self, given: &FioOption, read: Result<T, UnitError>) -> Option<T> {
         read.map_err(|error| self.tell(given.bad(error.to_string()))).ok()
     }
 
-    pub(super) fn size(&self, given: &Given, text: &str) -> Option<Bytes> {
+    pub(super) fn size(&self, given: &FioOption, text: &str) -> Option<Bytes> {
         self.keep(given, units::size(text, self.base))
     }
 
     /// A size, or a share of one in percent.
-    pub(super) fn amount(&self, name: &str) -> Option<Amount> {
+    pub(super) fn amount(&self, name: &str) -> Option<FioAmount> {
         let given = self.option(name)?;
         match units::percent(given.text()) {
-            Some(percent) => Some(Amount::Percent(percent)),
-            None => self.size(given, given.text()).map(Amount::Bytes),
+            Some(percent) => Some(FioAmount::Percent(percent)),
+            None => self.size(given, given.text()).map(FioAmount::Bytes),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'s> Reading<'s> {
         &self,
         name: &str,
         default: T,
-        read: impl Fn(&Given, &str) -> Option<T>,
+        read: impl Fn(&FioOption, &str) -> Option<T>,
     ) -> Option<Each<T>> {
         let given = self.option(name)?;
         let texts: Vec<&str> = given.text().split(',').collect();
@@ -176,7 +176,7 @@ impl<'s> Reading<'s> {
     }
 
     /// A share in percent, perhaps one for each kind of request.
-    pub(super) fn share(&self, given: &Given, text: &str) -> Option<u8> {
+    pub(super) fn share(&self, given: &FioOption, text: &str) -> Option<u8> {
         let share = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|&share: &u8| share <= 100);
         if share.is_none() {
             self.tell(given.bad(format!("`{text}` is not a share from 0 to 100 %")));
@@ -184,7 +184,7 @@ impl<'s> Reading<'s> {
         share
     }
 
-    pub(super) fn number(&self, given: &Given, text: &str) -> Option<u64> {
+    pub(super) fn number(&self, given: &FioOption, text: &str) -> Option<u64> {
         self.keep(given, units::count(text, self.base))
     }
 }

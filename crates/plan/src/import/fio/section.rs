@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::super::{Notice, Place, Severity, Source};
+use super::super::{ImportSource, Notice, Severity, SourceRange};
 use super::World;
 use super::expand::expand;
-use super::given::{Given, Section};
-use super::lex::{Line, Word, lines};
+use super::given::{FioOption, FioSection};
+use super::lex::{FioLine, Word, lines};
 use super::table;
 
 /// How deep files may include each other.
@@ -25,9 +25,9 @@ const NEAREST_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// The file and those that it includes.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<ImportSource>,
     /// The jobs' sections in order.
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<FioSection>,
     /// What was found on the way.
     pub(super) notices: Vec<Notice>,
 }
@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path, text: &str, only: &[String], world: &dyn World) 
     reader.close();
     let has = |name: &String| reader.written.sections.iter().any(|section| section.name == *name);
     for name in only.iter().filter(|name| !has(name)).collect::<Vec<_>>() {
-        let place = Place { source: 0, span: 0..0, line: 1 };
+        let place = SourceRange { source: 0, span: 0..0, line: 1 };
         reader.mistake("fio::no-section", name, format!("the file has no section `{name}`"), None, place);
     }
     reader.written
@@ -55,7 +55,7 @@ enum At {
     /// In a global one.
     Global,
     /// In a job's.
-    Job(Section),
+    Job(FioSection),
 }
 
 struct Reader<'w> {
@@ -65,7 +65,7 @@ struct Reader<'w> {
     size: usize,
     written: Written,
     /// What the global sections so far say.
-    globals: Vec<Rc<Given>>,
+    globals: Vec<Rc<FioOption>>,
     now: At,
 }
 
@@ -76,23 +76,23 @@ impl Reader<'_> {
         let source = self.written.sources.len();
         self.size += text.len() + FILE;
         if self.size > TEXT_MAX {
-            let place = Place { source, span: 0..0, line: 1 };
+            let place = SourceRange { source, span: 0..0, line: 1 };
             let message = format!("the job file is longer than {} MiB with all that it includes", TEXT_MAX >> 20);
-            self.written.sources.push(Source { name: path.display().to_string(), text: String::new() });
+            self.written.sources.push(ImportSource { name: path.display().to_string(), text: String::new() });
             return self.mistake("fio::too-long", "include", message, Some("split it".to_owned()), place);
         }
-        self.written.sources.push(Source { name: path.display().to_string(), text: text.clone() });
+        self.written.sources.push(ImportSource { name: path.display().to_string(), text: text.clone() });
         for line in lines(&text) {
-            let place = Place { source, span: line.span.clone(), line: line.number };
+            let place = SourceRange { source, span: line.span.clone(), line: line.number };
             match line {
-                Line { word: Word::Section(name), .. } if depth == 0 => self.begin(name, place),
-                Line { word: Word::Section(name), .. } => {
+                FioLine { word: Word::Section(name), .. } if depth == 0 => self.begin(name, place),
+                FioLine { word: Word::Section(name), .. } => {
                     let message = format!("section `{name}` begins in an included file");
                     let help = "an included file holds options alone, which belong to the section that includes it";
                     self.mistake("fio::section", name, message, Some(help.to_owned()), place);
                 }
-                Line { word: Word::Include(file), .. } => self.include(path, file, place, depth + 1),
-                Line { word: Word::Option(name, value), .. } => self.option(name, value, place),
+                FioLine { word: Word::Include(file), .. } => self.include(path, file, place, depth + 1),
+                FioLine { word: Word::Option(name, value), .. } => self.option(name, value, place),
             }
         }
     }
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 
     /// As in fio, every name that begins with `global` is global.
-    fn begin(&mut self, name: &str, place: Place) {
+    fn begin(&mut self, name: &str, place: SourceRange) {
         self.close();
         let passed = !self.only.is_empty() && !self.only.iter().any(|only| only == name);
         self.now = match name {
@@ -116,12 +116,12 @@ impl Reader<'_> {
                 self.mistake("fio::too-many-jobs", name, message, Some("split the file".to_owned()), place);
                 At::Passed
             }
-            name => At::Job(Section { name: name.to_owned(), place, options: self.globals.clone() }),
+            name => At::Job(FioSection { name: name.to_owned(), place, options: self.globals.clone() }),
         };
     }
 
     /// Reads a file in place of the line that names it, from the folder of the file that includes it.
-    fn include(&mut self, path: &Path, file: &str, place: Place, depth: usize) {
+    fn include(&mut self, path: &Path, file: &str, place: SourceRange, depth: usize) {
         if matches!(self.now, At::Passed) || self.size > TEXT_MAX {
             return;
         }
@@ -140,7 +140,7 @@ impl Reader<'_> {
         }
     }
 
-    fn option(&mut self, name: &str, value: Option<&str>, place: Place) {
+    fn option(&mut self, name: &str, value: Option<&str>, place: SourceRange) {
         if matches!(self.now, At::Passed) {
             return;
         }
@@ -173,7 +173,7 @@ impl Reader<'_> {
                 return self.mistake("fio::too-long", name, message, None, place);
             }
         };
-        let given = Rc::new(Given { known, name: name.to_owned(), value, place });
+        let given = Rc::new(FioOption { known, name: name.to_owned(), value, place });
         let options = match &mut self.now {
             At::Job(section) => &mut section.options,
             _ => &mut self.globals,
@@ -183,7 +183,7 @@ impl Reader<'_> {
         options.push(given);
     }
 
-    fn mistake(&mut self, code: &'static str, option: &str, message: String, help: Option<String>, place: Place) {
+    fn mistake(&mut self, code: &'static str, option: &str, message: String, help: Option<String>, place: SourceRange) {
         self.tell(Severity::Error, code, option, message, help, place);
     }
 
@@ -194,7 +194,7 @@ impl Reader<'_> {
         option: &str,
         message: String,
         help: Option<String>,
-        place: Place,
+        place: SourceRange,
     ) {
         if self.written.notices.len() < NOTICES_MAX {
             let option = option.to_owned();
@@ -211,7 +211,7 @@ mod tests {
     fn told(text: &str, bench: &Bench) -> Vec<String> {
         let written = read(Path::new("jobs/a.fio"), text, &[], bench);
         let options =
-            |section: &Section| section.options.iter().map(|given| given.written()).collect::<Vec<_>>().join(" ");
+            |section: &FioSection| section.options.iter().map(|given| given.written()).collect::<Vec<_>>().join(" ");
         written.sections.iter().map(|section| format!("{}: {}", section.name, options(section))).collect()
     }
 

@@ -3,12 +3,12 @@
 use block::{Bytes, SECTOR};
 use workload::{Sizes, Workload};
 
-use super::given::Given;
-use super::reading::{Direction, Each, Reading};
+use super::given::FioOption;
+use super::reading::{Each, FioDirection, OptionReader};
 
 /// Sets the sizes that `bs`, `bsrange` or `bssplit` asks for; of several the last to be written counts in fio, except
 /// that `bssplit` always does.
-pub(super) fn set(reading: &Reading, direction: Direction, workload: &mut Workload) {
+pub(super) fn set(reading: &OptionReader, direction: FioDirection, workload: &mut Workload) {
     let (bs, range) = (reading.option("bs"), reading.option("bsrange"));
     let ranged = match (bs, range) {
         (Some(bs), Some(range)) => {
@@ -26,7 +26,7 @@ pub(super) fn set(reading: &Reading, direction: Direction, workload: &mut Worklo
 }
 
 /// One size, or one for reads and another for writes.
-fn fixed(each: Each<Bytes>, direction: Direction, workload: &mut Workload) {
+fn fixed(each: Each<Bytes>, direction: FioDirection, workload: &mut Workload) {
     let (size, single) = each.of(direction);
     if single {
         workload.block = size;
@@ -36,7 +36,7 @@ fn fixed(each: Each<Bytes>, direction: Direction, workload: &mut Workload) {
 }
 
 /// The list as fio writes it, with its sizes in bytes and without the entries that nothing falls to.
-fn split(reading: &Reading, given: &Given, direction: Direction, workload: &mut Workload) {
+fn split(reading: &OptionReader, given: &FioOption, direction: FioDirection, workload: &mut Workload) {
     let mut lists = Vec::new();
     for list in given.text().split(',') {
         let mut entries = Vec::new();
@@ -51,11 +51,11 @@ fn split(reading: &Reading, given: &Given, direction: Direction, workload: &mut 
     }
     match lists.join(",").parse::<Sizes>() {
         Ok(sizes) => {
-            let op = if direction == Direction::Trim { block::Op::Trim } else { block::Op::Write };
-            let op = if direction == Direction::Read { block::Op::Read } else { op };
+            let op = if direction == FioDirection::Trim { block::Op::Trim } else { block::Op::Write };
+            let op = if direction == FioDirection::Read { block::Op::Read } else { op };
             // One size is as good as a list of one, and easier to read.
             match sizes.of(op) {
-                [only] if direction != Direction::Mixed => workload.block = only.size,
+                [only] if direction != FioDirection::Mixed => workload.block = only.size,
                 _ => workload.sizes = Some(sizes),
             }
         }
@@ -64,15 +64,15 @@ fn split(reading: &Reading, given: &Given, direction: Direction, workload: &mut 
 }
 
 /// The smallest and the largest size, with `-` or `:` between; one range, or one for each kind of request.
-fn in_range(reading: &Reading, given: &Given, direction: Direction, workload: &mut Workload) {
+fn in_range(reading: &OptionReader, given: &FioOption, direction: FioDirection, workload: &mut Workload) {
     let ranges: Vec<&str> = given.text().split([',', '/']).collect();
     let place = match direction {
-        Direction::Read | Direction::Mixed => 0,
-        Direction::Write => 1,
-        Direction::Trim => 2,
+        FioDirection::Read | FioDirection::Mixed => 0,
+        FioDirection::Write => 1,
+        FioDirection::Trim => 2,
     };
     let text = ranges.get(place).or(ranges.last()).copied().unwrap_or_default();
-    if direction == Direction::Mixed && ranges.get(1).is_some_and(|second| *second != ranges[0]) {
+    if direction == FioDirection::Mixed && ranges.get(1).is_some_and(|second| *second != ranges[0]) {
         reading.tell(given.lost("reads and writes alike have the sizes of the first range"));
     }
     let Some((low, high)) = text.split_once(['-', ':']) else {

@@ -10,7 +10,7 @@ use super::engine::OPTIONS;
 
 /// An option that fio knows.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct FioOptionSpec {
     /// Its name.
     pub(super) name: &'static str,
     /// Other names for it.
@@ -36,8 +36,8 @@ pub(super) enum Treatment {
 
 use Treatment::{Honoured, Lost, Natural, Refused, With};
 
-const fn known(name: &'static str, aliases: &'static [&'static str], treatment: Treatment) -> Known {
-    Known { name, aliases, treatment }
+const fn known(name: &'static str, aliases: &'static [&'static str], treatment: Treatment) -> FioOptionSpec {
+    FioOptionSpec { name, aliases, treatment }
 }
 
 /// What it means for a flag not to be set.
@@ -60,7 +60,7 @@ const ZONES: &str = "requests cover the whole active range; a zoned drive refuse
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
 /// What decides what is asked of the drive besides the fields of a workload, and is taken over.
-const TAKEN: &[Known] = &[
+const TAKEN: &[FioOptionSpec] = &[
     known("description", &[], Honoured),
     known("name", &[], Honoured),
     known("wait_for", &[], Honoured),
@@ -85,7 +85,7 @@ const TAKEN: &[Known] = &[
 ];
 
 /// What is taken over too, but seldom given.
-const TAKEN_SELDOM: &[Known] = &[
+const TAKEN_SELDOM: &[FioOptionSpec] = &[
     known("kb_base", &[], Honoured),
     known("invalidate", &[], Honoured),
     known("exitall", &[], Honoured),
@@ -96,7 +96,7 @@ const TAKEN_SELDOM: &[Known] = &[
 ];
 
 /// What makes no difference here.
-const NATURAL: &[Known] = &[
+const NATURAL: &[FioOptionSpec] = &[
     known("randrepeat", &[], Natural(SEED)),
     known("allrandrepeat", &[], Natural(SEED)),
     known("randseed", &[], Natural(SEED)),
@@ -162,7 +162,7 @@ const NATURAL: &[Known] = &[
 ];
 
 /// What cannot be honoured, although the job can be run.
-const LOST: &[Known] = &[
+const LOST: &[FioOptionSpec] = &[
     known("lockfile", &[], Lost(&["none"], "nothing else is kept from the file meanwhile")),
     known("opendir", &[], Lost(NEVER, "the files of that directory are not used")),
     known("bs_unaligned", &["blocksize_unaligned"], Lost(OFF, "sizes are whole sectors")),
@@ -271,7 +271,7 @@ const LOST: &[Known] = &[
 ];
 
 /// The rest of what cannot be honoured, and what a job cannot be run with.
-const LOST_SELDOM: &[Known] = &[
+const LOST_SELDOM: &[FioOptionSpec] = &[
     known("steadystate_duration", &["ss_dur"], With("steadystate")),
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
     known("buffer_pattern", &[], Lost(NEVER, "written data is random, from the run's seed")),
@@ -298,20 +298,20 @@ const LOST_SELDOM: &[Known] = &[
 ];
 
 /// What merges recordings.
-const MERGE: &[Known] = &[
+const MERGE: &[FioOptionSpec] = &[
     known("merge_blktrace_file", &[], Refused(NEVER, MERGED)),
     known("merge_blktrace_scalars", &[], With("merge_blktrace_file")),
     known("merge_blktrace_iters", &[], With("merge_blktrace_file")),
 ];
 
 /// The fields of a workload that fio has too.
-static FIELDS: LazyLock<Vec<Known>> = LazyLock::new(|| {
+static FIELDS: LazyLock<Vec<FioOptionSpec>> = LazyLock::new(|| {
     let taken = Field::ALL.into_iter().filter(|field| !matches!(field.fio(), Fio::None(_)));
     taken.map(|field| known(field.name(), field.aliases(), Honoured)).collect()
 });
 
 /// All options, in no order that matters.
-pub(super) fn all() -> impl Iterator<Item = &'static Known> {
+pub(super) fn all() -> impl Iterator<Item = &'static FioOptionSpec> {
     FIELDS
         .iter()
         .chain(TAKEN)
@@ -324,7 +324,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Known> {
 }
 
 /// The option of this name.
-pub(super) fn named(name: &str) -> Option<&'static Known> {
+pub(super) fn named(name: &str) -> Option<&'static FioOptionSpec> {
     all().find(|known| known.name == name || known.aliases.contains(&name))
 }
 

@@ -266,7 +266,7 @@ fn a_plan_reads_back_as_the_jobs_were_read() {
     let import = read(text, &Bench::default());
     assert!(!import.refused(), "{:?}", import.notices);
     let text = plan_text(&import, Path::new("jobs/ä b.fio"), true);
-    let plan = crate::parse(&text, crate::Length::Full, &[]).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let plan = crate::parse(&text, crate::PlanLength::Full, &[]).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let read: Vec<_> = plan
         .steps
         .iter()
@@ -341,7 +341,7 @@ fn a_job_that_replays_a_trace_is_taken_over() {
     let plan = plan_text(&import, Path::new("job.fio"), false);
     assert!(plan.contains("`bs=16k`: the trace determines it") && plan.contains("writes the log again.log"), "{plan}");
     assert!(!plan.contains("\nbs = ") && plan.contains("\nread_iolog = \"t.log\""), "{plan}");
-    let parsed = crate::parse(&plan, crate::Length::Full, &[]).unwrap();
+    let parsed = crate::parse(&plan, crate::PlanLength::Full, &[]).unwrap();
     let crate::Action::Measure(measure) = &parsed.steps[0].action else { panic!("{plan}") };
     assert_eq!(measure.cells[0].workload, job.workload);
 }

@@ -4,15 +4,15 @@ use block::Bytes;
 use workload::{Field, Mark, Replay, ReplayPace, Stop, Workload};
 
 use super::extent;
-use super::given::Given;
-use super::job::{Job, Natural};
-use super::reading::Reading;
+use super::given::FioOption;
+use super::job::{ImportedJob, Natural};
+use super::reading::OptionReader;
 
 /// What a trace decides besides fields of a workload, as it does in fio.
 const DECIDED: [&str; 4] = ["bsrange", "rwmixwrite", "io_size", "rate"];
 
 /// Makes the job a replay, if it is one.
-pub(super) fn set(reading: &Reading, job: &mut Job) {
+pub(super) fn set(reading: &OptionReader, job: &mut ImportedJob) {
     let Some(given) = reading.option("read_iolog") else { return };
     let mut traces = extent::names(given.text()).into_iter();
     let source = traces.next().unwrap_or_default();
@@ -50,11 +50,11 @@ pub(super) fn set(reading: &Reading, job: &mut Job) {
 }
 
 /// The file that a replay is redirected to.
-pub(super) fn redirected<'s>(reading: &Reading<'s>) -> Option<&'s str> {
-    reading.option("read_iolog").and(reading.option("replay_redirect")).map(Given::text)
+pub(super) fn redirected<'s>(reading: &OptionReader<'s>) -> Option<&'s str> {
+    reading.option("read_iolog").and(reading.option("replay_redirect")).map(FioOption::text)
 }
 
-fn pace(reading: &Reading) -> ReplayPace {
+fn pace(reading: &OptionReader) -> ReplayPace {
     if reading.is_on("replay_no_stall") {
         return ReplayPace::AsFast;
     }
@@ -62,6 +62,6 @@ fn pace(reading: &Reading) -> ReplayPace {
 }
 
 /// fio divides by what is given, and by nothing where that is 0.
-fn scale(reading: &Reading) -> u32 {
+fn scale(reading: &OptionReader) -> u32 {
     reading.small("replay_scale").unwrap_or(1).max(1)
 }

@@ -3,15 +3,15 @@
 use block::{Bytes, Nanos, Op, SECTOR};
 use workload::{Arrival, Pattern, Sizes, Workload, amount};
 
-use super::entries::Line;
+use super::entries::IcfLine;
 use super::notices::Notices;
-use crate::import::Place;
+use crate::import::SourceRange;
 
 /// An access specification.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
     pub(super) assignment: Assignment,
     pub(super) portions: Vec<Portion>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Portion {
     burst: u64,
     /// Zero for sectors.
     align: u64,
-    place: Place,
+    place: SourceRange,
 }
 
 /// The most portions that Iometer takes.
@@ -48,7 +48,7 @@ const BURST_MAX: u64 = 1 << 20;
 
 impl Portion {
     /// The portion that a line says; none, which is told, where its numbers are none.
-    pub(super) fn read(line: &Line, notices: &mut Notices) -> Option<Self> {
+    pub(super) fn read(line: &IcfLine, notices: &mut Notices) -> Option<Self> {
         let fields: Vec<&str> = line.fields().take(8).collect();
         let mut numbers = [0_u64, 0, 0, 0, 0, 1, 0, 0];
         for (number, field) in numbers.iter_mut().zip(&fields) {
@@ -84,7 +84,7 @@ impl Portion {
     }
 }
 
-fn refuse(place: Place, found: String, notices: &mut Notices) {
+fn refuse(place: SourceRange, found: String, notices: &mut Notices) {
     let right =
         "give size, % of size, % reads, % random, delay (ms), burst, align and reply: 4096,100,67,100,0,1,4096,0";
     notices.refuse("icf::portion", "size", place, found, right);
@@ -92,7 +92,7 @@ fn refuse(place: Place, found: String, notices: &mut Notices) {
 
 impl Access {
     /// Iometer's own specification that has the name `Default`.
-    pub(super) fn built_in(place: Place) -> Self {
+    pub(super) fn built_in(place: SourceRange) -> Self {
         let portion = Portion {
             size: 2048,
             share: 100,

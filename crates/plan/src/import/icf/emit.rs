@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{Import, Job, Step};
-use crate::import::words::{self, Names, Together, slug};
+use super::{IcfJob, IcfStep, Import};
+use crate::import::words::{self, Together, UniqueNames, slug};
 use crate::{Field, PlanText, printable};
 
 /// The text of a plan that does what the file asks for, with comments on what it does not.
@@ -12,7 +12,7 @@ use crate::{Field, PlanText, printable};
 pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     let file = path.file_name().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "iometer".into(), |name| name.to_string_lossy());
-    let mut names = Names::new("test");
+    let mut names = UniqueNames::new("test");
     let mut plan = PlanText::new(&slug(&stem, "test"));
     plan.set("title", printable(&file));
     if let Some(about) = &import.description {
@@ -25,8 +25,8 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
     }
     for step in &import.steps {
         match step {
-            Step::Idle { time } => words::idle(&mut plan, &names.unique("idle"), *time),
-            Step::Run { jobs, sweep } => match &jobs[..] {
+            IcfStep::Idle { time } => words::idle(&mut plan, &names.unique("idle"), *time),
+            IcfStep::Run { jobs, sweep } => match &jobs[..] {
                 [job] => alone(&mut plan, job, sweep, &mut names),
                 _ => {
                     let jobs: Vec<Together> = jobs.iter().map(together).collect();
@@ -55,7 +55,7 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
 }
 
 /// Adds a job by itself: a step that measures.
-fn alone(plan: &mut PlanText, job: &Job, sweep: &[(Field, Vec<u64>)], names: &mut Names) {
+fn alone(plan: &mut PlanText, job: &IcfJob, sweep: &[(Field, Vec<u64>)], names: &mut UniqueNames) {
     let is_fixed = |(field, _): &&(Field, String)| sweep.iter().all(|(swept, _)| swept != field);
     let step = words::said(plan.step(&names.unique(&job.name)), "title", Some(&job.name));
     let step = step.fields(job.workload.fields().iter().filter(is_fixed));
@@ -63,6 +63,6 @@ fn alone(plan: &mut PlanText, job: &Job, sweep: &[(Field, Vec<u64>)], names: &mu
 }
 
 /// A job beside others.
-fn together(job: &Job) -> Together<'_> {
+fn together(job: &IcfJob) -> Together<'_> {
     Together { name: &job.name, about: None, fields: job.workload.fields() }
 }

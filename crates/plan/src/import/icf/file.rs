@@ -1,24 +1,24 @@
 //! What a file says, section by section.
 
 use super::access::{Access, Assignment, Portion};
-use super::entries::{Entry, Line, entries};
+use super::entries::{IcfEntry, IcfLine, entries};
 use super::notices::Notices;
 use super::setup::Setup;
-use super::worker::Worker;
+use super::worker::IcfWorker;
 
 /// What a file says.
 #[derive(Debug, Default)]
-pub(super) struct File<'a> {
-    pub(super) version: Option<Line<'a>>,
+pub(super) struct IcfFile<'a> {
+    pub(super) version: Option<IcfLine<'a>>,
     pub(super) setup: Setup,
     pub(super) specs: Vec<Access>,
-    pub(super) workers: Vec<Worker<'a>>,
+    pub(super) workers: Vec<IcfWorker<'a>>,
     pub(super) managers: usize,
 }
 
 /// The part of the file in which a key stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+enum IcfSection {
     Outside,
     Setup,
     Display,
@@ -27,24 +27,24 @@ enum Section {
 }
 
 /// The sections by the words that begin and end them.
-const SECTIONS: [(&str, &str, Section); 4] = [
-    ("TEST SETUP", "END test setup", Section::Setup),
-    ("RESULTS DISPLAY", "END results display", Section::Display),
-    ("ACCESS SPECIFICATIONS", "END access specifications", Section::Specs),
-    ("MANAGER LIST", "END manager list", Section::Managers),
+const SECTIONS: [(&str, &str, IcfSection); 4] = [
+    ("TEST SETUP", "END test setup", IcfSection::Setup),
+    ("RESULTS DISPLAY", "END results display", IcfSection::Display),
+    ("ACCESS SPECIFICATIONS", "END access specifications", IcfSection::Specs),
+    ("MANAGER LIST", "END manager list", IcfSection::Managers),
 ];
 
 /// Reads the file.
-pub(super) fn read<'a>(text: &'a str, notices: &mut Notices) -> File<'a> {
+pub(super) fn read<'a>(text: &'a str, notices: &mut Notices) -> IcfFile<'a> {
     let (before, entries) = entries(text);
     let mut file =
-        File { version: before.iter().find(|line| line.text.starts_with("Version")).copied(), ..File::default() };
-    let mut section = Section::Outside;
+        IcfFile { version: before.iter().find(|line| line.text.starts_with("Version")).copied(), ..IcfFile::default() };
+    let mut section = IcfSection::Outside;
     for entry in &entries {
         if let Some((.., begins)) = SECTIONS.iter().find(|(begin, ..)| entry.is(begin)) {
             section = *begins;
         } else if SECTIONS.iter().any(|(_, end, _)| entry.is(end)) {
-            section = Section::Outside;
+            section = IcfSection::Outside;
         } else if !file.take(section, entry, notices) {
             notices.warn(
                 "icf::unknown-key",
@@ -59,21 +59,21 @@ pub(super) fn read<'a>(text: &'a str, notices: &mut Notices) -> File<'a> {
     file
 }
 
-impl<'a> File<'a> {
+impl<'a> IcfFile<'a> {
     /// Takes one key over; false where the section has none of this name.
-    fn take(&mut self, section: Section, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+    fn take(&mut self, section: IcfSection, entry: &IcfEntry<'a>, notices: &mut Notices) -> bool {
         match section {
-            Section::Outside => return false,
+            IcfSection::Outside => return false,
             // How Iometer shows what it measures is nothing to a plan.
-            Section::Display => {}
-            Section::Setup => self.setup.take(entry, notices),
-            Section::Specs => return self.take_spec(entry, notices),
-            Section::Managers => return self.take_worker(entry, notices),
+            IcfSection::Display => {}
+            IcfSection::Setup => self.setup.take(entry, notices),
+            IcfSection::Specs => return self.take_spec(entry, notices),
+            IcfSection::Managers => return self.take_worker(entry, notices),
         }
         true
     }
 
-    fn take_spec(&mut self, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+    fn take_spec(&mut self, entry: &IcfEntry<'a>, notices: &mut Notices) -> bool {
         if entry.is("Access specification name") {
             let line = entry.value().unwrap_or(entry.key);
             let (name, assignment) = named(line.text);
@@ -89,11 +89,11 @@ impl<'a> File<'a> {
         true
     }
 
-    fn take_worker(&mut self, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+    fn take_worker(&mut self, entry: &IcfEntry<'a>, notices: &mut Notices) -> bool {
         if entry.is("Manager ID") {
             self.managers += 1;
         } else if entry.is("Worker") && entry.key.text.len() == "Worker".len() {
-            self.workers.push(Worker::new(entry));
+            self.workers.push(IcfWorker::new(entry));
         } else if !entry.is("Manager network address") && !entry.is("End ") {
             return self.workers.last_mut().is_some_and(|worker| worker.take(entry, notices));
         }
@@ -101,7 +101,7 @@ impl<'a> File<'a> {
     }
 
     /// Tells where the text is no configuration at all, or older than what is read here.
-    fn judge_version(&self, first: Option<&Entry>, notices: &mut Notices) {
+    fn judge_version(&self, first: Option<&IcfEntry>, notices: &mut Notices) {
         if self.specs.is_empty() {
             let place = self.version.or(first.map(|entry| entry.key)).map_or_else(nowhere, |line| line.place());
             notices.refuse(
@@ -127,8 +127,8 @@ impl<'a> File<'a> {
 }
 
 /// The place of what is not there at all.
-fn nowhere() -> crate::import::Place {
-    crate::import::Place { source: 0, span: 0..0, line: 1 }
+fn nowhere() -> crate::import::SourceRange {
+    crate::import::SourceRange { source: 0, span: 0..0, line: 1 }
 }
 
 /// An access specification's name, and who has it by default.

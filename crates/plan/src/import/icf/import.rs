@@ -2,21 +2,21 @@
 
 use super::file::read;
 use super::notices::Notices;
-use super::steps::{Job, Step, steps};
-use crate::import::{Notice, Severity, Source};
+use super::steps::{IcfJob, IcfStep, steps};
+use crate::import::{ImportSource, Notice, Severity};
 use std::path::Path;
 
 /// A file of Iometer's as it can be run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     /// The file itself, so that notices can show its lines.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ImportSource>,
     /// The version of Iometer, as it is written.
     pub version: Option<String>,
     /// What the user says of the test.
     pub description: Option<String>,
     /// The tests, one after another.
-    pub steps: Vec<Step>,
+    pub steps: Vec<IcfStep>,
     /// What is not as Iometer has it.
     pub notices: Vec<Notice>,
 }
@@ -29,7 +29,7 @@ pub fn import(path: &Path, text: &str) -> Import {
     let version = file.version.and_then(|line| line.words().nth(1)).map(str::to_owned);
     let mut notices = notices.0;
     notices.sort_by_key(|notice| notice.place.span.start);
-    let sources = vec![Source { name: path.display().to_string(), text: text.to_owned() }];
+    let sources = vec![ImportSource { name: path.display().to_string(), text: text.to_owned() }];
     Import { sources, version, description: file.setup.description, steps, notices }
 }
 
@@ -45,10 +45,10 @@ impl Import {
     }
 
     /// All jobs in order.
-    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+    pub fn jobs(&self) -> impl Iterator<Item = &IcfJob> {
         self.steps.iter().flat_map(|step| match step {
-            Step::Run { jobs, .. } => &jobs[..],
-            Step::Idle { .. } => &[],
+            IcfStep::Run { jobs, .. } => &jobs[..],
+            IcfStep::Idle { .. } => &[],
         })
     }
 }

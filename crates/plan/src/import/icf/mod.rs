@@ -23,4 +23,4 @@ mod worker;
 
 pub use emit::plan_text;
 pub use import::{Import, import};
-pub use steps::{Job, Step};
+pub use steps::{IcfJob, IcfStep};

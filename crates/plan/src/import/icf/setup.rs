@@ -3,9 +3,9 @@
 use block::Nanos;
 use workload::TIME_MAX;
 
-use super::entries::{Entry, Line};
+use super::entries::{IcfEntry, IcfLine};
 use super::notices::Notices;
-use crate::import::Place;
+use crate::import::SourceRange;
 
 /// What the section `TEST SETUP` says.
 #[derive(Debug, Default)]
@@ -14,8 +14,8 @@ pub(super) struct Setup {
     /// None where it is not said, or zero, which for Iometer is without end.
     pub(super) run: Option<Nanos>,
     pub(super) ramp: Nanos,
-    pub(super) spawn: Option<(Spawn, Place)>,
-    pub(super) test: Option<(Test, Place)>,
+    pub(super) spawn: Option<(Spawn, SourceRange)>,
+    pub(super) test: Option<(IcfTest, SourceRange)>,
     pub(super) workers: Option<Cycle>,
     pub(super) depths: Option<Cycle>,
 }
@@ -29,16 +29,16 @@ pub(super) enum Spawn {
 
 /// What varies from one test to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Test {
+pub(super) struct IcfTest {
     pub(super) targets: bool,
     pub(super) workers: bool,
     pub(super) depths: bool,
 }
 
 /// The names of test types; their places are the numbers by which the oldest files have them.
-const TESTS: [(&str, Test); 8] = {
-    const fn test(targets: bool, workers: bool, depths: bool) -> Test {
-        Test { targets, workers, depths }
+const TESTS: [(&str, IcfTest); 8] = {
+    const fn test(targets: bool, workers: bool, depths: bool) -> IcfTest {
+        IcfTest { targets, workers, depths }
     }
     [
         ("NORMAL", test(false, false, false)),
@@ -59,7 +59,7 @@ pub(super) struct Cycle {
     end: Option<u64>,
     step: u64,
     exponential: bool,
-    pub(super) place: Place,
+    pub(super) place: SourceRange,
 }
 
 impl Cycle {
@@ -82,7 +82,7 @@ impl Cycle {
 
 impl Setup {
     /// Takes one key of the section over.
-    pub(super) fn take(&mut self, entry: &Entry, notices: &mut Notices) {
+    pub(super) fn take(&mut self, entry: &IcfEntry, notices: &mut Notices) {
         let place = entry.value().map_or(entry.key.place(), |line| line.place());
         let mut numbers = |most: usize| numbers(entry, most, notices);
         if entry.is("Test Description") {
@@ -129,8 +129,8 @@ fn seconds(count: u64) -> Nanos {
 }
 
 /// The whole numbers of the first value, at most so many; tells where there are fewer.
-fn numbers(entry: &Entry, most: usize, notices: &mut Notices) -> Vec<u64> {
-    let words = || entry.value().into_iter().flat_map(|line: Line| line.words().take(most));
+fn numbers(entry: &IcfEntry, most: usize, notices: &mut Notices) -> Vec<u64> {
+    let words = || entry.value().into_iter().flat_map(|line: IcfLine| line.words().take(most));
     let numbers: Vec<u64> = words().map_while(|word| word.parse().ok()).collect();
     if numbers.len() < most {
         let place = entry.value().map_or(entry.key.place(), |line| line.place());
@@ -146,7 +146,7 @@ fn numbers(entry: &Entry, most: usize, notices: &mut Notices) -> Vec<u64> {
     numbers
 }
 
-fn cycle(entry: &Entry, ends: bool, notices: &mut Notices) -> Option<Cycle> {
+fn cycle(entry: &IcfEntry, ends: bool, notices: &mut Notices) -> Option<Cycle> {
     let count = if ends { 3 } else { 2 };
     let numbers = numbers(entry, count, notices);
     let (&start, &step) = (numbers.first()?, numbers.get(count - 1)?);
@@ -156,9 +156,9 @@ fn cycle(entry: &Entry, ends: bool, notices: &mut Notices) -> Option<Cycle> {
     Some(Cycle { start, end: ends.then(|| numbers[1]), step, exponential, place: line.place() })
 }
 
-fn test(entry: &Entry, notices: &mut Notices) -> Option<Test> {
+fn test(entry: &IcfEntry, notices: &mut Notices) -> Option<IcfTest> {
     let line = entry.value()?;
-    let named = |(number, (name, _)): &(usize, &(&str, Test))| {
+    let named = |(number, (name, _)): &(usize, &(&str, IcfTest))| {
         name.eq_ignore_ascii_case(line.text) || line.text == number.to_string()
     };
     let found = TESTS.iter().enumerate().find(named).map(|(_, (_, test))| *test);

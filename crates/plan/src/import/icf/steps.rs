@@ -6,20 +6,20 @@ use block::{Bytes, Nanos, SECTOR};
 use workload::{Stop, Workload};
 
 use super::access::{Access, Assignment};
-use super::entries::Line;
-use super::file::File;
+use super::entries::IcfLine;
+use super::file::IcfFile;
 use super::notices::Notices;
 use super::setup::{Cycle, Spawn};
-use super::worker::{Data, Worker};
+use super::worker::{Data, IcfWorker};
 use crate::{CELLS_MAX, Field};
 
 /// One of Iometer's tests.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum IcfStep {
     /// Workloads that run side by side; mostly one.
     Run {
         /// Each with its name.
-        jobs: Vec<Job>,
+        jobs: Vec<IcfJob>,
         /// What varies from one test to the next, and through which values; only where there is one job.
         sweep: Vec<(Field, Vec<u64>)>,
     },
@@ -32,7 +32,7 @@ pub enum Step {
 
 /// A workload by the name of its access specification.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct IcfJob {
     /// The name.
     pub name: String,
     /// What it does.
@@ -48,7 +48,7 @@ const IDLE: &str = "Idle";
 type Alike = (usize, u32, u64, u64, Data);
 
 /// The tests in their order.
-pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
+pub(super) fn steps(file: &mut IcfFile, notices: &mut Notices) -> Vec<IcfStep> {
     if file.specs.is_empty() {
         return Vec::new();
     }
@@ -72,16 +72,16 @@ pub(super) fn steps(file: &mut File, notices: &mut Notices) -> Vec<Step> {
         by_default(file, notices)
     };
     let mut build = Build { stop: Stop::after(time), ramp: file.setup.ramp, file, notices, known: BTreeMap::new() };
-    let steps: Vec<Step> = rounds.into_iter().filter_map(|round| build.step(round)).collect();
+    let steps: Vec<IcfStep> = rounds.into_iter().filter_map(|round| build.step(round)).collect();
     refuse_too_many(&steps, file, notices);
     steps
 }
 
 /// Tells where there are more tests than a plan can have.
-fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
-    let cells = |step: &Step| match step {
-        Step::Run { sweep, .. } => sweep.iter().map(|(_, values)| values.len()).product(),
-        Step::Idle { .. } => 0,
+fn refuse_too_many(steps: &[IcfStep], file: &IcfFile, notices: &mut Notices) {
+    let cells = |step: &IcfStep| match step {
+        IcfStep::Run { sweep, .. } => sweep.iter().map(|(_, values)| values.len()).product(),
+        IcfStep::Idle { .. } => 0,
     };
     let count: usize = steps.iter().map(cells).sum();
     if count > CELLS_MAX {
@@ -92,8 +92,8 @@ fn refuse_too_many(steps: &[Step], file: &File, notices: &mut Notices) {
 }
 
 /// The disk workers at the first target that is named: a plan runs on one.
-fn on_one_target<'w, 'a>(all: &'w [Worker<'a>], file: &File, notices: &mut Notices) -> Vec<&'w Worker<'a>> {
-    let disk: Vec<&Worker> = all.iter().filter(|worker| worker.disk).collect();
+fn on_one_target<'w, 'a>(all: &'w [IcfWorker<'a>], file: &IcfFile, notices: &mut Notices) -> Vec<&'w IcfWorker<'a>> {
+    let disk: Vec<&IcfWorker> = all.iter().filter(|worker| worker.disk).collect();
     if let Some(network) = all.iter().find(|worker| !worker.disk) {
         let found = "a worker that loads a network".to_owned();
         notices.warn("icf::network", "Worker type", network.place.clone(), found, "it is left out");
@@ -121,7 +121,7 @@ fn on_one_target<'w, 'a>(all: &'w [Worker<'a>], file: &File, notices: &mut Notic
 type Round = BTreeMap<Option<Alike>, u32>;
 
 /// The specifications that workers have one after another.
-fn assigned(workers: &[&Worker], specs: &mut Vec<Access>, notices: &mut Notices) -> Vec<Round> {
+fn assigned(workers: &[&IcfWorker], specs: &mut Vec<Access>, notices: &mut Notices) -> Vec<Round> {
     let mut named: BTreeMap<String, usize> = BTreeMap::new();
     for (i, spec) in specs.iter().enumerate() {
         named.insert(spec.name.clone(), i);
@@ -150,7 +150,7 @@ fn assigned(workers: &[&Worker], specs: &mut Vec<Access>, notices: &mut Notices)
 }
 
 /// A specification that a worker has and the file does not.
-fn not_in_file(line: &Line, notices: &mut Notices) -> Option<Access> {
+fn not_in_file(line: &IcfLine, notices: &mut Notices) -> Option<Access> {
     if line.text == "Default" {
         let found = "`Default` is not in the file".to_owned();
         let follows = "Iometer's own is taken: 2 KiB, 67 % reads, 100 % random";
@@ -163,7 +163,7 @@ fn not_in_file(line: &Line, notices: &mut Notices) -> Option<Access> {
 }
 
 /// The specifications that new workers would have; all, where none is for them.
-fn by_default(file: &File, notices: &mut Notices) -> Vec<Round> {
+fn by_default(file: &IcfFile, notices: &mut Notices) -> Vec<Round> {
     let by_default = |spec: &Access| spec.assignment == Assignment::Disk;
     let some = file.specs.iter().any(by_default);
     let chosen = |spec: &Access| if some { by_default(spec) } else { spec.assignment != Assignment::Network };
@@ -189,32 +189,32 @@ fn by_default(file: &File, notices: &mut Notices) -> Vec<Round> {
 struct Build<'b, 'a> {
     stop: Stop,
     ramp: Nanos,
-    file: &'b File<'a>,
+    file: &'b IcfFile<'a>,
     notices: &'b mut Notices,
     /// The workloads of specifications that were needed before.
     known: BTreeMap<usize, Option<Workload>>,
 }
 
 impl Build<'_, '_> {
-    fn step(&mut self, round: Round) -> Option<Step> {
+    fn step(&mut self, round: Round) -> Option<IcfStep> {
         if round.is_empty() {
             return None;
         }
         let working: Vec<(Alike, u32)> = round.into_iter().filter_map(|(alike, count)| Some((alike?, count))).collect();
         if working.is_empty() {
-            return Some(Step::Idle { time: self.stop.time.unwrap_or(UNTIL_STOPPED) });
+            return Some(IcfStep::Idle { time: self.stop.time.unwrap_or(UNTIL_STOPPED) });
         }
-        let jobs: Vec<Job> = working.into_iter().filter_map(|(alike, count)| self.job(alike, count)).collect();
+        let jobs: Vec<IcfJob> = working.into_iter().filter_map(|(alike, count)| self.job(alike, count)).collect();
         let sweep = match &jobs[..] {
             [] => return None,
             [job] => self.sweep(job),
             _ => self.no_sweep(),
         };
-        Some(Step::Run { jobs, sweep })
+        Some(IcfStep::Run { jobs, sweep })
     }
 
     /// A workload of so many workers.
-    fn job(&mut self, (index, depth, start, length, data): Alike, workers: u32) -> Option<Job> {
+    fn job(&mut self, (index, depth, start, length, data): Alike, workers: u32) -> Option<IcfJob> {
         let spec = &self.file.specs[index];
         let notices = &mut *self.notices;
         let first = !self.known.contains_key(&index);
@@ -245,11 +245,11 @@ impl Build<'_, '_> {
             tell_content(spec, &workload, data, notices);
             tell_sequences(spec, &workload, notices);
         }
-        Some(Job { name: spec.name.clone(), workload })
+        Some(IcfJob { name: spec.name.clone(), workload })
     }
 
     /// What varies from one test to the next.
-    fn sweep(&mut self, job: &Job) -> Vec<(Field, Vec<u64>)> {
+    fn sweep(&mut self, job: &IcfJob) -> Vec<(Field, Vec<u64>)> {
         let Some((test, place)) = &self.file.setup.test else { return Vec::new() };
         if test.targets {
             let found = "the test type varies the number of targets".to_owned();
@@ -268,7 +268,7 @@ impl Build<'_, '_> {
     }
 
     /// A field with the values of a cycle, up to what the job has unless it says its own.
-    fn cycle(&mut self, field: Field, cycle: Option<&Cycle>, job: &Job) -> Option<(Field, Vec<u64>)> {
+    fn cycle(&mut self, field: Field, cycle: Option<&Cycle>, job: &IcfJob) -> Option<(Field, Vec<u64>)> {
         let cycle = cycle?;
         let workload = &job.workload;
         let last = if field == Field::Numjobs { workload.workers } else { workload.queue_depth };

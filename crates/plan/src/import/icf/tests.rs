@@ -5,7 +5,7 @@ use workload::{Pattern, Workload};
 
 use super::*;
 use crate::import::{Notice, Severity, render};
-use crate::{Action, Field, Length, Plan, parse, profile};
+use crate::{Action, Field, Plan, PlanLength, parse, profile};
 
 /// What a specification of each profile's name asks for; those at random are aligned to their least size.
 /// Source: Tom's Hardware, "Breaking Records With SSDs: 16 Intel X25-Es Do 2.2 GB/s".
@@ -109,7 +109,7 @@ fn imported(text: &str) -> Import {
 /// The plan that is written, read again.
 fn plan(import: &Import) -> Plan {
     let text = plan_text(import, Path::new("a/bench.icf"), import.layout());
-    parse(&text, Length::Full, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes:?}"))
+    parse(&text, PlanLength::Full, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes:?}"))
 }
 
 /// The only workload of a text.
@@ -220,7 +220,8 @@ fn workers_that_differ_run_side_by_side_and_idle_ones_do_not() {
         + &specs(&two)
         + &workers(&[("8", "2048,4096,2", &["r", "r", "Idle"]), ("2", "0,0,2", &["w", "Idle", "Idle"])]);
     let import = imported(&text);
-    let [Step::Run { jobs, sweep }, Step::Run { jobs: alone, .. }, Step::Idle { time }] = &import.steps[..] else {
+    let [IcfStep::Run { jobs, sweep }, IcfStep::Run { jobs: alone, .. }, IcfStep::Idle { time }] = &import.steps[..]
+    else {
         panic!("{:?}", import.steps)
     };
     assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["r", "w"]);
@@ -245,7 +246,7 @@ fn test_types_become_sweeps() {
         ("CYCLE_WORKERS", vec![(Field::Numjobs, vec![1, 2, 3])]),
     ] {
         let import = imported(&(setup(test) + &specs(&read) + &workers(&[("4", "0,0,2", &["r"][..]); 3])));
-        let Step::Run { jobs, sweep } = &import.steps[0] else { panic!("{test}") };
+        let IcfStep::Run { jobs, sweep } = &import.steps[0] else { panic!("{test}") };
         assert_eq!((&jobs[0].workload.queue_depth, &jobs[0].workload.workers), (&4, &3));
         assert_eq!((sweep, import.notices.len()), (&expected, 0), "{test}: {:?}", import.notices);
         let cells = expected.iter().map(|(_, values)| values.len()).product::<usize>();

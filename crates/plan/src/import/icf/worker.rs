@@ -1,12 +1,12 @@
 //! Workers: what each runs, on what, and how many requests it keeps in flight.
 
-use super::entries::{Entry, Line};
+use super::entries::{IcfEntry, IcfLine};
 use super::notices::Notices;
-use crate::import::Place;
+use crate::import::SourceRange;
 
 /// What the section `MANAGER LIST` says of a worker.
 #[derive(Debug)]
-pub(super) struct Worker<'a> {
+pub(super) struct IcfWorker<'a> {
     pub(super) disk: bool,
     /// Requests in flight at each target.
     pub(super) depth: u32,
@@ -16,9 +16,9 @@ pub(super) struct Worker<'a> {
     pub(super) start: u64,
     pub(super) data: Data,
     /// The names of its access specifications, one a test.
-    pub(super) assigned: Vec<Line<'a>>,
-    pub(super) targets: Vec<Line<'a>>,
-    pub(super) place: Place,
+    pub(super) assigned: Vec<IcfLine<'a>>,
+    pub(super) targets: Vec<IcfLine<'a>>,
+    pub(super) place: SourceRange,
 }
 
 /// What is written.
@@ -34,9 +34,9 @@ pub(super) enum Data {
     Random,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> IcfWorker<'a> {
     /// A worker of which nothing has been said but that there is one.
-    pub(super) fn new(entry: &Entry<'a>) -> Self {
+    pub(super) fn new(entry: &IcfEntry<'a>) -> Self {
         Self {
             disk: true,
             depth: 1,
@@ -50,7 +50,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes one key over, unless the worker has none of this name.
-    pub(super) fn take(&mut self, entry: &Entry<'a>, notices: &mut Notices) -> bool {
+    pub(super) fn take(&mut self, entry: &IcfEntry<'a>, notices: &mut Notices) -> bool {
         if entry.is("Worker type") {
             self.disk = entry.value().is_none_or(|line| line.text.eq_ignore_ascii_case("DISK"));
         } else if entry.is("Number of outstanding IOs") {
@@ -75,7 +75,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Tells of connections that are opened anew now and then, which plans do not know.
-    fn connections(&self, entry: &Entry, notices: &mut Notices) {
+    fn connections(&self, entry: &IcfEntry, notices: &mut Notices) {
         let Some(line) = entry.value() else { return };
         if line.fields().nth(1).is_some_and(|word| word.eq_ignore_ascii_case("ENABLED")) {
             notices.warn(
@@ -98,7 +98,7 @@ fn data(pattern: u64) -> Data {
 }
 
 /// The whole number at this place of the first value; zero, which is told, where there is none.
-fn number(entry: &Entry, at: usize, notices: &mut Notices) -> u64 {
+fn number(entry: &IcfEntry, at: usize, notices: &mut Notices) -> u64 {
     let field = entry.value().and_then(|line| line.fields().nth(at));
     let number = field.and_then(|field| field.parse().ok());
     number.unwrap_or_else(|| {

@@ -11,7 +11,7 @@ use lab::plan::{
 };
 use lab::{DriveRecord, Finding, Outcome, PointOutcome, Repeat, StepOutcome};
 use stats::SteadyRule;
-use store::{Run, RunId, State};
+use store::{Run, RunId, RunState};
 use testkit::Random;
 use workload::{Pattern, Stop, Workload};
 
@@ -276,7 +276,7 @@ pub fn preconditioned() -> Outcome {
 /// The same review, ended by an error in the middle of its step `random`.
 pub fn cut_off() -> Outcome {
     let mut outcome = outcome();
-    outcome.run.state = State::Failed;
+    outcome.run.state = RunState::Failed;
     outcome.run.error = Some("the target is full: 0 B of 2 GiB are free".to_owned());
     outcome.steps[1].points[5..].iter_mut().for_each(|cell| cell.repeats.clear());
     outcome.steps[2..].iter_mut().flat_map(|step| &mut step.points).for_each(|cell| cell.repeats.clear());
@@ -298,7 +298,7 @@ fn run(plan: &Plan) -> Run {
         capacity: None,
         seed: Seed::new(42),
         repeats: None,
-        state: State::Complete,
+        state: RunState::Complete,
         error: None,
         started_ms: 1_767_225_600_000,
         finished_ms: Some(1_767_225_643_000),
@@ -408,7 +408,7 @@ fn in_round(step: &str, workload: &Workload, round: u32) -> Measurement {
 /// A review in rounds of the made-up drive: a matrix that becomes steady, latency that does not, saturation with waits
 /// after it, and demand.
 pub fn in_rounds() -> Outcome {
-    let plan = lab::plan::parse(IN_ROUNDS, lab::plan::Length::Full).expect("the plan has no mistake");
+    let plan = lab::plan::parse(IN_ROUNDS, lab::plan::PlanLength::Full).expect("the plan has no mistake");
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter().enumerate() {
         let points = match &step.action {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use assay_trial::{Choices, EXPERIMENTS, Go, Procedure, Stage, Tools, Trial, TrialError};
+use assay_trial::{Choices, EXPERIMENTS, Procedure, Tools, Trial, TrialContext, TrialDevice, TrialError};
 use block::{Bytes, Seed};
 use drive::preset::Preset;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ pub fn can_stage(programs: &[&str]) -> bool {
 
 /// A stage of its own for a test.
 pub struct Staged {
-    pub stage: Stage,
+    pub stage: TrialDevice,
     pub stop: Arc<AtomicBool>,
     // Removed after the stage.
     folder: Option<TempDir>,
@@ -44,14 +44,14 @@ impl Staged {
         let stop = Arc::new(AtomicBool::new(false));
         let path = folder.join("disk");
         fs::File::create_new(&path).unwrap().set_len(capacity.get()).unwrap();
-        Self { stage: Stage::over_file(&path, capacity, Arc::clone(&stop)).unwrap(), stop, folder: None }
+        Self { stage: TrialDevice::over_file(&path, capacity, Arc::clone(&stop)).unwrap(), stop, folder: None }
     }
 
     /// A simulated drive that is attached.
     pub fn on_drive(preset: &str) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let drive = Preset::find(preset).unwrap().build();
-        let stage = Stage::over_drive(drive, preset, 1.0, Arc::clone(&stop)).unwrap();
+        let stage = TrialDevice::over_drive(drive, preset, 1.0, Arc::clone(&stop)).unwrap();
         Self { stage, stop, folder: None }
     }
 
@@ -76,16 +76,16 @@ pub fn choices(name: &str, told: &str) -> Choices {
 }
 
 /// Does it once.
-pub fn attempt(stage: &Stage, name: &str, told: &str) -> Result<Trial, TrialError> {
+pub fn attempt(stage: &TrialDevice, name: &str, told: &str) -> Result<Trial, TrialError> {
     let (experiment, choices) = (experiment(name), choices(name, told));
     experiment.check(&choices).unwrap();
-    assert_eq!(experiment.lacks(&choices), None);
-    let go = Go { seed: Seed::new(42), tell: &|words| println!("… {words}") };
+    assert_eq!(experiment.unavailable(&choices), None);
+    let go = TrialContext { seed: Seed::new(42), tell: &|words| println!("… {words}") };
     experiment.run(&choices, stage, &go)
 }
 
 /// Does it once, and it must succeed; every figure is a number.
-pub fn done(stage: &Stage, name: &str, told: &str) -> Trial {
+pub fn done(stage: &TrialDevice, name: &str, told: &str) -> Trial {
     let trial = attempt(stage, name, told).unwrap_or_else(|error| panic!("{name} {told}: {error}"));
     for figure in &trial.figures {
         println!("{told}: {} {} {}", figure.name, figure.value, figure.unit);

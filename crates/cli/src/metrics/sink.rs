@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use host::Output;
 
-use super::Names;
+use super::HostNames;
 use crate::failure::Failure;
 use crate::outputs;
 use crate::terminal::notice;
 
 /// What was asked for: a file, or an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MetricsSink {
     /// A file that is written.
     File(PathBuf),
     /// An address that answers.
@@ -22,7 +22,7 @@ pub enum Place {
 }
 
 /// A place that was tried.
-pub enum Outlet {
+pub enum OpenMetricsSink {
     /// A file that can be written.
     File(Arc<Mutex<Output>>),
     /// What waits for those who ask.
@@ -30,11 +30,11 @@ pub enum Outlet {
         /// What waits.
         listener: Arc<TcpListener>,
         /// By which names they may ask.
-        names: Names,
+        names: HostNames,
     },
 }
 
-impl FromStr for Place {
+impl FromStr for MetricsSink {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -55,19 +55,19 @@ impl FromStr for Place {
     }
 }
 
-impl Place {
+impl MetricsSink {
     /// Tries the place, before anything is begun: empties the file, or takes the port and says what to ask for.
     ///
     /// # Errors
     /// If it cannot be had, or the address is one that others reach and `is_public` does not say that this is meant.
-    pub fn open(&self, is_public: bool) -> Result<Outlet, Failure> {
+    pub fn open(&self, is_public: bool) -> Result<OpenMetricsSink, Failure> {
         let address = match self {
             Self::File(path) => {
                 let mut output = outputs::at(path)?;
                 if !output.is_stream() {
                     output.write(b"").map_err(Failure::usage)?;
                 }
-                return Ok(Outlet::File(Arc::new(Mutex::new(output))));
+                return Ok(OpenMetricsSink::File(Arc::new(Mutex::new(output))));
             }
             Self::Address(address) => address,
         };
@@ -85,8 +85,8 @@ impl Place {
             ))
         })?;
         notice(format_args!("Metrics: http://{taken}/metrics"));
-        let names = if is_public { Names::Any } else { Names::OfThisMachine };
-        Ok(Outlet::Listener { listener: Arc::new(listener), names })
+        let names = if is_public { HostNames::Any } else { HostNames::OfThisMachine };
+        Ok(OpenMetricsSink::Listener { listener: Arc::new(listener), names })
     }
 }
 
@@ -96,16 +96,16 @@ mod tests {
 
     #[test]
     fn what_has_a_port_is_an_address() {
-        let address = |text: &str| Ok(Place::Address(text.parse().unwrap()));
-        let file = |text: &str| Ok(Place::File(text.into()));
-        assert_eq!(Place::from_str("127.0.0.1:9187"), address("127.0.0.1:9187"));
-        assert_eq!(Place::from_str("[::1]:0"), address("[::1]:0"));
-        assert_eq!(Place::from_str(":9187"), address("127.0.0.1:9187"));
-        assert_eq!(Place::from_str("localhost:9187"), address("127.0.0.1:9187"));
-        assert_eq!(Place::from_str("assay.prom"), file("assay.prom"));
-        assert_eq!(Place::from_str("./night:1"), file("./night:1"));
+        let address = |text: &str| Ok(MetricsSink::Address(text.parse().unwrap()));
+        let file = |text: &str| Ok(MetricsSink::File(text.into()));
+        assert_eq!(MetricsSink::from_str("127.0.0.1:9187"), address("127.0.0.1:9187"));
+        assert_eq!(MetricsSink::from_str("[::1]:0"), address("[::1]:0"));
+        assert_eq!(MetricsSink::from_str(":9187"), address("127.0.0.1:9187"));
+        assert_eq!(MetricsSink::from_str("localhost:9187"), address("127.0.0.1:9187"));
+        assert_eq!(MetricsSink::from_str("assay.prom"), file("assay.prom"));
+        assert_eq!(MetricsSink::from_str("./night:1"), file("./night:1"));
         for wrong in ["night:1", "127.0.0.1:99999", "::1:9187:", "localhost:http"] {
-            assert!(Place::from_str(wrong).is_err_and(|why| why.contains(&format!("./{wrong}"))), "{wrong}");
+            assert!(MetricsSink::from_str(wrong).is_err_and(|why| why.contains(&format!("./{wrong}"))), "{wrong}");
         }
     }
 }

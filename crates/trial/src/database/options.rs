@@ -3,10 +3,10 @@
 use block::{Bytes, Nanos};
 
 use super::bench::BenchOptions;
-use super::settings::Settings;
-use crate::mount::{FS, MKFS, MOUNT, Recipe};
+use super::settings::DatabaseSettings;
+use crate::mount::{FS, FileSystemSpec, MKFS, MOUNT};
 use crate::scheduler::SCHEDULER;
-use crate::{Choice, Choices, ChoicesError, Kind, Refused};
+use crate::{Choice, ChoiceKind, Choices, ChoicesError, Refused};
 
 /// What it can be told.
 pub const CHOICES: &[Choice] = &[
@@ -16,51 +16,57 @@ pub const CHOICES: &[Choice] = &[
         name: "scale",
         title: "Scale",
         about: "pgbench scale factor: branches with 10 tellers and 100,000 accounts each, about 15 MB",
-        kind: Kind::Count(1, 20_000),
+        kind: ChoiceKind::Count(1, 20_000),
         default: "100",
     },
     Choice {
         name: "clients",
         title: "Clients",
         about: "number of concurrent clients",
-        kind: Kind::Count(1, 1000),
+        kind: ChoiceKind::Count(1, 1000),
         default: "16",
     },
     Choice {
         name: "threads",
         title: "Threads",
         about: "pgbench threads that the clients share; 0 for one per CPU",
-        kind: Kind::Count(0, 1000),
+        kind: ChoiceKind::Count(0, 1000),
         default: "0",
     },
-    Choice { name: "runtime", title: "Time", about: "duration of the transactions", kind: Kind::Time, default: "60s" },
+    Choice {
+        name: "runtime",
+        title: "Time",
+        about: "duration of the transactions",
+        kind: ChoiceKind::Time,
+        default: "60s",
+    },
     Choice {
         name: "transactions",
         title: "Transactions",
         about: "transactions per client, without a time limit; 0 for a runtime",
-        kind: Kind::Count(0, 1_000_000_000),
+        kind: ChoiceKind::Count(0, 1_000_000_000),
         default: "0",
     },
-    Choice { name: "options", title: "Options", about: "more options of pgbench", kind: Kind::Text, default: "" },
+    Choice { name: "options", title: "Options", about: "more options of pgbench", kind: ChoiceKind::Text, default: "" },
     Choice {
         name: "settings",
         title: "Settings",
         about: "settings of postgresql.conf, or SQLite PRAGMAs without the word; separated by lines or semicolons",
-        kind: Kind::Text,
+        kind: ChoiceKind::Text,
         default: "",
     },
     Choice {
         name: "shared-buffers",
         title: "Shared buffers",
         about: "PostgreSQL's buffer cache",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "128MiB",
     },
     Choice {
         name: "memory",
         title: "Memory",
         about: "memory limit of PostgreSQL and its page cache; 0 for none",
-        kind: Kind::Bytes,
+        kind: ChoiceKind::Bytes,
         default: "0",
     },
     word("checksums", "Page checksums", "data checksums of PostgreSQL", &["no", "yes"]),
@@ -81,7 +87,7 @@ pub const CHOICES: &[Choice] = &[
 const TRANSACTIONS: &[&str] = &["tpcb-like", "simple-update", "select-only"];
 
 const fn word(name: &'static str, title: &'static str, about: &'static str, words: &'static [&'static str]) -> Choice {
-    Choice { name, title, about, kind: Kind::Word(words), default: words[0] }
+    Choice { name, title, about, kind: ChoiceKind::Word(words), default: words[0] }
 }
 
 /// Rows of the accounts table for each unit of scale, and of the tellers'.
@@ -99,7 +105,7 @@ const MEMORY_EACH: Bytes = Bytes::from_mib(2);
 
 /// The database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum DatabaseEngine {
     /// A server with processes of its own.
     PostgreSql,
     /// A library within the program.
@@ -119,7 +125,7 @@ pub enum Transaction {
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub enum RunLimit {
     /// After so long.
     Runtime(Nanos),
     /// When each client has done so many.
@@ -128,7 +134,7 @@ pub enum Length {
 
 /// What the database goes through before its balances are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verify {
+pub enum VerifyMode {
     /// It is ended in an orderly way, and started again.
     Restart,
     /// It is ended as by a crash, and recovers.
@@ -139,9 +145,9 @@ pub enum Verify {
 
 /// What a trial was told, besides texts that are passed on.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'c> {
+pub struct DatabaseOptions<'c> {
     /// The database.
-    pub engine: Engine,
+    pub engine: DatabaseEngine,
     /// What a transaction does.
     pub transaction: Transaction,
     /// The size of the database.
@@ -149,30 +155,31 @@ pub struct Terms<'c> {
     /// How many ask at the same time.
     pub clients: u64,
     /// When it ends.
-    pub length: Length,
+    pub length: RunLimit,
     /// What the database goes through afterwards.
-    pub verify: Verify,
+    pub verify: VerifyMode,
     /// Everything as it was told.
     pub choices: &'c Choices,
 }
 
-impl<'c> Terms<'c> {
+impl<'c> DatabaseOptions<'c> {
     /// What these say.
     pub fn of(choices: &'c Choices) -> Self {
-        let engine = if choices.text("engine") == "sqlite" { Engine::Sqlite } else { Engine::PostgreSql };
+        let engine =
+            if choices.text("engine") == "sqlite" { DatabaseEngine::Sqlite } else { DatabaseEngine::PostgreSql };
         let transaction = match choices.text("transaction") {
             "simple-update" => Transaction::SimpleUpdate,
             "select-only" => Transaction::SelectOnly,
             _ => Transaction::TpcbLike,
         };
         let length = match choices.count("transactions") {
-            0 => Length::Runtime(choices.time("runtime")),
-            count => Length::Transactions(count),
+            0 => RunLimit::Runtime(choices.time("runtime")),
+            count => RunLimit::Transactions(count),
         };
         let verify = match choices.text("verify") {
-            "crash" => Verify::Crash,
-            "no" => Verify::No,
-            _ => Verify::Restart,
+            "crash" => VerifyMode::Crash,
+            "no" => VerifyMode::No,
+            _ => VerifyMode::Restart,
         };
         let [scale, clients] = ["scale", "clients"].map(|name| choices.count(name));
         Self { engine, transaction, scale, clients, length, verify, choices }
@@ -182,8 +189,8 @@ impl<'c> Terms<'c> {
     ///
     /// # Errors
     /// With the one that is not.
-    pub fn settings(&self) -> Result<Settings, ChoicesError> {
-        Settings::of(self.engine, self.choices.text("settings")).map_err(text("settings"))
+    pub fn settings(&self) -> Result<DatabaseSettings, ChoicesError> {
+        DatabaseSettings::of(self.engine, self.choices.text("settings")).map_err(text("settings"))
     }
 
     /// The options for pgbench, each in the table of what a plan may give.
@@ -214,33 +221,33 @@ fn text(choice: &'static str) -> impl Fn(Refused) -> ChoicesError {
 /// # Errors
 /// What does not, and what would be right.
 pub fn check(choices: &Choices) -> Result<(), ChoicesError> {
-    let terms = Terms::of(choices);
+    let terms = DatabaseOptions::of(choices);
     if let Some(words) = nonsense(choices) {
         return Err(words.into());
     }
-    Recipe::of(choices, None)?;
+    FileSystemSpec::of(choices, None)?;
     terms.settings()?;
     terms.options().map(drop)
 }
 
 /// What makes no sense of what was told; none if all does.
 fn nonsense(choices: &Choices) -> Option<String> {
-    let terms = Terms::of(choices);
+    let terms = DatabaseOptions::of(choices);
     let foreign: &[&str] = match terms.engine {
-        Engine::PostgreSql => &["journal", "synchronous"],
-        Engine::Sqlite => &["threads", "options", "shared-buffers", "memory", "checksums"],
+        DatabaseEngine::PostgreSql => &["journal", "synchronous"],
+        DatabaseEngine::Sqlite => &["threads", "options", "shared-buffers", "memory", "checksums"],
     };
     let (engine, other) = match terms.engine {
-        Engine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` has the same effect"),
-        Engine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and other PRAGMAs take its place"),
+        DatabaseEngine::PostgreSql => ("PostgreSQL", "`settings = \"synchronous_commit = off\"` has the same effect"),
+        DatabaseEngine::Sqlite => ("SQLite", "`settings = \"cache_size = -2000\"` and other PRAGMAs take its place"),
     };
-    if let Some(name) = foreign.iter().find(|name| choices.is_told(name)) {
+    if let Some(name) = foreign.iter().find(|name| choices.is_set(name)) {
         return Some(format!("{engine} has no `{name}`; leave it out: {other}"));
     }
-    if choices.count("transactions") > 0 && choices.is_told("runtime") {
+    if choices.count("transactions") > 0 && choices.is_set("runtime") {
         return Some("`transactions` and `runtime` exclude each other; leave one out, or set transactions = 0".into());
     }
-    if matches!(terms.length, Length::Runtime(time) if time < Nanos::from_secs(1)) {
+    if matches!(terms.length, RunLimit::Runtime(time) if time < Nanos::from_secs(1)) {
         return Some(format!("`runtime = \"{}\"` is too short; give at least 1s", choices.text("runtime")));
     }
     let least = choices.bytes("shared-buffers") + MEMORY_SPARE + MEMORY_EACH.times(terms.clients);

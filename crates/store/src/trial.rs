@@ -8,7 +8,7 @@ use crate::error::{Cause, doubled};
 
 /// What came of a trial, with its place in the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct StoredTrial {
     /// The step's name.
     pub step: String,
     /// The point's key.
@@ -32,13 +32,13 @@ pub(crate) fn insert(
     inserted.map(drop).map_err(|error| doubled(error, run, step, cell, repeat))
 }
 
-pub(crate) fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<Tried>, Cause> {
+pub(crate) fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<StoredTrial>, Cause> {
     let sql = "SELECT step, cell, repeat, result, rowid FROM trial WHERE run = ?1 ORDER BY rowid";
     let mut statement = connection.prepare(sql)?;
     let (mut rows, mut tried) = (statement.query([run.0])?, Vec::new());
     while let Some(row) = rows.next()? {
         order.next(row.get(4)?, row)?;
-        tried.push(Tried { step: row.get(0)?, key: row.get(1)?, repeat: row.get(2)?, result: row.get(3)? });
+        tried.push(StoredTrial { step: row.get(0)?, key: row.get(1)?, repeat: row.get(2)?, result: row.get(3)? });
     }
     Ok(tried)
 }

@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use block::{Nanos, Request};
 
 /// A request with when it came and when it was done, on the drive's own clock.
-pub type Answered = (Nanos, Nanos, Request);
+pub type RecordedRequest = (Nanos, Nanos, Request);
 
 /// The requests that are answered while somebody listens, in the order in which they were done.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct RequestRecorder {
     is_listened: AtomicBool,
-    answered: Mutex<Vec<Answered>>,
+    answered: Mutex<Vec<RecordedRequest>>,
 }
 
-impl Heard {
+impl RequestRecorder {
     /// Begins to listen; what was heard before is forgotten.
     pub fn listen(&self) {
         self.answered().clear();
@@ -23,7 +23,7 @@ impl Heard {
     }
 
     /// Ends listening: what was answered since it began, in the order in which it came, from the first one on.
-    pub fn take(&self) -> Vec<Answered> {
+    pub fn take(&self) -> Vec<RecordedRequest> {
         self.is_listened.store(false, Ordering::Relaxed);
         let mut taken = std::mem::take(&mut *self.answered());
         taken.sort_by_key(|(came, ..)| *came);
@@ -35,13 +35,13 @@ impl Heard {
     }
 
     /// Notes a request that is answered.
-    pub fn note(&self, answered: Answered) {
+    pub fn note(&self, answered: RecordedRequest) {
         if self.is_listened.load(Ordering::Relaxed) {
             self.answered().push(answered);
         }
     }
 
-    fn answered(&self) -> MutexGuard<'_, Vec<Answered>> {
+    fn answered(&self) -> MutexGuard<'_, Vec<RecordedRequest>> {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_is_answered_while_somebody_listens_is_told_in_the_order_in_which_it_came() {
-        let (heard, micros) = (Heard::default(), Nanos::from_micros);
+        let (heard, micros) = (RequestRecorder::default(), Nanos::from_micros);
         heard.note((micros(1), micros(2), Request::FLUSH));
         heard.listen();
         heard.note((micros(12), micros(15), Request::FLUSH));

@@ -8,9 +8,9 @@ use block::{Bytes, Nanos};
 use host::Machine;
 
 use super::choices::recipe;
-use crate::mount::Mounted;
+use crate::mount::MountedFileSystem;
 use crate::scheduler::Scheduler;
-use crate::{Aftermath, Choices, Go, Stage, TrialError};
+use crate::{Choices, Cleanup, TrialContext, TrialDevice, TrialError};
 
 /// The least that a file system leaves for itself of what it says is free, in percent: what its own records of the data
 /// take, and the journal's tail.
@@ -18,43 +18,43 @@ const SPARE: u64 = 5;
 
 /// A stage that is ready for a trial. Dropped, it is as it was found, but for the data on it.
 #[derive(Debug)]
-pub(super) struct Place<'s> {
-    stage: &'s Stage,
-    mounted: Option<Mounted>,
+pub(super) struct PreparedDevice<'s> {
+    stage: &'s TrialDevice,
+    mounted: Option<MountedFileSystem>,
     scheduler: Scheduler,
     /// How many processes ran or waited for a device in the minute before; none where the kernel does not say.
     load: Option<f64>,
     /// What is promised is written down here.
-    pub aftermath: Aftermath,
+    pub aftermath: Cleanup,
 }
 
-impl<'s> Place<'s> {
+impl<'s> PreparedDevice<'s> {
     /// Sets the scheduler, makes the file system and mounts it, as the choices say.
     ///
     /// # Errors
     /// If the kernel or `mkfs` refuses something.
-    pub(super) fn prepare(choices: &Choices, stage: &'s Stage, go: &Go) -> Result<Self, TrialError> {
+    pub(super) fn prepare(choices: &Choices, stage: &'s TrialDevice, go: &TrialContext) -> Result<Self, TrialError> {
         let load = Machine::here().load();
-        let aftermath = Aftermath::begin()?;
+        let aftermath = Cleanup::begin()?;
         let scheduler = Scheduler::set(stage, choices.text("scheduler"), &aftermath)?;
         let recipe = recipe(choices).transpose()?;
         let make = |recipe| {
             (go.tell)(&format!("mkfs.{}", choices.text("fs")));
-            Mounted::make(stage, recipe, &aftermath)
+            MountedFileSystem::make(stage, recipe, &aftermath)
         };
         let mounted = recipe.map(make).transpose()?;
         let place = Self { stage, mounted, scheduler, load, aftermath };
-        stage.goes_on().map(|()| place)
+        stage.continues().map(|()| place)
     }
 
     /// The stage.
-    pub(super) fn stage(&self) -> &'s Stage {
+    pub(super) fn stage(&self) -> &'s TrialDevice {
         self.stage
     }
 
     /// The folder that it is mounted in; none for a raw device.
     pub(super) fn folder(&self) -> Option<&Path> {
-        self.mounted.as_ref().map(Mounted::folder)
+        self.mounted.as_ref().map(MountedFileSystem::folder)
     }
 
     /// The file, or on a raw device that, in which the data called `name` lies.
@@ -102,7 +102,7 @@ impl<'s> Place<'s> {
     /// # Errors
     /// If the device fails.
     pub(super) fn empty_cache(&self) -> Result<(), TrialError> {
-        self.mounted.as_ref().map_or(Ok(()), Mounted::empty_cache)
+        self.mounted.as_ref().map_or(Ok(()), MountedFileSystem::empty_cache)
     }
 
     /// Waits until all that was written is on the device; how long that took.
@@ -120,7 +120,7 @@ impl<'s> Place<'s> {
 
     /// What it is like, as conditions of a trial.
     pub(super) fn conditions(&self) -> Vec<(String, String)> {
-        let mut conditions = self.mounted.as_ref().map(Mounted::conditions).unwrap_or_default();
+        let mut conditions = self.mounted.as_ref().map(MountedFileSystem::conditions).unwrap_or_default();
         let system = rustix::system::uname();
         let kernel = format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy());
         conditions.push(("scheduler".to_owned(), self.scheduler.words.clone()));
@@ -145,6 +145,6 @@ impl<'s> Place<'s> {
     /// # Errors
     /// If it cannot be unmounted.
     pub(super) fn end(self) -> Result<(), TrialError> {
-        self.mounted.map_or(Ok(()), Mounted::unmount)
+        self.mounted.map_or(Ok(()), MountedFileSystem::unmount)
     }
 }

@@ -9,7 +9,7 @@ use host::open;
 use rustix::fs::OFlags;
 use rustix::io::{pread, pwrite};
 
-use crate::pace::{Floor, now};
+use crate::pace::{PathOverhead, now};
 
 /// A request as small as programs make them.
 const BLOCK: usize = 4096;
@@ -25,7 +25,7 @@ pub const PAUSE: Nanos = Nanos::from_micros(100);
 ///
 /// # Errors
 /// If the device cannot be read or written.
-pub fn measure(device: &Path, is_ours: impl FnOnce(&File) -> io::Result<bool>) -> io::Result<Floor> {
+pub fn measure(device: &Path, is_ours: impl FnOnce(&File) -> io::Result<bool>) -> io::Result<PathOverhead> {
     let file = open::block_device(device, OFlags::DIRECT)?;
     if !is_ours(&file)? {
         let words = format!("{} is not the attached drive but another", device.display());
@@ -41,7 +41,7 @@ pub fn measure(device: &Path, is_ours: impl FnOnce(&File) -> io::Result<bool>) -
 ///
 /// # Errors
 /// That of `request`.
-pub fn timed(mut request: impl FnMut(Op, &mut [u8]) -> io::Result<()>) -> io::Result<Floor> {
+pub fn timed(mut request: impl FnMut(Op, &mut [u8]) -> io::Result<()>) -> io::Result<PathOverhead> {
     let mut memory = vec![0_u8; 2 * BLOCK];
     let start = memory.as_ptr().align_offset(BLOCK);
     let data = &mut memory[start..start + BLOCK];
@@ -55,7 +55,7 @@ pub fn timed(mut request: impl FnMut(Op, &mut [u8]) -> io::Result<()>) -> io::Re
         times[1].push(now().since(between + PAUSE));
     }
     let [read, write] = times.map(median);
-    Ok(Floor { read, write })
+    Ok(PathOverhead { read, write })
 }
 
 fn median(mut times: Vec<Nanos>) -> Nanos {

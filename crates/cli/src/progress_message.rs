@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use block::Nanos;
 use lab::{News, Show, Snapshot, now_ms};
-use report::site::Now;
+use report::site::LiveSnapshot;
 use serde::{Deserialize, Serialize};
-use store::Teller;
+use store::ProgressChannel;
 
 /// How often it is told at most, unless a step begins.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -21,7 +21,7 @@ const SHARE_MOST: f64 = 0.99;
 /// What is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Bulletin {
+pub struct ProgressMessage {
     /// When the work began, or went on, in milliseconds since 1970-01-01 UTC.
     began_ms: i64,
     /// When this was told.
@@ -34,7 +34,7 @@ pub struct Bulletin {
     speed: String,
 }
 
-impl Bulletin {
+impl ProgressMessage {
     /// What was told, unless that was by a program that tells it otherwise.
     pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
@@ -54,38 +54,38 @@ impl Bulletin {
 
     /// The same for people. The time left supposes that the rest goes on as fast as what is done; work that takes longer
     /// than was expected is as good as done, and nobody knows for how long.
-    pub fn now(&self) -> Now {
+    pub fn now(&self) -> LiveSnapshot {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         let gone = u64::try_from(self.told_ms - self.began_ms).ok().map(Nanos::from_millis);
         let elapsed = gone.unwrap_or_default().to_std();
         let told = Snapshot { elapsed, done: self.done, whole: self.whole, ..Snapshot::default() };
         let share = told.share().map(|share| share.min(SHARE_MOST));
         let left = gone.filter(|_| share.is_some_and(|share| share < SHARE_MOST)).and(told.left()).map(Nanos::from_std);
-        Now { step: some(&self.step), share, gone, left, speed: some(&self.speed) }
+        LiveSnapshot { step: some(&self.step), share, gone, left, speed: some(&self.speed) }
     }
 }
 
 /// Tells others what it is shown.
-pub struct Crier {
-    teller: Teller,
+pub struct ProgressPublisher {
+    teller: ProgressChannel,
     /// When it told last.
     told: Mutex<Option<Instant>>,
 }
 
-impl Crier {
+impl ProgressPublisher {
     /// Tells by `teller`.
-    pub fn new(teller: Teller) -> Self {
+    pub fn new(teller: ProgressChannel) -> Self {
         Self { teller, told: Mutex::default() }
     }
 }
 
-impl Show for Crier {
+impl Show for ProgressPublisher {
     fn show(&self, snapshot: &Snapshot, news: News) {
         let mut told = self.told.lock().expect("nothing panics while it tells");
         let at_once = matches!(news, News::Begun | News::Step);
         if at_once || told.is_none_or(|told| told.elapsed() >= PAUSE) {
             *told = Some(Instant::now());
-            let bulletin = Bulletin::of(snapshot, now_ms());
+            let bulletin = ProgressMessage::of(snapshot, now_ms());
             self.teller.tell(&serde_json::to_string(&bulletin).expect("words and numbers always serialise"));
         }
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_time_left_follows_from_what_is_done() {
-        let bulletin = Bulletin {
+        let bulletin = ProgressMessage {
             began_ms: 1_000,
             told_ms: 31_000,
             whole: Nanos::from_secs(400),
@@ -105,13 +105,13 @@ mod tests {
             step: "Random reads".to_owned(),
             speed: String::new(),
         };
-        let now = Bulletin::read(&serde_json::to_string(&bulletin).unwrap()).unwrap().now();
+        let now = ProgressMessage::read(&serde_json::to_string(&bulletin).unwrap()).unwrap().now();
         assert_eq!((now.step.as_deref(), now.share, now.speed), (Some("Random reads"), Some(0.25), None));
         assert_eq!((now.gone, now.left), (Some(Nanos::from_secs(30)), Some(Nanos::from_secs(90))));
-        let late = Bulletin { done: Nanos::from_secs(500), ..bulletin }.now();
+        let late = ProgressMessage { done: Nanos::from_secs(500), ..bulletin }.now();
         assert_eq!((late.share, late.left), (Some(0.99), None), "it is not done before it has ended");
-        let nothing = Bulletin::default().now();
+        let nothing = ProgressMessage::default().now();
         assert_eq!((nothing.share, nothing.left), (None, None), "nothing is known of it yet");
-        assert_eq!(Bulletin::read("cut of"), None);
+        assert_eq!(ProgressMessage::read("cut of"), None);
     }
 }

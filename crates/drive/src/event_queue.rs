@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 /// Most of it is noted in the order in which it happens, or nearly so: an insertion from the back looks at
 /// one or two neighbours, where a heap would look at several levels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Agenda<T> {
+pub struct EventQueue<T> {
     due: VecDeque<(Nanos, T)>,
 }
 
-impl<T> Default for Agenda<T> {
+impl<T> Default for EventQueue<T> {
     fn default() -> Self {
         Self { due: VecDeque::new() }
     }
 }
 
-impl<T> Agenda<T> {
+impl<T> EventQueue<T> {
     /// Notes what will happen `at` that time.
     #[inline]
     pub fn note(&mut self, at: Nanos, what: T) {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_earliest_comes_first_and_equals_in_the_order_of_their_noting() {
-        let mut agenda = Agenda::default();
+        let mut agenda = EventQueue::default();
         for (at, what) in [(30, 'a'), (10, 'b'), (20, 'c'), (10, 'd')] {
             agenda.note(Nanos::from_nanos(at), what);
         }

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use attach::registry::Registry;
-use attach::{Mark, Process};
+use attach::{Process, ProcessMark};
 use block::Bytes;
 use host::{Mount, Scratch, mounting, open, program};
 use serde::{Deserialize, Serialize};
@@ -31,14 +31,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a guard looks whether the process it watches over is ending and cannot.
 const LOOK: Duration = Duration::from_millis(500);
 /// The book of this process, while anybody promises anything.
-static BOOK: Mutex<Weak<Mutex<Book>>> = Mutex::new(Weak::new());
+static BOOK: Mutex<Weak<Mutex<CleanupRecord>>> = Mutex::new(Weak::new());
 /// The program that guards promises, and the words that make it do so.
 static GUARD: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
 /// One change to the machine, as what undoes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Undo {
+pub enum CleanupAction {
     /// Unmount what is mounted here.
     Unmount(PathBuf),
     /// Free the loop devices over a file.
@@ -51,7 +51,7 @@ pub enum Undo {
     /// Clear up the drives that a process has attached and the loop devices that it was just making, once it is gone.
     ClearUp(Process),
     /// End the programs with this mark.
-    End(Mark),
+    End(ProcessMark),
     /// Write `text` to a setting of the kernel.
     Restore {
         /// The setting's file, below `/sys` or `/proc`.
@@ -75,15 +75,15 @@ pub enum Undo {
 
 /// The promises of this process.
 #[derive(Clone, Debug)]
-pub struct Aftermath {
-    book: Arc<Mutex<Book>>,
+pub struct Cleanup {
+    book: Arc<Mutex<CleanupRecord>>,
 }
 
 #[derive(Debug)]
-struct Book {
+struct CleanupRecord {
     path: PathBuf,
     next: u64,
-    promises: Vec<(u64, Undo)>,
+    promises: Vec<(u64, CleanupAction)>,
     guard: Option<Child>,
 }
 
@@ -99,14 +99,14 @@ pub struct Settled {
 /// A change that is undone when this is dropped.
 #[derive(Debug)]
 #[must_use = "what is promised is undone when this is dropped"]
-pub struct Promise {
-    aftermath: Aftermath,
+pub struct CleanupGuard {
+    aftermath: Cleanup,
     number: u64,
 }
 
-impl Aftermath {
+impl Cleanup {
     /// The promises of this process. Everybody who asks while there are any gets the same, so that all are kept in one
-    /// order. With [`Aftermath::guarded_by`] a guard is started with them.
+    /// order. With [`Cleanup::guarded_by`] a guard is started with them.
     ///
     /// # Errors
     /// If they cannot be written down, which needs root, or the guard does not start.
@@ -121,7 +121,7 @@ impl Aftermath {
             // Whoever gathers removes it; so nobody holds this promise, which is for one that is killed.
             let mut book = begun.book();
             let number = book.next;
-            book.promises.push((number, Undo::Remove(gathered)));
+            book.promises.push((number, CleanupAction::Remove(gathered)));
             book.next += 1;
         }
         if let Some((program, words)) = GUARD.get() {
@@ -133,7 +133,7 @@ impl Aftermath {
     }
 
     /// From now on, promises of this process are guarded by `program` with these words, which must end in
-    /// [`Aftermath::guard`]: a process of its own keeps them if this one is killed.
+    /// [`Cleanup::guard`]: a process of its own keeps them if this one is killed.
     pub fn guarded_by(program: &Path, words: &[&str]) {
         GUARD.get_or_init(|| (program.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()));
     }
@@ -147,12 +147,12 @@ impl Aftermath {
         open::own_folder(folder).map_err(TrialError::at(folder))?;
         let (number, this) = (NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed), Process::this());
         let path = folder.join(format!("{}-{}-{number}.json", this.pid, this.started));
-        let book = Book { path, next: 0, promises: Vec::new(), guard: None };
+        let book = CleanupRecord { path, next: 0, promises: Vec::new(), guard: None };
         Ok(Self { book: Arc::new(Mutex::new(book)) })
     }
 
     /// Starts a process that keeps the promises if this one is killed: `program` with the file of promises behind
-    /// `words`, which must end in [`Aftermath::guard`].
+    /// `words`, which must end in [`Cleanup::guard`].
     ///
     /// # Errors
     /// If it does not start.
@@ -199,7 +199,7 @@ impl Aftermath {
     ///
     /// # Errors
     /// If some could not be kept.
-    pub fn settle_all() -> Result<Settled, TrialError> {
+    pub fn undo_all() -> Result<Settled, TrialError> {
         if Path::new(FOLDER).exists() {
             [PLACE, FOLDER]
                 .iter()
@@ -222,22 +222,22 @@ impl Aftermath {
     ///
     /// # Errors
     /// If that cannot be written down.
-    pub fn promise(&self, undo: Undo) -> Result<Promise, TrialError> {
+    pub fn promise(&self, undo: CleanupAction) -> Result<CleanupGuard, TrialError> {
         let mut book = self.book();
         let number = book.next;
         book.next += 1;
         book.promises.push((number, undo));
         book.write()?;
         drop(book);
-        Ok(Promise { aftermath: self.clone(), number })
+        Ok(CleanupGuard { aftermath: self.clone(), number })
     }
 
-    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
+    fn book(&self) -> std::sync::MutexGuard<'_, CleanupRecord> {
         self.book.lock().expect("nothing panics while it holds the promises")
     }
 }
 
-impl Promise {
+impl CleanupGuard {
     /// Undoes the change now, and says if that fails.
     ///
     /// # Errors
@@ -266,19 +266,19 @@ impl Promise {
     }
 }
 
-impl Drop for Promise {
+impl Drop for CleanupGuard {
     fn drop(&mut self) {
         self.settle().ok();
     }
 }
 
-impl Book {
+impl CleanupRecord {
     fn write(&self) -> Result<(), TrialError> {
         if self.promises.is_empty() {
             fs::remove_file(&self.path).ok();
             return Ok(());
         }
-        let undo: Vec<&Undo> = self.promises.iter().map(|(_, undo)| undo).collect();
+        let undo: Vec<&CleanupAction> = self.promises.iter().map(|(_, undo)| undo).collect();
         let text = serde_json::to_string_pretty(&undo).expect("paths and numbers serialise");
         let draft = draft(&self.path);
         // Nobody else writes here, and this one has only one: what stands there it left itself.
@@ -290,7 +290,7 @@ impl Book {
     }
 }
 
-impl Drop for Book {
+impl Drop for CleanupRecord {
     fn drop(&mut self) {
         fs::remove_file(&self.path).ok();
         if let Some(mut guard) = self.guard.take() {
@@ -317,7 +317,7 @@ fn owner(path: &Path) -> Option<Process> {
 /// Why the process that left the promises in this file was killed, as far as they tell.
 fn cause_of_end(path: &Path) -> Option<String> {
     read(path).iter().find_map(|undo| match undo {
-        Undo::LeaveGroup { group, own_limit: Some(limit), .. } => memory::cause_of_end(group, *limit),
+        CleanupAction::LeaveGroup { group, own_limit: Some(limit), .. } => memory::cause_of_end(group, *limit),
         _ => None,
     })
 }
@@ -328,7 +328,7 @@ fn draft(path: &Path) -> PathBuf {
 }
 
 /// The promises in a file, the earliest first; none if it holds none, or others could have written it.
-fn read(path: &Path) -> Vec<Undo> {
+fn read(path: &Path) -> Vec<CleanupAction> {
     let is_ours = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
     let file = open::to_read(path).ok().filter(|file| file.metadata().is_ok_and(is_ours));
     file.and_then(|file| io::read_to_string(file).ok())
@@ -343,7 +343,7 @@ pub(crate) fn place() -> Result<(), TrialError> {
 
 /// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.
 fn settle(path: &Path) -> Result<(), TrialError> {
-    let kept: Vec<Result<(), TrialError>> = read(path).iter().rev().map(Undo::carry_out).collect();
+    let kept: Vec<Result<(), TrialError>> = read(path).iter().rev().map(CleanupAction::carry_out).collect();
     // A promise that was just being written down was for a change that was never made.
     for file in [path, &draft(path)] {
         fs::remove_file(file).ok();
@@ -351,7 +351,7 @@ fn settle(path: &Path) -> Result<(), TrialError> {
     kept.into_iter().collect()
 }
 
-impl Undo {
+impl CleanupAction {
     /// Undoes it; nothing happens where it has been undone already.
     ///
     /// # Errors
@@ -458,8 +458,8 @@ mod tests {
         // A setting of the kernel's that each thread has of its own.
         let setting = PathBuf::from("/proc/thread-self/comm");
         fs::write(&setting, "new").unwrap();
-        let aftermath = Aftermath::within(&folder.path().join("book")).unwrap();
-        let restore = |text: &str| Undo::Restore { path: setting.clone(), text: text.to_owned() };
+        let aftermath = Cleanup::within(&folder.path().join("book")).unwrap();
+        let restore = |text: &str| CleanupAction::Restore { path: setting.clone(), text: text.to_owned() };
         let promise = aftermath.promise(restore("old")).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("book")).unwrap().count(), 1);
         promise.keep().unwrap();
@@ -473,9 +473,9 @@ mod tests {
         let (setting, file) = (PathBuf::from("/proc/thread-self/comm"), folder.path().join("file"));
         fs::write(&file, "left").unwrap();
         let left = [
-            Undo::Remove(file.clone()),
-            Undo::Restore { path: setting.clone(), text: "first".into() },
-            Undo::Restore { path: setting.clone(), text: "later".into() },
+            CleanupAction::Remove(file.clone()),
+            CleanupAction::Restore { path: setting.clone(), text: "first".into() },
+            CleanupAction::Restore { path: setting.clone(), text: "later".into() },
         ];
         let book = folder.path().join("1-0.json");
         fs::write(&book, serde_json::to_string(&left).unwrap()).unwrap();
@@ -491,9 +491,9 @@ mod tests {
         fs::create_dir(path("kept")).unwrap();
         fs::write(path("kept/file"), "kept").unwrap();
         std::os::unix::fs::symlink(path("kept"), path("link")).unwrap();
-        let restore = Undo::Restore { path: path("kept/file"), text: "lost".into() };
+        let restore = CleanupAction::Restore { path: path("kept/file"), text: "lost".into() };
         assert!(restore.carry_out().unwrap_err().to_string().contains("not a kernel setting"));
-        Undo::Remove(path("link")).carry_out().unwrap();
+        CleanupAction::Remove(path("link")).carry_out().unwrap();
         assert!(!path("link").is_symlink());
         assert_eq!(fs::read_to_string(path("kept/file")).unwrap(), "kept");
         let mounts = Mount::listed("36 35 98:0 / /run/assay/mnt-1/x rw - ext4 /dev/sda1 rw\n");
@@ -504,10 +504,10 @@ mod tests {
     #[test]
     fn what_was_not_made_after_all_is_not_undone() {
         let folder = tempfile::tempdir().unwrap();
-        let aftermath = Aftermath::within(folder.path()).unwrap();
+        let aftermath = Cleanup::within(folder.path()).unwrap();
         let theirs = folder.path().join("theirs");
         fs::write(&theirs, "kept").unwrap();
-        aftermath.promise(Undo::Remove(theirs.clone())).unwrap().withdraw().unwrap();
+        aftermath.promise(CleanupAction::Remove(theirs.clone())).unwrap().withdraw().unwrap();
         assert!(theirs.exists());
     }
 
@@ -532,14 +532,14 @@ mod tests {
         let place = folder.path().join("place");
         fs::create_dir(&place).unwrap();
         fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(Aftermath::within(&place).unwrap_err().to_string().contains("other users can modify"));
+        assert!(Cleanup::within(&place).unwrap_err().to_string().contains("other users can modify"));
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
-        Aftermath::within(&folder.path().join("link")).unwrap_err();
+        Cleanup::within(&folder.path().join("link")).unwrap_err();
         let (book, kept) = (folder.path().join("1-2-0.json"), folder.path().join("kept"));
         fs::write(&kept, "kept").unwrap();
-        fs::write(&book, serde_json::to_string(&[Undo::Remove(kept.clone())]).unwrap()).unwrap();
+        fs::write(&book, serde_json::to_string(&[CleanupAction::Remove(kept.clone())]).unwrap()).unwrap();
         // Wherever else it lies, it is nobody's promise to keep.
-        assert!(Aftermath::guard(&book).unwrap_err().to_string().contains("only in /run/assay/aftermath"));
+        assert!(Cleanup::guard(&book).unwrap_err().to_string().contains("only in /run/assay/aftermath"));
         fs::set_permissions(&book, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
         settle(&book).unwrap();
         assert!(kept.exists());
@@ -548,12 +548,12 @@ mod tests {
     #[test]
     fn a_program_that_was_started_just_before_the_kill_is_ended() {
         let folder = tempfile::tempdir().unwrap();
-        let (mark, book) = (Mark::new(), folder.path().join("1-0.json"));
-        fs::write(&book, serde_json::to_string(&[Undo::End(mark.clone())]).unwrap()).unwrap();
+        let (mark, book) = (ProcessMark::new(), folder.path().join("1-0.json"));
+        fs::write(&book, serde_json::to_string(&[CleanupAction::End(mark.clone())]).unwrap()).unwrap();
         let mut child = mark.put_on(Command::new("sleep").arg("100")).spawn().unwrap();
         settle(&book).unwrap();
         assert!(!child.wait().unwrap().success());
-        Undo::End(mark).carry_out().unwrap();
+        CleanupAction::End(mark).carry_out().unwrap();
     }
 
     #[test]

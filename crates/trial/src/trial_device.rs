@@ -13,11 +13,11 @@ use drive::Drive;
 use host::BlockDevice;
 use rustix::fs::OFlags;
 
-use crate::{Aftermath, Promise, TrialError, Undo};
+use crate::{Cleanup, CleanupAction, CleanupGuard, TrialError};
 
 /// A block device that the kernel sees, until it is dropped.
 #[derive(Debug)]
-pub struct Stage {
+pub struct TrialDevice {
     device: PathBuf,
     /// Its number; none if it is no block device, as in tests.
     number: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Stage {
     under: Under,
     /// What is taken away should this process be killed.
     #[allow(dead_code, reason = "they are kept for as long as the stage is there")]
-    promises: Vec<Promise>,
+    promises: Vec<CleanupGuard>,
 }
 
 /// What is under a stage.
@@ -43,7 +43,7 @@ enum Under {
     Drive(Box<Attachment>),
 }
 
-impl Stage {
+impl TrialDevice {
     /// A block device as it is. A link to it is followed now and never again.
     pub fn device(device: &Path, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
         let device = device.canonicalize().unwrap_or_else(|_| device.to_owned());
@@ -65,10 +65,10 @@ impl Stage {
     pub fn over_file(file: &Path, capacity: Bytes, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
         // As the kernel names it.
         let file = file.canonicalize().map_err(TrialError::at(file))?;
-        let aftermath = Aftermath::begin()?;
+        let aftermath = Cleanup::begin()?;
         let others = attach::loop_device::all_over(&file);
-        let free = aftermath.promise(Undo::FreeLoops { file: file.clone(), others })?;
-        let clear_up = aftermath.promise(Undo::ClearUp(Process::this()))?;
+        let free = aftermath.promise(CleanupAction::FreeLoops { file: file.clone(), others })?;
+        let clear_up = aftermath.promise(CleanupAction::ClearUp(Process::this()))?;
         let device = LoopDevice::over(&file, Bytes::new(512), false)?;
         Ok(Self { promises: vec![clear_up, free], ..Self::file(device, capacity, stop) })
     }
@@ -80,8 +80,8 @@ impl Stage {
     /// If it cannot be attached.
     pub fn over_drive(drive: drive::Device, name: &str, speed: f64, stop: Arc<AtomicBool>) -> Result<Self, TrialError> {
         let capacity = drive.shape().capacity;
-        let aftermath = Aftermath::begin()?;
-        let promise = aftermath.promise(Undo::ClearUp(Process::this()))?;
+        let aftermath = Cleanup::begin()?;
+        let promise = aftermath.promise(CleanupAction::ClearUp(Process::this()))?;
         let attachment = Attachment::scratch(name, drive, speed)?;
         let stage = Self::device(attachment.device(), capacity, stop);
         Ok(Self { speed, under: Under::Drive(Box::new(attachment)), promises: vec![promise], ..stage })
@@ -142,17 +142,17 @@ impl Stage {
     ///
     /// # Errors
     /// [`TrialError::Interrupted`] then.
-    pub fn goes_on(&self) -> Result<(), TrialError> {
+    pub fn continues(&self) -> Result<(), TrialError> {
         if self.is_stopped() { Err(TrialError::Interrupted) } else { Ok(()) }
     }
 
     /// What is asked of the drive, for whoever listens, where it is a simulated one.
-    pub fn heard(&self) -> Option<&attach::Heard> {
+    pub fn heard(&self) -> Option<&attach::RequestRecorder> {
         if let Under::Drive(attachment) = &self.under { Some(attachment.heard()) } else { None }
     }
 
     /// What the drive is doing, where it is a simulated one.
-    pub fn live(&self) -> Option<attach::Live> {
+    pub fn live(&self) -> Option<attach::LiveStats> {
         if let Under::Drive(attachment) = &self.under { Some(attachment.live()) } else { None }
     }
 }

@@ -9,19 +9,19 @@ use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
 use lab::{Broken, Checked, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
 use store::{NewRun, RunId, Store};
-use trial::{Aftermath, TrialError, procedure};
+use trial::{Cleanup, TrialError, procedure};
 
-use crate::bulletin::Crier;
 use crate::failure::Failure;
 use crate::fingerprint;
-use crate::live::{Scene, View};
-use crate::metrics::{Metrics, Outlet};
+use crate::live::{View, ViewSource};
+use crate::metrics::{Metrics, OpenMetricsSink};
 use crate::progress::Bar;
-use crate::target::Opened;
+use crate::progress_message::ProgressPublisher;
+use crate::target::OpenedTarget;
 use crate::terminal::{is_quiet, notice};
 
 /// What is to be run.
-pub struct Undertaking {
+pub struct RunRequest {
     /// The plan, of which it is known that it fits the target.
     pub checked: Checked,
     /// Seed of all random choices.
@@ -33,7 +33,7 @@ pub struct Undertaking {
     /// Whether a real target's page cache is passed by.
     pub direct: bool,
     /// Where Prometheus finds what goes on, where that is wanted.
-    pub metrics: Option<Outlet>,
+    pub metrics: Option<OpenMetricsSink>,
     /// Whether the run is shown on the whole of the terminal.
     pub live: bool,
 }
@@ -51,14 +51,14 @@ pub fn absolute(target: &str) -> String {
     }
 }
 
-impl Undertaking {
+impl RunRequest {
     /// The plan.
     pub fn plan(&self) -> &Plan {
         self.checked.plan()
     }
 
     /// Enters the run in the store.
-    pub fn begin<'s>(&self, store: &'s Mutex<Store>, opened: &Opened) -> Result<RunRecord<'s>, Failure> {
+    pub fn begin<'s>(&self, store: &'s Mutex<Store>, opened: &OpenedTarget) -> Result<RunRecord<'s>, Failure> {
         let plan = self.plan();
         let target = absolute(&opened.name);
         let fingerprint = opened.real.then(|| fingerprint::of(Path::new(&target)).ok()).flatten();
@@ -94,7 +94,7 @@ impl Undertaking {
         let store = std::path::absolute(record.store().path()).map_err(Failure::failed)?;
         let store =
             store.to_str().ok_or_else(|| Failure::usage("the store's path is no text; name another by --store"))?;
-        Aftermath::guarded_by(&program, &["--store", store, "aftermath", &record.id().to_string()]);
+        Cleanup::guarded_by(&program, &["--store", store, "aftermath", &record.id().to_string()]);
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Undertaking {
     ///
     /// # Errors
     /// Why it did not come to its end.
-    pub fn carry_out(&self, record: RunRecord, opened: &mut Opened) -> Result<(), Box<Broken>> {
+    pub fn carry_out(&self, record: RunRecord, opened: &mut OpenedTarget) -> Result<(), Box<Broken>> {
         let (run, plan) = (record.id(), self.plan());
         let teller = record.store().teller(run);
         let is_whole = record.kept().is_ok_and(|kept| kept.is_empty());
@@ -118,7 +118,7 @@ impl Undertaking {
         }
         let view = self.live.then(|| self.view(run, opened, &progress)).flatten();
         let bar = view.is_none().then(Bar::new);
-        let crier = teller.map(Crier::new);
+        let crier = teller.map(ProgressPublisher::new);
         let metrics = metrics.iter().map(|one| one as &dyn Show);
         let shows = metrics.chain(bar.iter().map(|one| one as &dyn Show));
         let tracker = Tracker::new(&progress, shows.chain(crier.iter().map(|one| one as &dyn Show)).collect());
@@ -138,8 +138,8 @@ impl Undertaking {
     }
 
     /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.
-    fn view(&self, run: RunId, opened: &Opened, progress: &Progress) -> Option<View> {
-        let scene = Scene {
+    fn view(&self, run: RunId, opened: &OpenedTarget, progress: &Progress) -> Option<View> {
+        let scene = ViewSource {
             title: format!("Run {run}: {} on {}", self.plan().title, opened.identity),
             target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
             progress: progress.clone(),
@@ -153,7 +153,7 @@ impl Undertaking {
 /// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that
 /// gathers
 /// what is else made for them. The store is open by now, and outputs are written from outside.
-fn fence(opened: &Opened, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
+fn fence(opened: &OpenedTarget, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
     let target = opened.subject.handle();
     let mut fence = target.map_or_else(Fence::new, |target| Fence::new().handle(target));
     let works = plan.steps.iter().map(|step| step.work(&Site::ANY));

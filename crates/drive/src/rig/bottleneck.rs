@@ -8,7 +8,7 @@ use crate::Counters;
 
 /// A part of a rig that can hold the rest up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum RigPart {
     /// The host's processors.
     Host,
     /// The controllers' processors.
@@ -21,9 +21,9 @@ pub enum Part {
 
 /// Which part of a rig holds the rest up, and how busy the busiest part outside the drives was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct Bottleneck {
     /// The part.
-    pub part: Part,
+    pub part: RigPart,
     /// The busiest part outside the drives, in percent of the time.
     pub busy: u64,
 }
@@ -33,24 +33,24 @@ const BUSY: u64 = 90;
 
 impl Counters {
     /// Which part of a rig held the rest up while this was done in `elapsed`; none where there is no rig.
-    pub fn limit(&self, elapsed: Nanos) -> Option<Limit> {
+    pub fn limit(&self, elapsed: Nanos) -> Option<Bottleneck> {
         let share = |busy: Nanos, of: u32| {
             let whole = elapsed.times(u64::from(of)).as_nanos();
             (u128::from(busy.as_nanos()) * 100).checked_div(u128::from(whole)).unwrap_or(0) as u64
         };
         let parts = [
-            (share(self.host_busy, self.host_cpus), Part::Host),
-            (share(self.controller_commands_busy, self.controllers), Part::Controllers),
-            (share(self.controller_data_busy, self.controllers), Part::Bandwidth),
+            (share(self.host_busy, self.host_cpus), RigPart::Host),
+            (share(self.controller_commands_busy, self.controllers), RigPart::Controllers),
+            (share(self.controller_data_busy, self.controllers), RigPart::Bandwidth),
         ];
         // Of parts that are equally busy, the one nearest the host.
         let (busy, part) = parts.into_iter().rev().max_by_key(|(busy, _)| *busy)?;
-        let part = if busy >= BUSY { part } else { Part::Drives };
-        (self.host_cpus > 0).then_some(Limit { part, busy })
+        let part = if busy >= BUSY { part } else { RigPart::Drives };
+        (self.host_cpus > 0).then_some(Bottleneck { part, busy })
     }
 }
 
-impl Part {
+impl RigPart {
     /// The words for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,10 +63,10 @@ impl Part {
 }
 
 /// `host CPU, 98 % busy`, `drives`.
-impl fmt::Display for Limit {
+impl fmt::Display for Bottleneck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
-            Part::Drives => f.pad(self.part.name()),
+            RigPart::Drives => f.pad(self.part.name()),
             part => f.pad(&format!("{}, {} % busy", part.name(), self.busy)),
         }
     }

@@ -4,7 +4,7 @@ use block::Lba;
 
 /// What a drive loses when its power is cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct PowerLoss {
     /// Sectors that commands wrote which the drive had taken, answered or not, but that were not yet where
     /// they keep without power: for each run of them the first, and the one after the last; ascending, apart
     /// from each other. What was there before is there again.
@@ -17,7 +17,7 @@ pub struct Lost {
     pub unanswered: u32,
 }
 
-/// Runs of sectors in any order as [`Lost::sectors`] has them.
+/// Runs of sectors in any order as [`PowerLoss::sectors`] has them.
 pub(crate) fn joined(mut runs: Vec<(Lba, Lba)>) -> Vec<(Lba, Lba)> {
     runs.sort_unstable();
     let mut joined: Vec<(Lba, Lba)> = Vec::new();
