@@ -60,8 +60,8 @@ const CIRCLES: &[&[&str]] = &[
         "trial::database",
         "trial::experiment",
     ],
-    &["trial::aftermath", "trial::memory", "trial::stage"],
-    &["trial::database::settings", "trial::database::terms"],
+    &["trial::cleanup", "trial::memory", "trial::trial_device"],
+    &["trial::database::options", "trial::database::settings"],
     &["trial::mount::format", "trial::mount::make"],
     &[
         "workload::arrival",
