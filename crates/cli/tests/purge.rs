@@ -13,7 +13,9 @@ fn a_file_and_a_loop_device_are_refused_before_anything_is_done() {
     std::fs::write(place.path("p.toml"), PLAN).unwrap();
     let said = place.refuses(&["review", "new.bin", "--size", "8m", "--plan", "p.toml", "--purge", "secure-erase"]);
     assert!(
-        said.contains("in step `empty`") && said.contains("the target is a file") && said.contains("Nothing was done"),
+        said.contains("in step `empty`")
+            && said.contains("the target is a file")
+            && said.contains("Nothing was changed"),
         "{said}"
     );
     assert!(!place.path("new.bin").exists(), "a file that was made for it is taken away again");

@@ -65,7 +65,7 @@ fn a_plan_that_does_not_fit_is_refused_before_its_first_step() {
     let said = place.assay(&["review", "--plan", &plan]);
     assert_ne!(said.code, Some(0));
     assert!(said.stderr.contains("in step `far`: offset 1 PiB is beyond the end of the target"), "{}", said.stderr);
-    assert!(said.stderr.contains("Nothing was done."), "{}", said.stderr);
+    assert!(said.stderr.contains("Nothing was changed."), "{}", said.stderr);
     assert_eq!(figures(&place), "", "nothing was measured before");
     place.refuses(&["review", "./new.bin", "--size", "4m", "--plan", &plan]);
     assert!(!place.path("new.bin").exists(), "a file that was made for it is taken away again");
@@ -276,7 +276,7 @@ fn a_review_does_not_go_on_with_another_device_of_its_name() {
     shorten(&place);
     std::fs::remove_file(&name).and_then(|()| std::os::unix::fs::symlink(&second.0, &name)).unwrap();
     let said = place.refuses(&["review", "--resume"]);
-    assert!(said.contains("stands in the store alone"), "{said}");
+    assert!(said.contains("which only the store names"), "{said}");
     let said = place.refuses(&["review", "./disk", "--resume"]);
     assert!(said.contains("first.img") && said.contains("second.img"), "{said}");
     assert!(std::fs::read(place.path("second.img")).unwrap() == vec![0; 16 << 20], "nothing was written to it");

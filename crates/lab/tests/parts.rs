@@ -124,6 +124,6 @@ fn a_wrong_name_and_a_wrong_unit_are_explained_before_anything_is_done() {
     ] {
         let said = carry_out(&sweep(line), SMALL).unwrap_err().to_string();
         assert!(said.contains("in step `s`") && said.contains(words), "{line}: {said}");
-        assert!(said.contains("Nothing was done"), "{said}");
+        assert!(said.contains("Nothing was changed"), "{said}");
     }
 }
