@@ -203,7 +203,7 @@ fn mistakes_in_rounds_say_what_would_be_right() {
         (watch, "", "does not name which of its 4 points must be steady"),
         (watch, "watch = \"bs=4k rwmixread=1\"\n", "no point `bs=4k rwmixread=1`"),
         (watch, "watch = \"bs=4k rwmixread=0\"\nby = \"iosp\"\n", "cannot be judged by `iosp`"),
-        ("rounds = 12", "rounds = 4", "4 rounds can never be steady: 5 are needed"),
+        ("rounds = 12", "rounds = 4", "4 rounds can never be steady: the rule needs 5"),
         ("rwmixread = [100, 0]", "drive.capacity.spare = [\"7%\"]", "all rounds run on one drive"),
         ("rounds = 12", "repeats = 12", "`repeats` in a `rounds` step"),
     ] {

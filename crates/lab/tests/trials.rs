@@ -58,7 +58,7 @@ fn the_shorter_lengths_change_what_is_told_and_swept() {
 fn what_cannot_be_told_is_explained_where_it_stands() {
     let cases = [
         ("thread = 4\n", "unknown field `thread` in a `files` step"),
-        ("threads = 0\n", "`0` is no threads"),
+        ("threads = 0\n", "`0` is not a value of threads"),
         ("fs = \"ext5\"\n", "choose one of ext2, ext3, ext4, xfs, btrfs, none"),
         ("threads = 4\nsweep = { threads = [1, 2] }\n", "both swept and fixed"),
         ("sweep = { threads = [1, 1] }\n", "`1` is swept twice"),
@@ -67,7 +67,7 @@ fn what_cannot_be_told_is_explained_where_it_stands() {
         ("quick = { sweep = { threads = [1] } }\n", "not swept by the step itself"),
         ("sweep = { threads = [1, 2] }\nquick = { threads = 1 }\n", "both swept and fixed"),
         ("quick = { size = \"1m\", thread = 1 }\n", "`quick` of a `files` step"),
-        ("fs = \"none\"\nmkfs = \"-K\"\n", "says nothing of a device without a file system"),
+        ("fs = \"none\"\nmkfs = \"-K\"\n", "does not apply to a device without a file system"),
     ];
     for (text, words) in cases {
         let said = mistakes(&format!("{STEP}{text}"));

@@ -175,7 +175,7 @@ fn short(row: &KeyFigure) -> String {
         }
         name => name,
     };
-    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1)
+    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1).replacen("queue depth", "depth", 1)
 }
 
 fn figure(entry: Option<&Entry>, color: bool) -> Cell {

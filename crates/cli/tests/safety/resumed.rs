@@ -35,7 +35,7 @@ fn a_store_chooses_no_device() {
     for words in [&["review", "--resume"][..], &["review", "--resume", "1", "--destroy-data", &device.0]] {
         let said = place.refuses(words);
         let advice = format!("assay review {} --resume 1", device.0);
-        assert!(said.contains("stands in the store alone") && said.contains(&advice), "{said}");
+        assert!(said.contains("which only the store names") && said.contains(&advice), "{said}");
     }
     assert!(fs::read(place.path("disk")).unwrap() == vec![0; 2 << 20], "it was written to");
     // Who names it means it; then it must be what it was.
@@ -53,7 +53,7 @@ fn a_store_chooses_no_file_that_is_not_assays() {
     drop(kept);
     tamper(&place, "UPDATE run SET target_fingerprint = NULL");
     let said = place.refuses(&["review", "--resume", "--overwrite"]);
-    assert!(said.contains("stands in the store alone"), "{said}");
+    assert!(said.contains("which only the store names"), "{said}");
     // It is as long as it was, but somebody has written to it since.
     tamper(&place, &format!("UPDATE run SET target_fingerprint = '{fingerprint}'"));
     fs::File::options().write(true).open(&file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
@@ -74,7 +74,7 @@ fn a_store_chooses_no_file_of_a_drive() {
     {
         tamper(&place, &format!("UPDATE run SET target = 'sim:{name}', target_fingerprint = NULL"));
         let said = place.refuses(&["review", "--resume"]);
-        assert!(said.contains("stands in the store alone") && !said.contains("hunter2"), "{said}");
+        assert!(said.contains("which only the store names") && !said.contains("hunter2"), "{said}");
     }
     let said = place.refuses(&["review", "--resume", "--", &format!("sim:{}?gc.policy=fifo", secret.display())]);
     assert!(!said.contains("in the store alone"), "who names it means it: {said}");
