@@ -100,7 +100,7 @@ impl Choice {
     /// # Errors
     /// With what would be right.
     pub fn check(&self, text: &str) -> Result<(), ChoiceError> {
-        let wrong = |help: String| ChoiceError { found: format!("`{text}` is not {}", self.name), help };
+        let wrong = |help: String| ChoiceError { found: format!("`{text}` is not a value of {}", self.name), help };
         match self.kind {
             ChoiceKind::Text => Ok(()),
             ChoiceKind::Word(words) if words.contains(&text) => Ok(()),

@@ -58,7 +58,7 @@ fn the_shorter_lengths_change_what_is_told_and_swept() {
 fn what_cannot_be_told_is_explained_where_it_stands() {
     let cases = [
         ("thread = 4\n", "unknown field `thread` in a `files` step"),
-        ("threads = 0\n", "`0` is not threads"),
+        ("threads = 0\n", "`0` is not a value of threads"),
         ("fs = \"ext5\"\n", "choose one of ext2, ext3, ext4, xfs, btrfs, none"),
         ("threads = 4\nsweep = { threads = [1, 2] }\n", "both swept and fixed"),
         ("sweep = { threads = [1, 1] }\n", "`1` is swept twice"),
