@@ -88,7 +88,6 @@ pub enum DataError {
     },
 }
 
-/// A file of data as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FileStamp {
     pub length: Bytes,

@@ -51,7 +51,6 @@ pub enum AttachError {
     /// Something uses the device.
     #[error("{} is in use{}; stop that first: nothing is unmounted by force", device.display(), told(by))]
     InUse {
-        /// The device.
         device: PathBuf,
         /// Where it is mounted.
         by: Vec<String>,

@@ -51,7 +51,6 @@ pub enum FaultError {
     /// A part of it cannot be read.
     #[error("`{part}` in the fault `{fault}`: {why}")]
     Part {
-        /// The part.
         part: String,
         /// All of it.
         fault: String,

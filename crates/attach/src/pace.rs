@@ -18,9 +18,7 @@ pub fn now() -> Nanos {
 /// What the way between a program and here costs, which the drive's own time must leave room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathOverhead {
-    /// Of a read.
     pub read: Nanos,
-    /// Of a write.
     pub write: Nanos,
 }
 
@@ -82,7 +80,6 @@ impl<T> Paced<T> {
         (self.late, self.own) = (Histogram::new(), Histogram::new());
     }
 
-    /// The drive.
     pub fn drive(&self) -> &Device {
         &self.drive
     }

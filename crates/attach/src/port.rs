@@ -37,7 +37,6 @@ pub trait Port {
 /// What has come.
 #[derive(Debug)]
 pub enum Received<N> {
-    /// Nothing, for now.
     Nothing,
     /// Something that was no request to the drive and is dealt with; there may be more.
     Other,

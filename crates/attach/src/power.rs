@@ -36,7 +36,6 @@ pub struct Switch {
     pub waker: PipeWriter,
 }
 
-/// When the power is to be cut.
 #[derive(Debug, Default)]
 pub struct PowerCutTrigger {
     flag: Arc<AtomicBool>,

@@ -34,7 +34,6 @@ static DRIVES: AtomicU32 = AtomicU32::new(0);
 pub struct AttachedEntry {
     /// The block device, or the socket.
     pub device: PathBuf,
-    /// The drive as it was asked for.
     pub drive: String,
     /// How much it holds.
     pub capacity: Bytes,

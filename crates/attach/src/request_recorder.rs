@@ -34,7 +34,6 @@ impl RequestRecorder {
         taken
     }
 
-    /// Notes a request that is answered.
     pub fn note(&self, answered: RecordedRequest) {
         if self.is_listened.load(Ordering::Relaxed) {
             self.answered().push(answered);

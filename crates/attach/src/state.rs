@@ -96,7 +96,6 @@ pub enum StateError {
 /// Whose state it is, and of what data.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
-    /// The drive, by the name by which it was asked for.
     drive: String,
     data: Option<FileStamp>,
 }
@@ -104,7 +103,6 @@ struct About {
 /// A drive that goes on from a file.
 #[derive(Debug)]
 pub struct Resumed {
-    /// The drive.
     pub drive: Device,
     /// Whether its data was written after its state was saved, as when its server was killed: then the drive does not
     /// know of what was written since.

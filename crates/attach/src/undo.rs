@@ -26,7 +26,6 @@ pub struct UndoLog {
 /// What a write, or a part of one, replaced.
 #[derive(Debug)]
 struct UndoRecord {
-    /// Which write it was.
     write: u64,
     /// Where it begins, in bytes.
     offset: u64,

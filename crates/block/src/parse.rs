@@ -31,7 +31,6 @@ pub enum ParseError {
     UnknownUnit {
         /// The text as given.
         found: String,
-        /// Its unit.
         unit: String,
         /// The units that would be right.
         units: &'static str,

@@ -24,12 +24,10 @@ impl Power {
     /// None.
     pub const ZERO: Self = Self(0);
 
-    /// So many microwatts.
     pub const fn from_microwatts(uw: u64) -> Self {
         Self(uw)
     }
 
-    /// So many milliwatts.
     pub const fn from_milliwatts(mw: u64) -> Self {
         Self(mw * 1_000)
     }
@@ -51,17 +49,14 @@ impl Energy {
     /// None.
     pub const ZERO: Self = Self(0);
 
-    /// So many picojoules.
     pub const fn from_picojoules(pj: u64) -> Self {
         Self(pj as u128 * 1_000)
     }
 
-    /// So many nanojoules.
     pub const fn from_nanojoules(nj: u64) -> Self {
         Self(nj as u128 * 1_000_000)
     }
 
-    /// The femtojoules.
     pub const fn as_femtojoules(self) -> u128 {
         self.0
     }

@@ -52,7 +52,6 @@ pub struct ConfigFile {
     pub path: Option<PathBuf>,
     /// Whether it is there.
     pub is_there: bool,
-    /// Its text.
     pub text: String,
     /// What it says.
     pub entries: Vec<ConfigEntry>,
@@ -99,7 +98,6 @@ impl ConfigFile {
         1 + self.text[..entry.span.start].matches('\n').count()
     }
 
-    /// What is wrong with an entry's value.
     pub fn wrong(&self, entry: &ConfigEntry, why: &str) -> Failure {
         let message = format!("`{}` cannot be `{}`", entry.option, entry.values.join(" "));
         let mistake = mistake("config::value", entry.span.clone(), message, why.to_owned());

@@ -46,7 +46,6 @@ impl Failure {
         self.exit == Exit::Interrupted
     }
 
-    /// A plan has mistakes.
     pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
         Self {
             exit: Exit::Refused,

@@ -61,12 +61,10 @@ impl HttpRequest {
         self.head.uri.path()
     }
 
-    /// The value of a header.
     pub fn header(&self, name: HeaderName) -> Option<&str> {
         self.head.headers.get(name)?.to_str().ok()
     }
 
-    /// The value of a cookie.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let lines = self.head.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -120,7 +118,6 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// A text of this kind.
     pub fn text(media_type: &'static str, body: impl Into<Cow<'static, str>>) -> Self {
         Self::of(200, media_type, body)
     }

@@ -20,7 +20,6 @@ use crate::progress_message::ProgressPublisher;
 use crate::target::OpenedTarget;
 use crate::terminal::{is_quiet, notice};
 
-/// What is to be run.
 pub struct RunRequest {
     /// The plan, of which it is known that it fits the target.
     pub checked: Checked,
@@ -52,7 +51,6 @@ pub fn absolute(target: &str) -> String {
 }
 
 impl RunRequest {
-    /// The plan.
     pub fn plan(&self) -> &Plan {
         self.checked.plan()
     }

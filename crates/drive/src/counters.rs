@@ -43,7 +43,6 @@ pub struct Counters {
     pub page: Bytes,
     /// How many processors the host has, so that they can be compared with time; zero where there is no rig.
     pub host_cpus: u32,
-    /// How many controllers there are.
     pub controllers: u32,
 }
 

@@ -17,7 +17,6 @@ use crate::{Counters, Drive, Health, PowerLoss, Shape};
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(clippy::large_enum_variant, reason = "there are few devices, and one is asked all the time")]
 pub enum Device {
-    /// Flash.
     Flash(FlashDrive),
     /// A host with drives.
     Rig(Rig),

@@ -137,7 +137,6 @@ impl Wear {
         self.erases[block as usize] & BAD != 0
     }
 
-    /// Erases of a block so far.
     #[inline]
     pub fn erases(&self, block: u32) -> u32 {
         self.erases[block as usize] & !BAD

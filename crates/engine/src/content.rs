@@ -34,7 +34,6 @@ impl Content {
 /// What of a buffer is new in every write, so that no two writes are alike unless they are to be.
 pub(crate) struct Fresh {
     seed: Seed,
-    /// Writes so far.
     writes: u64,
     /// All random words of a page, of which there are so many; none for the first word alone. What does not
     /// compress by itself and is never repeated needs no more; what does would compress further beside others like it.

@@ -27,7 +27,6 @@ pub(crate) struct InFlight {
     pub request: Request,
 }
 
-/// One job under way.
 pub(crate) struct RunningJobs {
     pub workers: Vec<VirtualWorker>,
     /// Completions before this are not counted.

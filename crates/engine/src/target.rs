@@ -51,7 +51,6 @@ pub(crate) enum TargetChange {
     Enlarged(Bytes),
 }
 
-/// What kind of target it is.
 #[derive(Debug)]
 pub(crate) enum TargetKind {
     File,

@@ -118,7 +118,6 @@ pub fn run_virtual_recorded(
     measured
 }
 
-/// A run under way.
 struct VirtualRun {
     jobs: Vec<RunningJobs>,
     /// What each tag is doing.

@@ -22,7 +22,6 @@ pub struct BlockDevice {
 /// A partition and the part of its device that it covers.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// The partition as a device.
     pub device: BlockDevice,
     /// Where it begins.
     pub start: Bytes,
@@ -109,7 +108,6 @@ impl BlockDevice {
         Some((place, Partition { start: device.sectors("start")?, size: device.size()?, device }))
     }
 
-    /// Whether it is a partition.
     pub(crate) fn is_partition(&self) -> bool {
         self.directory.join("partition").exists()
     }

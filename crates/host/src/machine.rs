@@ -79,7 +79,6 @@ impl Machine {
         Some(Nanos::from_nanos((seconds * 1e9) as u64))
     }
 
-    /// Ticks of all processors.
     pub fn processor_ticks(&self) -> Option<ProcessorTicks> {
         let text = self.word("proc/stat")?;
         ProcessorTicks::parse(text.lines().next()?)

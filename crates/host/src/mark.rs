@@ -15,7 +15,6 @@ use rustix::io::Errno;
 /// The extended attribute.
 const NAME: &str = "user.assay.created";
 
-/// What a file's mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileMark {
     /// It is as assay left it.

@@ -31,7 +31,6 @@ const BESIDE_STORES: [&str; 3] = ["-wal", "-shm", "-journal"];
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Where an output goes.
 #[derive(Debug)]
 pub struct Output {
     place: PendingOutput,

@@ -16,7 +16,6 @@ pub enum LabError {
     /// Somewhere in the plan.
     #[error("in step `{step}`{}: {source}", if cell.is_empty() { String::new() } else { format!(" ({cell})") })]
     At {
-        /// The step's name.
         step: String,
         /// The cell's key, or the round; empty for the step as a whole.
         cell: String,
@@ -42,10 +41,7 @@ pub enum LabError {
     #[error(
         "`{changes}` changes a simulated drive, and this target is real; choose a `sim:DRIVE`, or leave the sweep out"
     )]
-    NotSimulated {
-        /// The changes asked for.
-        changes: String,
-    },
+    NotSimulated { changes: String },
     /// On the simulated drive.
     #[error(transparent)]
     Virtual(#[from] VirtualError),
@@ -83,7 +79,6 @@ pub enum LabError {
     /// The plan that a run followed can no longer be read.
     #[error("the plan stored with run {run} cannot be read: {reason}")]
     Plan {
-        /// The run.
         run: store::RunId,
         /// The first mistake in it.
         reason: String,
@@ -91,7 +86,6 @@ pub enum LabError {
     /// What a run keeps of its simulated drive is damaged.
     #[error("the drive stored with run {run} cannot be read: {reason}")]
     Drive {
-        /// The run.
         run: store::RunId,
         /// What is wrong with it.
         reason: String,

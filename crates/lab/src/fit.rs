@@ -23,7 +23,6 @@ impl Checked {
         Ok(Self(plan))
     }
 
-    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.0
     }

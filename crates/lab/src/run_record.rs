@@ -129,7 +129,6 @@ impl<'s> RunRecord<'s> {
         self.store().keys(self.id)
     }
 
-    /// All that was measured.
     pub(crate) fn measured(&self) -> Result<Vec<StoredMeasurement>, StoreError> {
         self.store().measured(self.id)
     }
@@ -148,7 +147,6 @@ impl<'s> RunRecord<'s> {
         self.store().record_point(self.id, step, cells)
     }
 
-    /// Keeps a repeat of a cell.
     pub(crate) fn keep(&self, step: &str, cell: &str, repeat: u32, one: Measurement) -> Result<(), StoreError> {
         self.store().record_cell(self.id, step, cell, &[(repeat, one)])
     }

@@ -93,7 +93,6 @@ impl Simulated {
         measurement
     }
 
-    /// The repeats of a task.
     fn repeats(&self, task: &MeasureTask) -> Result<Repeats, LabError> {
         let mut measured = Repeats::new();
         for &repeat in &task.repeats {

@@ -30,7 +30,6 @@ impl<'s> Lineage<'s> {
         Self { subject, changes, written: Bytes::ZERO, survives, place }
     }
 
-    /// Whether it is the target itself.
     pub fn is_target(&self) -> bool {
         self.changes.is_empty()
     }

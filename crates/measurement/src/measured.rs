@@ -38,7 +38,6 @@ pub struct Measurement {
     pub clock: Clock,
     /// From the first counted submission to the last counted completion.
     pub elapsed: Nanos,
-    /// What was read.
     pub read: Flow,
     /// What was written.
     pub write: Flow,
@@ -148,7 +147,6 @@ impl Tick {
         self.latencies.merge(&other.latencies);
     }
 
-    /// Requests of all kinds.
     pub const fn requests(&self) -> u64 {
         self.reads + self.writes + self.trims
     }

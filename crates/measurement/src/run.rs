@@ -5,7 +5,6 @@ use std::fmt;
 use block::{Bytes, Seed};
 use serde::{Deserialize, Serialize};
 
-/// The number by which a run is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub i64);
@@ -55,7 +54,6 @@ pub struct Run {
     pub id: RunId,
     /// The name of the plan; `run` for a single workload.
     pub plan: String,
-    /// The plan's text, whole.
     pub plan_text: String,
     /// Whether durations and repeats were shortened.
     pub quick: bool,
@@ -117,7 +115,6 @@ pub struct Filter {
     pub words: Vec<String>,
     /// What it ran on.
     pub target: Option<String>,
-    /// The name of its plan.
     pub plan: Option<String>,
     /// How far it has come.
     pub state: Option<RunState>,

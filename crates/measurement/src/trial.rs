@@ -51,7 +51,6 @@ fn factor(unit: &str, speed: f64) -> f64 {
     }
 }
 
-/// One figure of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// What it is, as a heading: `Transactions`, `Latency, 99 %`.
@@ -61,7 +60,6 @@ pub struct Figure {
     pub unit: String,
     /// How much it is.
     pub value: f64,
-    /// Which way is better.
     pub better: Better,
 }
 
@@ -82,13 +80,10 @@ impl Figure {
     }
 }
 
-/// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// More of it.
     More,
-    /// Less of it.
     Less,
     /// It only tells something.
     Neither,
@@ -112,7 +107,6 @@ pub struct Paper {
     pub name: String,
     /// Its media type: `text/plain`, `image/svg+xml`.
     pub media: String,
-    /// The text.
     pub text: String,
 }
 

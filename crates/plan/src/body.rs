@@ -110,7 +110,6 @@ impl Body {
     }
 }
 
-/// The name of a way to purge.
 fn purge(value: &Value) -> Result<PurgeMethod, Diagnostic> {
     let name = quantity(value)?;
     PurgeMethod::named(&name).ok_or_else(|| {

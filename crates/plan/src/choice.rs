@@ -25,7 +25,6 @@ pub struct Choice {
 /// What a choice may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChoiceKind {
-    /// One of these words.
     Word(&'static [&'static str]),
     /// Options of a program or settings of a server, which [`Experiment::check`](crate::Experiment::check) holds
     /// against what a plan may give.
@@ -81,7 +80,6 @@ pub enum ChoicesError {
     /// A text has a word that may not go to the program that it is for.
     #[error("{refused}")]
     Text {
-        /// The choice.
         choice: &'static str,
         /// The word, and what would be right.
         refused: Refused,
@@ -154,7 +152,6 @@ impl Choices {
         self.told.contains_key(name)
     }
 
-    /// The value of a count.
     pub fn count(&self, name: &str) -> u64 {
         self.text(name).parse().expect("it was checked")
     }

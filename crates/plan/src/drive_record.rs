@@ -10,7 +10,6 @@ use crate::replicate::{KnownFigure, known_figures};
 pub struct DriveRecord {
     /// The drive's file with the changes that were asked for; behind a rig's file that of its drives.
     pub files: Vec<String>,
-    /// The serial number.
     pub serial: String,
     /// The version of the firmware.
     pub firmware: String,
@@ -80,7 +79,6 @@ impl DriveRecord {
         self.today.is_some()
     }
 
-    /// The fact of this name.
     pub fn fact(&self, name: &str) -> Option<String> {
         self.facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.clone())
     }

@@ -241,6 +241,5 @@ pub enum Limit {
     Percent(u32),
     /// So much data.
     Bytes(Bytes),
-    /// So much time.
     Time(Nanos),
 }

@@ -46,7 +46,6 @@ pub struct MethodPart {
 /// A figure that a cell gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Yield {
-    /// The step's name.
     pub step: String,
     /// The cell's key; empty where nothing is swept.
     pub cell: String,

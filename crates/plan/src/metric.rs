@@ -126,13 +126,11 @@ figures! {
         of: |measured| Some(measured.bandwidth() / 1e6),
         ..THROUGHPUT
     };
-    /// Mean latency.
     LatencyMean: Row {
         key: "latency-mean", word: Some("latency-mean"), title: "Mean latency", compared: Compared::Always("latency", "Mean latency"),
         is_brief: true, has_mean: true, of: |measured| Some(measured.latency().mean() / 1e3),
         ..LATENCY
     };
-    /// Median latency.
     LatencyMedian: Row {
         key: "latency-median", word: Some("latency-median"), title: "Median latency",
         of: |measured| percentile(measured, 50.0),
@@ -294,7 +292,6 @@ impl Metric {
         self.group() == Group::Throughput
     }
 
-    /// Whether more is better.
     pub fn more_is_better(self) -> bool {
         self.row().better == Better::More
     }

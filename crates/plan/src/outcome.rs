@@ -131,7 +131,6 @@ impl Repeat {
 }
 
 impl PointOutcome {
-    /// A point at which this was asked, with what was measured of it.
     pub fn measured(point: Vec<(Axis, String)>, workload: Workload, repeats: Vec<Measurement>) -> Self {
         let repeats = repeats.into_iter().map(Repeat::from).collect();
         Self { point, asked: Asked::Workload(workload), before: Vec::new(), repeats }

@@ -108,7 +108,6 @@ pub(super) struct PlanDraft {
     quick: Body,
     simulated: Body,
     workload: Settings,
-    /// Its steps.
     pub(super) steps: Vec<Draft>,
 }
 

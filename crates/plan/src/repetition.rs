@@ -20,7 +20,6 @@ pub struct Repetition {
 }
 
 impl Repetition {
-    /// So many times.
     pub const fn times(times: u32) -> Self {
         Self { most: times, until: None }
     }

@@ -67,7 +67,6 @@ impl<'p> StepText<'p> {
         fields.into_iter().fold(self, |step, (field, value)| step.with(field.name(), value))
     }
 
-    /// Sweeps a field.
     #[must_use]
     pub(crate) fn sweep(self, field: Field, values: &[u64]) -> Self {
         let values = values.iter().map(|&value| i64::try_from(value).unwrap_or(i64::MAX)).collect::<Array>();
@@ -90,7 +89,6 @@ impl<'p> StepText<'p> {
     }
 }
 
-/// The lines as a comment.
 fn commented(lines: &[String]) -> String {
     lines.iter().map(|line| format!("# {}", printable(line)).trim_end().to_owned() + "\n").collect()
 }

@@ -128,7 +128,6 @@ pub(super) struct TrialDraft {
 }
 
 impl TrialDraft {
-    /// Reads a step of this kind.
     pub(super) fn read(step: &DeTable, experiment: &'static dyn Experiment, mistakes: &mut Mistakes) -> Self {
         let own = TrialPart::read(step, experiment, mistakes);
         let mut shorter = |name: &str| {

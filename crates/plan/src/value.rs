@@ -88,7 +88,6 @@ pub(super) fn whole(value: &Value, range: std::ops::RangeInclusive<u32>) -> Resu
     }
 }
 
-/// A table.
 pub(super) fn table<'a, 't>(value: &'a Value<'t>, mistakes: &mut Mistakes) -> Option<&'a DeTable<'t>> {
     let DeValue::Table(table) = value.get_ref() else {
         mistakes.push(wrong_type(value, "a table"));

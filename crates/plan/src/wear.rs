@@ -11,7 +11,6 @@ use workload::{Pattern, Workload};
 /// Figures can be steady long before, on the level of a drive that still has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wear {
-    /// How much was written.
     pub written: Bytes,
     /// How much the drive holds.
     pub capacity: Bytes,

@@ -20,7 +20,6 @@ pub(crate) enum CellFigure {
 }
 
 impl CellFigure {
-    /// The interval, where there is one.
     pub(crate) fn interval(&self) -> Option<&Interval> {
         if let Self::Measured(interval) = self { Some(interval) } else { None }
     }
@@ -48,7 +47,6 @@ pub(crate) fn scaled(interval: &Interval, scale: f64) -> Interval {
 /// A point with all its figures worked out once.
 #[derive(Debug)]
 pub(crate) struct CellFigures<'a> {
-    /// The point.
     pub(crate) point: &'a PointOutcome,
     cell: Option<Cell<'a>>,
     /// Each figure that any repeat gives, in the order of tables, with what each repeat gave.

@@ -25,7 +25,6 @@ pub(crate) struct KeyRequest {
     pub(crate) block: Bytes,
     /// In flight by each worker.
     pub(crate) queue_depth: u32,
-    /// Workers.
     pub(crate) workers: u32,
 }
 
@@ -79,7 +78,6 @@ pub(crate) struct KeyFigure {
 /// A figure and where it comes from.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyEntry {
-    /// The figure.
     pub(crate) figure: CellFigure,
     /// The place in the page of the step that measured it.
     pub(crate) anchor: String,

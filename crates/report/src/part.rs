@@ -8,12 +8,9 @@ use workload::{Stop, Workload};
 use crate::figure::CellFigures;
 use crate::state::DriveState;
 
-/// A step that measured something.
 #[derive(Debug)]
 pub(crate) struct MeasuredStep<'a> {
-    /// The step.
     pub(crate) step: &'a Step,
-    /// The state in which it found the drive.
     pub(crate) state: DriveState,
     /// The state that its figures are of: rounds and conditionings bring about the one that they are measured in.
     pub(crate) state_of_figures: DriveState,

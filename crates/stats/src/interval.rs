@@ -13,7 +13,6 @@ pub struct Interval {
     pub mean: f64,
     /// The interval is `mean ± half_width`; none for fewer than two repeats.
     pub half_width: Option<f64>,
-    /// How many repeats.
     pub repeats: usize,
 }
 

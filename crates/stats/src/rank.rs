@@ -23,7 +23,6 @@ const COUNTED: usize = 40;
 pub struct RankTest {
     /// In how many of the pairs the second set's value is the larger; a tie counts half.
     pub u: f64,
-    /// How many pairs there are.
     pub pairs: f64,
     /// The chance of ranks this far apart, or further, if both sets come from one source.
     pub p: f64,

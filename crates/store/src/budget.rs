@@ -65,7 +65,6 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Takes the next row, which has this number.
     pub(crate) fn next(&mut self, number: i64, row: &Row) -> Result<(), Cause> {
         let mut length = 0;
         for column in 0..row.as_ref().column_count() {

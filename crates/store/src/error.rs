@@ -108,7 +108,6 @@ pub enum StoreError {
     Disorder {
         /// The file.
         path: PathBuf,
-        /// The table.
         table: &'static str,
     },
     /// Reading takes longer than what is in the file could.
@@ -141,10 +140,7 @@ pub enum StoreError {
     },
     /// Another process carries the run out.
     #[error("run {run} is in progress in another process; wait for it, or stop it first")]
-    Owned {
-        /// The run.
-        run: RunId,
-    },
+    Owned { run: RunId },
     /// It cannot be made sure that no other process carries the run out.
     #[error("the lock {} cannot be created: {error}; make its folder writable or name another store with --store FILE", path.display())]
     Lock {
@@ -160,9 +156,7 @@ pub enum StoreError {
          run, let it finish"
     )]
     Doubled {
-        /// The run.
         run: RunId,
-        /// The step.
         step: String,
         /// The cell's key.
         cell: String,
@@ -176,7 +170,6 @@ pub enum StoreError {
     Damaged {
         /// Which part.
         what: &'static str,
-        /// The step.
         step: String,
         /// The cell's key.
         cell: String,
@@ -204,7 +197,6 @@ pub(crate) enum Cause {
     Sqlite(rusqlite::Error),
     /// Rows of a table are out of order.
     Disorder(&'static str),
-    /// All is said.
     Said(StoreError),
 }
 

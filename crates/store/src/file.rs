@@ -33,7 +33,6 @@ const HEAP_MAX: i64 = 1 << 30;
 
 /// A regular file that is there.
 struct StoreFile {
-    /// As it was named.
     named: PathBuf,
     /// Where it is, free of links.
     path: PathBuf,
@@ -182,7 +181,6 @@ impl StoreFile {
         if is_same && is_open { Ok(version) } else { Err(StoreError::Swapped { path: self.named.clone() }.into()) }
     }
 
-    /// Opens the file as it is found now, and what is beside it.
     fn open(&self, flags: OpenFlags) -> Result<(Connection, Budget), Cause> {
         self.is_clean_beside()?;
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;

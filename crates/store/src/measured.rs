@@ -15,7 +15,6 @@ use crate::{RunId, StoreError, series};
 /// A measurement with its place in the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMeasurement {
-    /// The step's name.
     pub step: String,
     /// The cell's key.
     pub key: String,

@@ -9,7 +9,6 @@ use crate::error::{Cause, doubled};
 /// What came of a trial, with its place in the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTrial {
-    /// The step's name.
     pub step: String,
     /// The point's key.
     pub key: String,

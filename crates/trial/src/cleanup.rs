@@ -43,7 +43,6 @@ pub enum CleanupAction {
     Unmount(PathBuf),
     /// Free the loop devices over a file.
     FreeLoops {
-        /// The file.
         file: PathBuf,
         /// Those that were over it before and stay.
         others: Vec<PathBuf>,

@@ -31,7 +31,6 @@ pub enum TrialError {
     /// A program's output is not what it should be.
     #[error("unexpected output of `{program}`: {found}")]
     Unexpected {
-        /// The program.
         program: String,
         /// What it said, or what is missing there.
         found: String,

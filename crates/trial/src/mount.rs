@@ -42,7 +42,6 @@ pub(crate) const MKFS: Choice = Choice {
     default: "",
 };
 
-/// How it is mounted.
 pub(crate) const MOUNT: Choice = Choice {
     name: "mount",
     title: "Mount options",

@@ -25,7 +25,6 @@ pub(crate) enum PermittedValue {
     Size,
     /// 0 or 1.
     Bit,
-    /// One of these words.
     Word(&'static [&'static str]),
     /// None, or one of these words.
     Maybe(&'static [&'static str]),

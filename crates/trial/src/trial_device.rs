@@ -37,7 +37,6 @@ pub struct TrialDevice {
 enum Under {
     /// A device of its own.
     Itself,
-    /// A file.
     File(#[allow(dead_code, reason = "it is kept for as long as the stage is there")] LoopDevice),
     /// A simulated drive.
     Drive(Box<Attachment>),
@@ -52,7 +51,6 @@ impl TrialDevice {
         Self { device, number, capacity, stop, speed: 1.0, under: Under::Itself, promises: Vec::new() }
     }
 
-    /// A loop device over a file.
     pub fn file(device: LoopDevice, capacity: Bytes, stop: Arc<AtomicBool>) -> Self {
         let stage = Self::device(device.path(), capacity, stop);
         Self { under: Under::File(device), ..stage }

@@ -133,7 +133,6 @@ impl Blend {
         }
     }
 
-    /// The next request.
     pub fn next_request(&mut self) -> Request {
         if self.flush_every > 0 && self.unflushed == self.flush_every {
             self.unflushed = 0;

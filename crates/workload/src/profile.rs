@@ -42,7 +42,6 @@ pub fn all() -> &'static [Profile] {
     &ALL
 }
 
-/// A profile's file.
 #[derive(Deserialize)]
 struct File {
     title: String,
@@ -81,7 +80,6 @@ pub fn followed(workload: &Workload) -> Option<&'static Profile> {
 }
 
 impl Profile {
-    /// Sets what it sets.
     pub(crate) fn set(&self, workload: &mut Workload) {
         for (field, text) in &self.fields {
             field.set(workload, text).expect("the files are tested");

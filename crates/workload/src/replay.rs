@@ -119,11 +119,9 @@ impl fmt::Display for ReplayPace {
 /// What is known of a trace without its requests, so that a stored measurement can tell what it replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceDigest {
-    /// The format in which it was kept.
     pub format: TraceFormat,
     /// How many requests it has, flushes included.
     pub requests: u64,
-    /// How many of them are flushes.
     pub flushes: u64,
     /// The data that they concern.
     pub bytes: Bytes,

@@ -12,7 +12,6 @@ use crate::shares::{share, whole};
 /// A size with the share of requests that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weighted {
-    /// The size.
     pub size: Bytes,
     /// The share of requests, in percent.
     pub percent: u8,

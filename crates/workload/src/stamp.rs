@@ -23,7 +23,6 @@ pub struct Stamp {
 /// What is wrong with a block that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// Where the block is.
     pub block: Bytes,
     /// Where in the target the first sector is that is not as it was written.
     pub at: Bytes,

@@ -20,7 +20,6 @@ enum StreamKind {
     /// What most workloads are, so that each of their requests costs no more than it must.
     Plain(Plain),
     Blend(Box<Blend>),
-    /// What was recorded.
     Recorded(Recorded),
 }
 
@@ -40,7 +39,6 @@ impl Stream {
         Ok(Self(kind))
     }
 
-    /// The next request.
     #[inline]
     pub fn next_request(&mut self) -> Request {
         match &mut self.0 {

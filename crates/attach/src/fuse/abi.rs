@@ -49,7 +49,6 @@ pub enum Call<'a> {
         /// How much.
         length: u32,
     },
-    /// Write this here.
     Write {
         /// Where it begins.
         offset: u64,

@@ -100,7 +100,6 @@ pub enum NbdCommand {
     Flush,
     /// Forget data.
     Trim,
-    /// Have zeroes there.
     WriteZeroes,
     /// Anything else, by its number.
     Unknown(u16),
@@ -192,7 +191,6 @@ fn code(error: Errno) -> u32 {
     }
 }
 
-/// An answer to an option.
 pub fn option_answer(option: u32, kind: u32, data: &[u8]) -> Vec<u8> {
     let mut bytes = OPTION_ANSWER.to_be_bytes().to_vec();
     bytes.extend([option, kind, data.len() as u32].map(u32::to_be_bytes).concat());

@@ -28,7 +28,6 @@ pub struct Listening {
     /// Each with its number.
     clients: Vec<(u64, Connection)>,
     next: u64,
-    /// Whose turn it is.
     turn: usize,
     export: Export,
 }

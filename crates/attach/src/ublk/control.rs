@@ -14,7 +14,6 @@ use super::kernel::UblkRing;
 /// Where the driver takes them.
 const CONTROL: &str = "/dev/ublk-control";
 
-/// The driver.
 pub struct UblkDriver(File);
 
 impl UblkDriver {

@@ -91,7 +91,6 @@ impl UblkDisk {
         &self.path
     }
 
-    /// Whether what is open is this disk.
     pub fn is_open_as(&self, device: &File) -> bool {
         let known = device.metadata().ok().and_then(|found| BlockDevice::find(found.rdev()));
         known.is_some_and(|known| known.name == format!("ublkb{}", self.number))

@@ -35,13 +35,11 @@ const NAME: usize = 20;
 pub enum VhostStatus {
     /// It is done.
     Done = 0,
-    /// It failed.
     Failed = 1,
     /// It is not known.
     Unsupported = 2,
 }
 
-/// What is to be done with a request.
 #[derive(Debug)]
 pub enum VhostRequest {
     /// The drive is to do this, at a place and over so many bytes.

@@ -35,7 +35,6 @@ pub struct Rings {
 
 #[derive(Default)]
 struct RingState {
-    /// Which machine it is, by number.
     machine: u64,
     memory: Option<GuestMemory>,
     rings: Vec<VringRwLock>,

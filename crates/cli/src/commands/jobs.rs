@@ -24,13 +24,10 @@ use crate::run_request::{RunRequest, failure};
 use crate::target::{self, RealOptions};
 use crate::terminal::notice;
 
-/// A job file, what to run it on, and how.
 pub struct JobFileRun<'a> {
-    /// The job file.
     pub file: &'a str,
     /// The target, if it is not to be the job's own file.
     pub target: Option<&'a str>,
-    /// How the job file is read.
     pub reading: &'a JobFileOptions,
     /// Where what the job file wants kept is written, if it is.
     pub log_dir: Option<&'a Path>,

@@ -27,7 +27,6 @@ pub(super) struct Connections {
     open: Mutex<(Vec<Open>, u64)>,
 }
 
-/// A connection that is open.
 #[derive(Debug)]
 struct Open {
     number: u64,

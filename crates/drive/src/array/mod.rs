@@ -67,7 +67,6 @@ struct ArrayRequest {
     second: bool,
 }
 
-/// A command to a member under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct MemberCommand {
     flight: u32,

@@ -3,7 +3,6 @@
 use block::{Lba, Nanos, Rate, SECTOR};
 use serde::{Deserialize, Serialize};
 
-/// What the platters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platters {
     /// Sectors that the host can use.

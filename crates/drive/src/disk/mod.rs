@@ -28,10 +28,8 @@ use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
 
-/// All that a disk is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskSpec {
-    /// The platters.
     pub platters: Platters,
     /// How long seeks take before reading.
     pub read_seek: SeekTimes,
@@ -47,7 +45,6 @@ pub struct DiskSpec {
     pub command: Nanos,
     /// A command that has waited so long is served before any that lies nearer.
     pub age_limit: Nanos,
-    /// The caches.
     pub cache: CacheSpec,
     /// What turns, and what it consumes.
     pub spindle: SpindleSpec,

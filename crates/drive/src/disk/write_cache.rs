@@ -42,7 +42,6 @@ impl WriteCache {
         sectors <= self.size
     }
 
-    /// Whether there is room for it now.
     pub fn has_room(&self, sectors: u64) -> bool {
         self.held + self.on_their_way() + sectors <= self.size && self.extents.len() < self.extents_max
     }

@@ -25,7 +25,6 @@ pub struct Buffer {
 /// A page of which only some sectors were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
-    /// The page.
     pub page: Lpn,
     /// A bit for each sector that was written.
     pub sectors: u64,

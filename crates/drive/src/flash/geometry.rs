@@ -17,7 +17,6 @@ pub struct Geometry {
     pub planes: u32,
     /// Whether the planes of a die program and erase together when asked one after the other.
     pub multi_plane: bool,
-    /// Blocks of each plane.
     pub blocks_per_plane: u32,
     /// Logical pages of each block, at least 1 and at most 16,384.
     pub pages_per_block: u32,
@@ -57,12 +56,10 @@ impl Geometry {
         self.page.times(self.pages_per_block as u64)
     }
 
-    /// How many units there are.
     pub const fn units(&self) -> u32 {
         self.dies() * self.planes
     }
 
-    /// How many dies there are.
     pub const fn dies(&self) -> u32 {
         self.channels * self.dies_per_channel
     }

@@ -12,7 +12,6 @@ use super::mapping::Lpn;
 pub struct MapCacheSpec {
     /// The controller's memory for the map.
     pub size: Bytes,
-    /// What one extent takes there.
     pub extent: Bytes,
     /// What one mapping page takes in flash, and so at most here.
     pub page: Bytes,
@@ -44,7 +43,6 @@ pub struct MapCache {
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Region {
-    /// Extents beside the one that every region has.
     extents: u32,
     /// The page after the one last written.
     next: u32,
@@ -80,7 +78,6 @@ impl MapCache {
         self.regions.len() as u32
     }
 
-    /// The region of a page.
     #[inline]
     pub fn region_of(&self, page: Lpn) -> u32 {
         page.0 / self.spec.entries

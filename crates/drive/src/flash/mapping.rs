@@ -30,9 +30,7 @@ pub enum Cells {
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLocation {
-    /// The unit.
     pub unit: Unit,
-    /// How the cells are used.
     pub cells: Cells,
     /// A number for the flash page that it is part of.
     pub flash_page: u32,

@@ -24,7 +24,6 @@ pub struct Unsettled {
 /// A page that waits in the buffer for its flash page to be programmed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct BufferedPage {
-    /// The page.
     pub page: Lpn,
     /// A bit for each sector that the host wrote; the others were read from flash.
     pub sectors: u64,

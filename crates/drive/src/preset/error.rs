@@ -31,7 +31,6 @@ pub enum PresetError {
     /// A change to a drive is not one.
     #[error("`{change}` is not a valid change of the drive: {why}")]
     Change {
-        /// The change as it was asked for.
         change: String,
         /// What is wrong with it, and what would be right.
         why: String,

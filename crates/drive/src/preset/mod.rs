@@ -43,7 +43,6 @@ pub struct Preset {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "there are as many as a command line names")]
 pub enum Spec {
-    /// Flash.
     Flash(FlashSpec),
     /// A host with drives.
     Rig(RigSpec),

@@ -11,13 +11,10 @@ use super::units::{some_duration, some_endurance, some_rate};
 pub struct Rated {
     /// Where the figures are from.
     pub source: String,
-    /// Sequential reads.
     #[serde(default, deserialize_with = "some_rate")]
     pub sequential_read: Option<Rate>,
-    /// Sequential writes.
     #[serde(default, deserialize_with = "some_rate")]
     pub sequential_write: Option<Rate>,
-    /// Latency of a read.
     #[serde(default, deserialize_with = "some_duration")]
     pub read_latency: Option<Nanos>,
     /// Random reads of 4 KiB a second.

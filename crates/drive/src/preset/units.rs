@@ -59,7 +59,6 @@ pub fn some_endurance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     read(deserializer, parse_endurance).map(Some)
 }
 
-/// A power.
 pub fn power<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Power, D::Error> {
     read(deserializer, parse_power)
 }
@@ -69,12 +68,10 @@ pub fn some_power<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<P
     power(deserializer).map(Some)
 }
 
-/// An energy.
 pub fn energy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Energy, D::Error> {
     read(deserializer, parse_energy)
 }
 
-/// A temperature.
 pub fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Temperature, D::Error> {
     read(deserializer, parse_temperature)
 }

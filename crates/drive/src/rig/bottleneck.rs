@@ -22,7 +22,6 @@ pub enum RigPart {
 /// Which part of a rig holds the rest up, and how busy the busiest part outside the drives was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// The part.
     pub part: RigPart,
     /// The busiest part outside the drives, in percent of the time.
     pub busy: u64,

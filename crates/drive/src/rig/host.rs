@@ -33,7 +33,6 @@ pub struct Host {
     free: Vec<Nanos>,
     /// How long they worked, summed over them.
     pub busy: Nanos,
-    /// Requests under way.
     requests: u32,
     /// When the first of them began.
     since: Nanos,

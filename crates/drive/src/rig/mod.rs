@@ -21,12 +21,10 @@ use crate::preset::Preset;
 use crate::slab::Slab;
 use crate::{Counters, Device, Drive, Health, PowerLoss, Shape, not_before};
 
-/// All that a rig is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
     /// The computer.
     pub host: HostSpec,
-    /// Its controllers.
     pub controllers: ControllerSpec,
     /// How the drives are put together.
     pub level: Level,
@@ -88,7 +86,6 @@ enum RigEvent {
     Turn(u32),
 }
 
-/// A request under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct RigRequest {
     tag: Tag,
@@ -99,7 +96,6 @@ struct RigRequest {
     end: Nanos,
 }
 
-/// A command under way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct RigCommand {
     flight: u32,
@@ -130,7 +126,6 @@ impl Rig {
         &self.spec
     }
 
-    /// The drives in it.
     pub fn drives(&self) -> &[Device] {
         self.array.members()
     }

@@ -10,9 +10,7 @@ use crate::preset::table;
 pub struct Identity {
     /// Where it is found, as `sim:x25-m`.
     pub device: String,
-    /// Its model.
     pub model: String,
-    /// Its serial number.
     pub serial: String,
     /// The version of its firmware.
     pub firmware: String,
@@ -45,7 +43,6 @@ pub enum AttributeSet {
     CrucialM4,
     /// Samsung drives on SATA.
     Samsung,
-    /// Disks.
     Disk,
     /// The health log of NVMe, and no attributes.
     Nvme,

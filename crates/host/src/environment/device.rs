@@ -19,9 +19,7 @@ pub struct DeviceInfo {
     pub partition: Option<String>,
     /// What it is made of: the file of a loop device, the devices of an array or a volume.
     pub made_of: Option<String>,
-    /// The model.
     pub model: Option<String>,
-    /// The serial number.
     pub serial: Option<String>,
     /// The revision of its firmware.
     pub firmware: Option<String>,

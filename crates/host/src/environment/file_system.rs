@@ -11,7 +11,6 @@ use crate::Mount;
 pub struct FileSystem {
     /// Its kind: `ext4`, `xfs`.
     pub kind: String,
-    /// Where it is mounted.
     pub mount_point: PathBuf,
     /// What is mounted, as the kernel names it; none where it names nothing.
     pub source: Option<String>,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Consumption {
-    /// Who metered it, by the meters' own names.
     pub meter: String,
     /// All energy, in joules; none where it is not known, for which there is then a doubt.
     pub joules: Option<f64>,

@@ -149,7 +149,6 @@ pub enum PowerError {
         "{battery} is not discharging (status `{status}`), so it does not power the machine; unplug the power supply"
     )]
     NotDischarging {
-        /// The battery.
         battery: String,
         /// Its state by the kernel.
         status: String,

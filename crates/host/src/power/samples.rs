@@ -35,7 +35,6 @@ pub(super) struct Samples {
 pub(super) enum Lack {
     /// The readings begin later or end earlier.
     NotCovered,
-    /// There are so few.
     Few(u64),
     /// There are none for so long.
     Gap(Nanos),
@@ -44,7 +43,6 @@ pub(super) enum Lack {
 /// Energy of a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amount {
-    /// In joules.
     pub joules: f64,
     /// How many readings lie within.
     pub readings: u64,

@@ -43,7 +43,6 @@ pub struct CalibrationRequest {
 pub struct Calibration {
     /// The drive or rig.
     pub drive: String,
-    /// The review.
     pub review: String,
     /// Seed of all random choices.
     pub seed: Seed,
@@ -95,27 +94,17 @@ pub enum CalibrateError {
     /// The review does not measure the drive.
     #[error("no part of `{review}` measures `{drive}`; its parts run on {targets}")]
     NoPart {
-        /// The review.
         review: String,
-        /// The drive as it was asked for.
         drive: String,
         /// What its parts run on.
         targets: String,
     },
     /// No figure may be fitted to.
     #[error("`{review}` has no figure of `{drive}` to fit to; mark figures with `use = \"fit\"`, or widen --only")]
-    NothingToFit {
-        /// The review.
-        review: String,
-        /// The drive.
-        drive: String,
-    },
+    NothingToFit { review: String, drive: String },
     /// There is nothing to change.
     #[error("nothing to fit: the file of `{drive}` has no durations; name parameters with --parameters")]
-    NoParameter {
-        /// The drive.
-        drive: String,
-    },
+    NoParameter { drive: String },
     /// The drive cannot be measured.
     #[error(transparent)]
     Lab(#[from] LabError),

@@ -13,7 +13,6 @@ pub struct Parameter {
     pub name: String,
     /// The least that it may be, in the unit's whole steps.
     pub least: u64,
-    /// The most.
     pub most: u64,
     /// What it counts.
     pub unit: Unit,

@@ -22,7 +22,6 @@ const STEP_LEAST: f64 = 0.0005;
 /// How much the steps of Gauss and Newton are damped, each tried.
 const DAMPING: [f64; 4] = [1e-6, 1e-3, 1e-1, 1.0];
 
-/// How much is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
     /// Points in the global search.
@@ -53,7 +52,6 @@ impl SearchLimits {
 /// The best point that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// The point.
     pub point: Vec<f64>,
     /// The mean of its squares.
     pub loss: f64,
@@ -64,7 +62,6 @@ pub struct Best {
 /// Gives the residuals at a point; none where there is nothing to measure.
 pub type Evaluate<'a> = dyn Fn(&[f64]) -> Option<Vec<f64>> + Sync + 'a;
 
-/// A point that was measured.
 #[derive(Clone, Debug)]
 struct MeasuredPoint {
     point: Vec<f64>,

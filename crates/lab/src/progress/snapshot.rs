@@ -37,7 +37,6 @@ pub struct Snapshot {
     pub history: VecDeque<f64>,
     /// What a simulated drive did in all measurements that were kept; none where the drive is not simulated.
     pub counters: Option<Counters>,
-    /// How many measurements were kept.
     pub measurements: u64,
     /// Doubts, in the order in which they came.
     pub findings: Vec<String>,
@@ -46,7 +45,6 @@ pub struct Snapshot {
 /// The figures of a step.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// The step's name.
     pub step: String,
     /// What the bars show, with its unit: `IOPS`, `Transactions, 1/s`.
     pub figure: String,
@@ -69,7 +67,6 @@ pub struct Bar {
 /// A measurement that was kept.
 #[derive(Clone, Debug)]
 pub struct Last {
-    /// The step.
     pub step: String,
     /// The cell's name, empty where nothing is swept.
     pub cell: String,

@@ -107,7 +107,6 @@ struct MeasuredCell<'p> {
     place: usize,
     cell: &'p Cell,
     key: String,
-    /// One a round.
     rounds: Vec<Measurement>,
 }
 
@@ -123,7 +122,6 @@ impl StoredRounds {
         Ok(Self(all.into_iter().filter(|stored| stored.step == step).collect()))
     }
 
-    /// Whether it has anything of this round.
     fn has_round(&self, round: u32) -> bool {
         self.0.iter().any(|stored| stored.repeat == round)
     }

@@ -30,7 +30,6 @@ pub struct Compared {
     pub name: String,
     /// Its unit: of requests as the report shows it, of trials as they give it.
     pub unit: String,
-    /// Whether more of it is better.
     pub more_is_better: bool,
     /// What it is of requests, and by which name it is asked for; none of a trial.
     pub metric: Option<(Aspect, Metric)>,

@@ -12,22 +12,15 @@ pub enum CompareError {
     Alone,
     /// A run against itself.
     #[error("run {run} was given twice; name another that `assay runs` lists")]
-    Twice {
-        /// The run.
-        run: RunId,
-    },
+    Twice { run: RunId },
     /// A run that is under way or was cut off.
     #[error("run {run} is unfinished; wait for it, or continue it: `assay review --resume {run}`")]
-    Unfinished {
-        /// The run.
-        run: RunId,
-    },
+    Unfinished { run: RunId },
     /// A run that failed.
     #[error(
         "run {run} failed: {reason}. `assay review --resume {run}` continues it, `assay show {run}` prints its figures"
     )]
     Failed {
-        /// The run.
         run: RunId,
         /// What ended it.
         reason: String,
@@ -45,7 +38,6 @@ pub enum CompareError {
     /// A step that the first run does not have.
     #[error("run {run} measures no step `{found}`; it has {known}")]
     NoSuchStep {
-        /// The run.
         run: RunId,
         /// What was asked for.
         found: String,

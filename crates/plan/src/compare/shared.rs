@@ -10,7 +10,6 @@ use crate::{Outcome, PointOutcome};
 pub struct Unshared {
     /// The place of the other run among those compared.
     pub other: usize,
-    /// The step's name.
     pub step: String,
     /// The key of the point.
     pub cell: String,

@@ -120,7 +120,6 @@ impl Place {
         if self.is_simulated { rayon::current_num_threads() as u64 } else { 1 }
     }
 
-    /// What one pass costs.
     pub fn pass(&self, work: &Work) -> Cost {
         match work.passes {
             Passes::Condition(condition) => self.condition(condition),

@@ -24,7 +24,6 @@ pub struct Carried {
 /// A review that was repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// What was published.
     pub published: Published,
     /// What was done, and where it departs from the review.
     pub about: String,
@@ -45,7 +44,6 @@ pub struct Replication {
 /// What one part of a review was carried out on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartCondition {
-    /// The part's name.
     pub part: String,
     /// The drive or rig as it was asked for.
     pub target: String,
@@ -67,7 +65,6 @@ pub struct Answer {
 pub struct Beside {
     /// Its name.
     pub id: String,
-    /// What was measured.
     pub measured: f64,
     /// Its unit; empty where there is none.
     pub unit: &'static str,
@@ -76,7 +73,6 @@ pub struct Beside {
 /// A part that gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPart {
-    /// The part's name.
     pub part: String,
     /// What it was to be carried out on.
     pub target: String,
@@ -91,7 +87,6 @@ pub struct MissingPart {
 pub struct Tally {
     /// How many were measured and judged.
     pub judged: usize,
-    /// How many of those are met.
     pub met: usize,
     /// The median of the errors without their signs; none where nothing was judged.
     pub median: Option<f64>,

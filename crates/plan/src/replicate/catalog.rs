@@ -51,7 +51,6 @@ pub enum ReviewError {
     /// A file has mistakes.
     #[error("{} has {} mistakes", file.file_name, mistakes.len())]
     Mistakes {
-        /// The file.
         file: PlanSource,
         /// What is wrong in it.
         mistakes: Vec<Diagnostic>,
@@ -67,7 +66,6 @@ pub enum ReviewError {
     Names {
         /// The review's name in the figures' file.
         figures: String,
-        /// In the method's.
         method: String,
     },
     /// A figure comes from nothing.

@@ -62,7 +62,6 @@ pub struct Series {
     pub figures: Vec<PublishedFigure>,
 }
 
-/// One published figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedFigure {
     /// Its name in all reviews: `solid-data/x25-m/new/read/10000/512`.

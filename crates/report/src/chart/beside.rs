@@ -9,9 +9,7 @@ use super::{COLORS, GUIDE, Heads, Panel, SILENT, TEXT_ONLY, axis, drawn, house, 
 pub(crate) struct Point {
     /// Which kind of point it is, as its place among the kinds.
     pub(crate) kind: usize,
-    /// What was published.
     pub(crate) published: f64,
-    /// What was measured.
     pub(crate) measured: f64,
     /// What is said when it is hovered over.
     pub(crate) said: Vec<String>,

@@ -23,7 +23,6 @@ const STEPS: [f64; 13] = [0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0
 /// What is drawn, as a column of data is headed.
 const CHANGE: &str = "Change (%)";
 
-/// A change to be drawn.
 pub(crate) struct DrawnChange<'c> {
     /// What is compared.
     pub(crate) contrast: &'c Contrast,
@@ -41,12 +40,10 @@ pub(crate) struct Changes<'c> {
     pub(crate) points: Vec<(f64, DrawnChange<'c>)>,
 }
 
-/// How a change is told.
 #[derive(Clone, Copy, PartialEq)]
 enum ChangeScale {
     /// As a share that is added or lost.
     Percent,
-    /// As so many times what it was.
     Times,
 }
 

@@ -10,7 +10,6 @@ use super::{Ground, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, drawn,
 pub(crate) struct Spots {
     /// What they are called.
     pub(crate) name: String,
-    /// How they look.
     pub(crate) look: LineStyle,
     /// The figures, ascending along numbers.
     pub(crate) spots: Vec<Spot>,

@@ -81,7 +81,6 @@ impl Figures<'_> {
         std::iter::once(beside).chain(ratios).collect()
     }
 
-    /// The figures of one run.
     fn run(&self, facet: &Facet, rank: usize) -> Spots {
         let aside = facet.ground.aside(rank, self.names.len());
         let spot = |&(x, row): &(f64, &CellFigures)| {

@@ -66,7 +66,6 @@ fn unshared(comparison: &Comparison) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// A p as it is shown.
 fn p_value(p: f64) -> String {
     if p < 0.0005 { "<0.001".to_owned() } else { significant(p, 2) }
 }

@@ -59,7 +59,6 @@ impl Single<'_> {
         }
     }
 
-    /// The name of the clock.
     fn clock(&self) -> &'static str {
         match self.measurement.clock {
             Clock::Virtual => "virtual",

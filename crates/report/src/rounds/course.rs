@@ -29,7 +29,6 @@ pub(crate) struct Window {
     pub(crate) name: String,
     /// What is judged.
     pub(crate) metric: Metric,
-    /// The rule.
     pub(crate) rule: SteadyRule,
     /// The number of its first round, counted from 1.
     pub(crate) first: usize,

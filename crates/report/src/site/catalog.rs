@@ -14,7 +14,6 @@ pub struct CatalogEntry {
     pub title: String,
     /// What is known of it besides, each with what it is.
     pub facts: Vec<(String, String)>,
-    /// How many runs have to do with it.
     pub runs: u64,
 }
 

@@ -200,7 +200,6 @@ fn state(entry: &RunEntry) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
 }
 
-/// The way to the other pages.
 fn pages(list: &List) -> Markup {
     let last = list.found.div_ceil(list.page_length).max(1);
     html! {

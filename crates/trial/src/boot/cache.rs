@@ -34,7 +34,6 @@ impl SystemImage {
         self.folder.join("disk.img")
     }
 
-    /// The kernel.
     pub fn kernel(&self) -> PathBuf {
         self.folder.join("vmlinuz")
     }

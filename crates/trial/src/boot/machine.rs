@@ -134,7 +134,6 @@ impl<'w> VirtualMachine<'w> {
     }
 }
 
-/// Paths that QEMU is told.
 struct QemuPaths<'p> {
     console: &'p Path,
     papers: &'p Path,

@@ -30,7 +30,6 @@ impl<'w> BootTools<'w> {
         Ok(Self { stage, aftermath, folder: PrivateFolder::new(FOLDER, "boot", aftermath)? })
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -5,11 +5,8 @@ use super::options::Transaction;
 /// Sums over the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balances {
-    /// Of all accounts.
     pub accounts: i64,
-    /// Of all tellers.
     pub tellers: i64,
-    /// Of all branches.
     pub branches: i64,
     /// Of all changes in the history.
     pub history: i64,

@@ -27,7 +27,6 @@ pub fn of(measured: &DatabaseMeasurement, terms: &DatabaseOptions) -> Vec<String
     all.into_iter().flatten().collect()
 }
 
-/// That the database, or much of it, is in memory.
 fn memory(measured: &DatabaseMeasurement, terms: &DatabaseOptions, memory: Bytes) -> Option<String> {
     if measured.size >= memory.times(2) {
         return None;

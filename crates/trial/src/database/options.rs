@@ -103,7 +103,6 @@ const MEMORY_SPARE: Bytes = Bytes::from_mib(64);
 /// See [`MEMORY_SPARE`].
 const MEMORY_EACH: Bytes = Bytes::from_mib(2);
 
-/// The database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseEngine {
     /// A server with processes of its own.
@@ -112,7 +111,6 @@ pub enum DatabaseEngine {
     Sqlite,
 }
 
-/// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// Changes an account, a teller and a branch, and adds to the history.
@@ -148,7 +146,6 @@ pub enum VerifyMode {
 pub struct DatabaseOptions<'c> {
     /// The database.
     pub engine: DatabaseEngine,
-    /// What a transaction does.
     pub transaction: Transaction,
     /// The size of the database.
     pub scale: u64,

@@ -21,7 +21,6 @@ const RUN_LIMIT: Duration = Duration::from_secs(600);
 /// How long a client's transactions may take each, where their number is given.
 const EACH_LIMIT: Duration = Duration::from_secs(10);
 
-/// What pgbench found.
 #[derive(Debug)]
 pub struct PgbenchResult {
     /// The transactions, of its log.
@@ -39,7 +38,6 @@ pub struct PgbenchResult {
 pub struct PgbenchSummary {
     /// Transactions that were done.
     pub done: u64,
-    /// Those that failed.
     pub failed: u64,
     /// Transactions a second, without the time it took to connect.
     pub rate: f64,

@@ -11,7 +11,6 @@ use crate::{ProgramError, Tools, TrialError};
 
 /// Where Debian has each version's programs.
 const FOLDER: &str = "/usr/lib/postgresql";
-/// What is needed of them.
 const NEEDED: [&str; 4] = ["initdb", "postgres", "pgbench", "psql"];
 /// Who they run as, by preference: PostgreSQL refuses to be run by root.
 const USERS: [&str; 2] = ["postgres", "nobody"];
@@ -20,7 +19,6 @@ const USERS: [&str; 2] = ["postgres", "nobody"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Programs {
     folder: PathBuf,
-    /// The user's name.
     pub user: String,
     /// The user's number.
     pub uid: u32,

@@ -40,7 +40,6 @@ pub struct Embedded<'t> {
 /// What the clients did.
 #[derive(Debug)]
 pub struct ClientResults {
-    /// The transactions.
     pub transactions: Transactions,
     /// Those that waited too long for others.
     pub failed: u64,

@@ -17,7 +17,6 @@ const LAYOUT_DEPTH: u32 = 8;
 pub(super) struct TestData {
     /// What its files are called, before their number.
     pub name: &'static str,
-    /// How many pieces there are.
     pub pieces: u32,
     /// How long each is.
     pub each: Bytes,
@@ -25,7 +24,6 @@ pub(super) struct TestData {
     pub offset: Bytes,
 }
 
-/// How data is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opening {
     /// Whether the page cache is bypassed.
@@ -41,7 +39,6 @@ impl Opening {
     pub(super) const WRITE: Self = Self { direct: true, writes: true, sparse: false };
 }
 
-/// Data that is open.
 #[derive(Debug)]
 pub(super) struct OpenData {
     targets: Vec<Target>,

@@ -47,7 +47,6 @@ impl<'s> PreparedDevice<'s> {
         stage.continues().map(|()| place)
     }
 
-    /// The stage.
     pub(super) fn stage(&self) -> &'s TrialDevice {
         self.stage
     }

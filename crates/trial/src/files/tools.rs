@@ -25,7 +25,6 @@ pub(super) struct ToolReport {
     pub latency: Option<(f64, f64)>,
 }
 
-/// What fio is told to do.
 pub(super) struct FioJob<'j> {
     pub file: &'j Path,
     pub rw: &'static str,

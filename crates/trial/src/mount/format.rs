@@ -90,7 +90,6 @@ fn complaint(ended: &Ended) -> String {
     said.map_or_else(|| ended.last_words(), str::to_owned)
 }
 
-/// What the program says of its version.
 fn version(tools: &Tools, program: &str) -> Result<String, TrialError> {
     let ended = tools.run(program, &["-V"], Duration::from_secs(20))?;
     let said = [ended.stdout, ended.stderr].concat();

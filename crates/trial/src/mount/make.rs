@@ -54,7 +54,6 @@ impl MakeOptions {
         self.fs
     }
 
-    /// The program that makes it.
     pub(super) fn program(&self) -> String {
         super::format::program(self.fs).0
     }
@@ -80,7 +79,6 @@ impl MakeOptions {
     }
 }
 
-/// The words of one option.
 fn words(given: &PermittedOption) -> Vec<String> {
     std::iter::once(given.name.to_owned()).chain(given.value.clone()).collect()
 }

@@ -205,7 +205,6 @@ impl Field {
         self.row().value.unit()
     }
 
-    /// What fio has by its name.
     pub fn fio(self) -> Fio {
         self.row().fio
     }

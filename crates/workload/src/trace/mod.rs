@@ -30,14 +30,12 @@ pub struct Traced {
     /// How long it came after the last of those was done; after the beginning, where there were none. Where
     /// completions were not recorded, the time since the request before.
     pub think: Nanos,
-    /// The request.
     pub request: Request,
 }
 
 /// Requests in the order in which they came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The requests.
     pub requests: Vec<Traced>,
     /// Which of them was done first, second and so on. Empty where they were done in the order in which they came, or
     /// nothing is known of it.
@@ -48,7 +46,6 @@ pub struct Trace {
     pub passed_over: u64,
 }
 
-/// In which format a trace is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
@@ -121,7 +118,6 @@ pub struct TraceReader {
     passed_over: u64,
 }
 
-/// What a line says.
 enum TraceLine {
     /// A request came.
     Came(TraceEvent),

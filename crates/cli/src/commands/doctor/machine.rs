@@ -41,7 +41,6 @@ impl Machine {
         machine
     }
 
-    /// The path of a program.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let runs = |path: &PathBuf| {
             fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -90,13 +89,9 @@ impl Machine {
 /// What one thing's package is called by each distribution.
 #[derive(Clone, Copy)]
 pub(super) struct Packages {
-    /// By Debian, and by what is made from it.
     pub debian: &'static str,
-    /// By Fedora.
     pub fedora: &'static str,
-    /// By Arch.
     pub arch: &'static str,
-    /// By SUSE.
     pub suse: &'static str,
 }
 

@@ -54,7 +54,6 @@ impl Plans {
     }
 }
 
-/// What is kept of one step.
 pub fn step(store: &Store, run: RunId, place: &str) -> Result<HttpResponse, Refusal> {
     let section = site::live_step(&recall(store, run)?, place).ok_or(Refusal::NoSuchPage)?;
     Ok(HttpResponse::html(200, section))
@@ -78,7 +77,6 @@ mod tests {
     const PLAN: &str =
         "name = \"p\"\n[[step]]\nname = \"read\"\nrw = \"randread\"\nruntime = \"1s\"\nsweep.bs = [\"4k\", \"8k\"]\n";
 
-    /// A run of this text.
     fn run(text: &str, quick: bool) -> Run {
         Run {
             id: RunId(1),

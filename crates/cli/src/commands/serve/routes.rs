@@ -7,7 +7,6 @@ use super::site::Site;
 use super::{catalog, compare, list, live, run};
 use crate::http::{HttpRequest, HttpResponse};
 
-/// The answer to a request.
 pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
     // Style and scripts have nothing of the store, and who is asked for a token should see a page as well.
     let refusal = if request.path().starts_with("/assets/") { None } else { site.access.refusal(request) };

@@ -39,7 +39,6 @@ pub struct ImportedJob {
     pub delay: Nanos,
     /// Whether it waits for all that come before it.
     pub stonewall: bool,
-    /// The job that it waits for.
     pub wait_for: Option<String>,
     /// Whether its end is the end of those beside it.
     pub ends_others: bool,
@@ -58,7 +57,6 @@ pub struct ImportedJob {
 pub struct Natural {
     /// The place of its file among the sources.
     pub source: usize,
-    /// Its line there.
     pub line: usize,
     /// The option as it was written.
     pub option: String,

@@ -16,7 +16,6 @@ use super::section;
 pub struct JobGroup {
     /// How long it waits before it begins.
     pub delay: Nanos,
-    /// The jobs.
     pub jobs: Vec<ImportedJob>,
 }
 

@@ -13,7 +13,6 @@ pub(super) enum Word<'t> {
     Option(&'t str, Option<&'t str>),
 }
 
-/// A line that says something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FioLine<'t> {
     /// Its number, counted from one.

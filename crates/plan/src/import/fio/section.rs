@@ -50,11 +50,8 @@ pub(super) fn read(path: &Path, text: &str, only: &[String], world: &dyn World) 
 enum At {
     /// Before the first.
     Nowhere,
-    /// In one that is passed over.
     Passed,
-    /// In a global one.
     Global,
-    /// In a job's.
     Job(FioSection),
 }
 

@@ -6,7 +6,6 @@ use super::notices::Notices;
 use super::setup::Setup;
 use super::worker::IcfWorker;
 
-/// What a file says.
 #[derive(Debug, Default)]
 pub(super) struct IcfFile<'a> {
     pub(super) version: Option<IcfLine<'a>>,
@@ -34,7 +33,6 @@ const SECTIONS: [(&str, &str, IcfSection); 4] = [
     ("MANAGER LIST", "END manager list", IcfSection::Managers),
 ];
 
-/// Reads the file.
 pub(super) fn read<'a>(text: &'a str, notices: &mut Notices) -> IcfFile<'a> {
     let (before, entries) = entries(text);
     let mut file =

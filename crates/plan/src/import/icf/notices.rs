@@ -2,7 +2,6 @@
 
 use crate::import::{Notice, Severity, SourceRange};
 
-/// The notices so far.
 #[derive(Debug, Default)]
 pub(super) struct Notices(pub(super) Vec<Notice>);
 
