@@ -79,18 +79,18 @@ fn file_name(comparison: &Comparison) -> String {
     format!("runs-{}", ids.collect::<Vec<_>>().join("-"))
 }
 
-/// `Run 2 against run 1`, with the targets where they differ; `Runs 2, 3 and 4 against run 1`.
+/// `Run 2 compared with run 1`, with the targets where they differ; `Runs 2, 3 and 4 compared with run 1`.
 fn title(comparison: &Comparison) -> String {
     if comparison.outcomes.len() == 2 {
         let [first, other] = [0, 1].map(|place| titled(comparison, place));
-        return format!("R{} against {first}", &other[1..]);
+        return format!("R{} compared with {first}", &other[1..]);
     }
     let ids: Vec<String> = comparison.outcomes[1..].iter().map(|outcome| outcome.run.id.to_string()).collect();
     let others = match &ids[..] {
         [others @ .., last] => format!("Runs {} and {last}", others.join(", ")),
         [] => String::new(),
     };
-    format!("{others} against {}", name(comparison, 0))
+    format!("{others} compared with {}", name(comparison, 0))
 }
 
 fn summary(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
