@@ -60,12 +60,12 @@ impl LiveStats {
     /// What is to be said of figures that are measured on the drive, if it is answered for too late: nothing otherwise.
     ///
     /// ```
-    /// # use assay_attach::Live;
+    /// # use assay_attach::LiveStats;
     /// # use block::Nanos;
-    /// let live = Live { requests: 1000, own_median: Nanos::from_micros(200), ..Live::default() };
+    /// let live = LiveStats { requests: 1000, own_median: Nanos::from_micros(200), ..LiveStats::default() };
     /// assert_eq!(live.finding(), None);
-    /// let late = Live { late_median: Nanos::from_micros(40), ..live };
-    /// assert!(late.finding().unwrap().contains("20 % of the 200 µs"));
+    /// let late = LiveStats { late_median: Nanos::from_micros(40), ..live };
+    /// assert!(late.finding().unwrap().contains("20 % of its own 200 µs"));
     /// ```
     pub fn finding(&self) -> Option<String> {
         let Self { late_median, late_99, own_median, .. } = *self;
