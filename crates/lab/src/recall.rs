@@ -40,17 +40,17 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         }
         let measured = |cell: &Cell| measured_at(cell, repeats_of(&step.name, &cell.key()), work.passes);
         let mut points: Vec<PointOutcome> = work.cells().map(measured).collect();
-        // What a trace asked for, which may be gone by now, is known from its measurements.
-        let replayed: Vec<_> = points.iter().filter_map(PointOutcome::workload).cloned().collect();
         if let Some(trials) = work.trials() {
             let mut goes_of = |key: &str| tried.remove(&(step.name.clone(), key.to_owned())).unwrap_or_default();
             let outcome =
                 |point: &TrialPoint| PointOutcome::tried(trials.experiment.name(), point, goes_of(&point.key()));
             points.extend(trials.points.iter().map(outcome));
         }
-        for (workload, measured) in step.action.kind_mut().workloads_mut().into_iter().zip(replayed) {
+        // What a trace asked for, which may be gone by now, is known from its measurements.
+        let measured = points.iter().filter_map(PointOutcome::workload);
+        for (workload, measured) in step.action.kind_mut().workloads_mut().into_iter().zip(measured) {
             if workload.replay.is_some() {
-                *workload = measured;
+                *workload = measured.clone();
             }
         }
         steps.push(StepOutcome { index, points });
