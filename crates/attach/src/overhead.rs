@@ -19,9 +19,8 @@ const TRIES: usize = 400;
 /// later.
 pub const PAUSE: Nanos = Nanos::from_micros(100);
 
-/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes
-/// what it
-/// has read, to the device that `is_ours` knows when it is open.
+/// The median time of a read and of a write of `device`, whose server answers after [`PAUSE`], without that. It writes what
+/// it has read, to the device that `is_ours` knows when it is open.
 ///
 /// # Errors
 /// If the device cannot be read or written.

@@ -59,8 +59,7 @@ impl AttachedEntry {
         self.process.is_alive()
     }
 
-    /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It
-    /// tells
+    /// For how long nothing was heard of the server, although its process is there; none if that is not unusual. It tells
     /// twice a second that it is at work.
     pub fn silence(&self) -> Option<Duration> {
         let silence = now().since(self.live.told).to_std();
@@ -93,8 +92,7 @@ impl Registry {
 
     /// The entries in `folder`, which is made if it is not there.
     ///
-    /// What is in it says which processes are ended, what is unmounted and which files are removed, so that it must be
-    /// this
+    /// What is in it says which processes are ended, what is unmounted and which files are removed, so that it must be this
     /// user's and nobody else may write to it.
     ///
     /// # Errors
@@ -135,8 +133,7 @@ impl Registry {
         }
     }
 
-    /// A file without a name for the data of a drive that holds so much: it ends with the process. It is here, which
-    /// may be
+    /// A file without a name for the data of a drive that holds so much: it ends with the process. It is here, which may be
     /// in memory, if there is room for all of it.
     ///
     /// # Errors
@@ -151,8 +148,7 @@ impl Registry {
         if has_room { &self.folder } else { Path::new(ROOMY) }
     }
 
-    /// The places of which a process has left anything: the drive's file or its door. Those of another process of the
-    /// same
+    /// The places of which a process has left anything: the drive's file or its door. Those of another process of the same
     /// number are not among them.
     ///
     /// # Errors

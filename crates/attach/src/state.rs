@@ -198,8 +198,7 @@ impl StateFile {
         Ok(Resumed { drive, is_behind, knows_data })
     }
 
-    /// Saves the state of the drive that is called `name`, whose data is in `backing`, where that is kept. What it
-    /// holds in
+    /// Saves the state of the drive that is called `name`, whose data is in `backing`, where that is kept. What it holds in
     /// volatile memory is flushed first; nothing may be asked of it any more.
     ///
     /// # Errors
@@ -256,8 +255,7 @@ impl StateFile {
     }
 }
 
-/// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it
-/// has,
+/// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it has,
 /// and something for all that does not grow with it.
 fn most_for(capacity: Bytes) -> u64 {
     (64 << 20) + capacity.get() / 64

@@ -20,9 +20,8 @@ pub struct KnownOptions {
     pub commands: Vec<(String, Vec<String>)>,
 }
 
-/// What names a target, or is consent to lose data or to let a file read what lies elsewhere, is typed each time and
-/// not set
-/// once and for all: who sets an environment or a file would choose what root writes to.
+/// What names a target, or is consent to lose data or to let a file read what lies elsewhere, is typed each time and not
+/// set once and for all: who sets an environment or a file would choose what root writes to.
 pub const CONSENT: [&str; 8] =
     ["overwrite", "destroy-data", "force", "allow-path", "variable", "filename", "resume", "purge"];
 

@@ -36,8 +36,7 @@ impl PowerOptions {
     /// Those for a run that goes on: the meters that the command line names, and for how long the run has them read at
     /// rest.
     /// A store alone chooses no meter, for that would have root read a file or talk to a machine of its writer's; so a
-    /// doubt
-    /// where the run had one and none is named.
+    /// doubt where the run had one and none is named.
     pub fn or_of(&self, run: &Run) -> (Self, Option<String>) {
         // An environment that cannot be read any more was written by another version.
         let begun: Environment = serde_json::from_str(&run.environment).unwrap_or_default();

@@ -18,8 +18,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Notes what `subject` is asked for in measurements, to be written to `path`, which is tried at once: a record
-    /// that
+    /// Notes what `subject` is asked for in measurements, to be written to `path`, which is tried at once: a record that
     /// could not be written in the end would be a pity.
     pub fn begin(path: &Path, subject: &mut dyn Subject) -> Result<Self, Failure> {
         let output = outputs::at(path)?;

@@ -148,8 +148,7 @@ impl RunRequest {
     }
 }
 
-/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that
-/// gathers
+/// What carrying out a plan may write to: the target, and for trials the folders that are theirs, with the one that gathers
 /// what is else made for them. The store is open by now, and outputs are written from outside.
 fn fence(opened: &OpenedTarget, plan: &Plan) -> Result<(Fence, Option<Scratch>), TrialError> {
     let target = opened.subject.handle();

@@ -265,8 +265,7 @@ fn is_of_file(name: &str) -> bool {
     path.contains('/') || path.ends_with(".toml")
 }
 
-/// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated
-/// drive,
+/// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated drive,
 /// and what is there and no regular file.
 pub fn is_named_each_time(name: &str) -> bool {
     match name.strip_prefix("sim:") {

@@ -72,8 +72,7 @@ pub fn file_uses(file: &File) -> Vec<String> {
     uses
 }
 
-/// The loop devices over a file, whatever name it has now. Through an overlay a file has another device, and often the
-/// same
+/// The loop devices over a file, whatever name it has now. Through an overlay a file has another device, and often the same
 /// inode, so that is enough there.
 fn loops_over(file: &File) -> Vec<PathBuf> {
     // Source: Linux, include/uapi/linux/magic.h.

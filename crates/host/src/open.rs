@@ -67,8 +67,7 @@ pub fn handle_of_no_link(path: &Path) -> io::Result<File> {
     no_link_at(rustix::fs::CWD, path)
 }
 
-/// A handle of a folder, of which files can be made and opened by name: whatever its own name leads to by then. Links
-/// are
+/// A handle of a folder, of which files can be made and opened by name: whatever its own name leads to by then. Links are
 /// followed.
 ///
 /// # Errors
@@ -105,8 +104,7 @@ pub fn path_to(handle: &impl AsFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
-/// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a
-/// library,
+/// Whether this process has a handle's file open a second time: that somebody who opens by name alone, such as a library,
 /// has opened that very file.
 ///
 /// # Errors
@@ -120,9 +118,8 @@ pub fn is_open_besides(handle: &File) -> io::Result<bool> {
 
 /// Opens what `handle` refers to, which cannot have become something else since.
 ///
-/// A loop device that a fenced run has made, over its drive or over its target, was not there when the fence was
-/// closed: that
-/// is opened outside.
+/// A loop device that a fenced run has made, over its drive or over its target, was not there when the fence was closed:
+/// that is opened outside.
 ///
 /// # Errors
 /// If the kernel refuses.

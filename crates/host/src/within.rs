@@ -91,8 +91,7 @@ impl Within {
         }
     }
 
-    /// A handle of what has this path, if it lies within. What it is called is asked of the handle itself, so it does
-    /// not
+    /// A handle of what has this path, if it lies within. What it is called is asked of the handle itself, so it does not
     /// matter which links led there, nor whether one is exchanged meanwhile.
     fn handle(&self, path: &Path) -> Result<File, WithinError> {
         let found = handle(path)?;

@@ -7,8 +7,7 @@ use workload::ReplayPace;
 
 use crate::Warmth;
 
-/// A level that changes by less than this is not told of: within a steady state as SNIA has it, the halves of the
-/// window
+/// A level that changes by less than this is not told of: within a steady state as SNIA has it, the halves of the window
 /// may differ by half of the tenth that the fitted line may move.
 ///
 /// Source: SNIA, "Solid State Storage Performance Test Specification Enterprise" 1.1, §2.1.24.
@@ -20,8 +19,7 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<f64> {
     measurement.series.iter().take(whole).map(|tick| tick.requests() as f64).collect()
 }
 
-/// What is to be said of repeats of one cell, on a drive that was so `warm` meanwhile: at most that the level changed,
-/// with
+/// What is to be said of repeats of one cell, on a drive that was so `warm` meanwhile: at most that the level changed, with
 /// where and how much in the repeat in which that is clearest.
 pub(crate) fn finding(repeats: &[&Measurement], warm: Warmth) -> Option<String> {
     let judged = repeats.iter().filter(|measurement| sets_its_own_pace(measurement));

@@ -15,13 +15,12 @@ use store::{RunId, Store};
 use trial::Trial;
 use workload::Workload;
 
-use crate::LabError;
 use crate::fit::{Checked, fits};
 use crate::plan::{Cell, Passes, Phase, Plan, Step, Work};
 use crate::run_record::RunRecord;
 use crate::subject::Subject;
 use crate::variants::{Lineage, Variants};
-use crate::{Wear, wears};
+use crate::{LabError, Wear, wears};
 use host::Clocks;
 
 /// Who wants to know how far a plan has come.
@@ -265,8 +264,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on
-/// simulated
+/// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated
 /// drives of 80 and 500 GB; the memory is touched for the first time.
 const FIRST_CLONE: u64 = 18;
 

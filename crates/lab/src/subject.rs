@@ -174,8 +174,7 @@ pub trait Subject: Send {
         Err(LabError::NoStage)
     }
 
-    /// Makes it a block device that the kernel sees, until [`Subject::leave_stage`]: itself, or where a state can be
-    /// cloned
+    /// Makes it a block device that the kernel sees, until [`Subject::leave_stage`]: itself, or where a state can be cloned
     /// a clone of it, so that whatever is done there leaves this as it was.
     ///
     /// # Errors
@@ -192,8 +191,7 @@ pub trait Subject: Send {
         Ok(())
     }
 
-    /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its
-    /// seconds
+    /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its seconds
     /// there in each of the machine's.
     fn stage_with(&mut self, _stop: Arc<AtomicBool>, _speed: f64) {}
 

@@ -1,7 +1,6 @@
 //! The figures that a measurement gives: one table, from which plans, comparisons, reports and exports are made.
 
-use measurement::{Better, Figure};
-use measurement::{Consumption, Measurement};
+use measurement::{Better, Consumption, Figure, Measurement};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::{Pattern, ReplayPace};

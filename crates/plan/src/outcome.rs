@@ -2,17 +2,12 @@
 
 use block::Bytes;
 use host::health::HealthRecord;
-use measurement::Measurement;
-use measurement::Run;
-use measurement::{Figure, Trial};
+use measurement::{Figure, Measurement, Run, Trial};
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 use workload::Workload;
 
-use crate::Choices;
-use crate::DriveRecord;
-use crate::Metric;
-use crate::{Axis, Plan, TrialPoint};
+use crate::{Axis, Choices, DriveRecord, Metric, Plan, TrialPoint};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]

@@ -1,8 +1,6 @@
 //! What is swept as an axis: its values, their labels, and where ticks go.
 
-use plan::PointOutcome;
-use plan::{Axis, Field};
-use plan::{Choice, ChoiceKind};
+use plan::{Axis, Choice, ChoiceKind, Field, PointOutcome};
 use workload::{Unit, Workload};
 
 use crate::number::three;

@@ -3,20 +3,15 @@
 use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
-use measurement::Clock;
-use measurement::{Run, RunState};
-use plan::Action;
-use plan::{Finding, Outcome};
+use measurement::{Clock, Run, RunState};
+use plan::{Action, Finding, Outcome};
 use serde_json::Value;
 use workload::Workload;
 
-use crate::health;
 use crate::number::bound;
 use crate::part::MeasuredStep;
-use crate::prose;
 use crate::quoting::quoting;
-use crate::setup;
-use crate::table;
+use crate::{health, prose, setup, table};
 
 /// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
 pub fn date(ms: i64) -> String {

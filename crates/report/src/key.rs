@@ -1,8 +1,7 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
 use block::{Bytes, Nanos};
-use plan::Metric;
-use plan::Rounds;
+use plan::{Metric, Rounds};
 use stats::Interval;
 use workload::{Pattern, Workload};
 

@@ -1,8 +1,7 @@
 //! What the figures show of what held the drive up.
 
 use block::Bytes;
-use plan::Metric;
-use plan::{Axis, Field};
+use plan::{Axis, Field, Metric};
 use workload::Pattern;
 
 use crate::figure::CellFigures;

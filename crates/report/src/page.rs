@@ -6,16 +6,11 @@ use plan::Outcome;
 use crate::conditions::{back_matter, date, state, took};
 use crate::number::{bound, count};
 use crate::part::MeasuredStep;
-use crate::prose;
-use crate::rated;
 use crate::report::Report;
 use crate::reviewed::Reviewed;
-use crate::rounds;
 use crate::section::section;
-use crate::setup;
-use crate::table;
 use crate::told::told;
-use crate::trials;
+use crate::{prose, rated, rounds, setup, table, trials};
 
 pub(crate) const STYLE: &str = include_str!("style.css");
 pub(crate) const CHARTS: &str = include_str!("chart.js");

@@ -1,8 +1,7 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use plan::{Action, Axis, Condition, Measure, Rounds, Step, Trials};
-use plan::{Outcome, PointOutcome};
+use plan::{Action, Axis, Condition, Measure, Outcome, PointOutcome, Rounds, Step, Trials};
 use workload::{Stop, Workload};
 
 use crate::figure::CellFigures;

@@ -2,20 +2,18 @@
 
 use block::{Bytes, Nanos};
 use measurement::RunState;
-use plan::{Group, Metric, Outcome};
-use plan::{Phrases, Repetition, Step, profile};
+use plan::{Group, Metric, Outcome, Phrases, Repetition, Step, profile};
 use stats::{Steadiness, SteadyRule};
 use workload::{Field, Pattern, Stop, Workload};
 
-use crate::axis;
 use crate::change::FigureChange;
 use crate::column::{Column, columns};
 use crate::key::{KeyFigure, KeyRequest, Scorecard};
 use crate::limited::limited;
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::MeasuredStep;
-use crate::replay;
 use crate::state::DriveState;
+use crate::{axis, replay};
 
 /// A wear of less than this factor is not worth a sentence of its own.
 const WEAR_WORTH_TELLING: f64 = 1.05;

@@ -2,25 +2,19 @@
 
 use block::Bytes;
 use maud::{Markup, PreEscaped, html};
-use plan::{Action, Rounds};
-use plan::{Finding, Metric, Outcome};
+use plan::{Action, Finding, Metric, Outcome, Rounds};
 use workload::Pattern;
 
-use crate::axis;
 use crate::chart::{self, Panel};
-use crate::energy;
 use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, latency, three};
 use crate::part::{MeasuredStep, names};
-use crate::prose;
 use crate::quoting::quoting;
-use crate::replay;
 use crate::rounds::{self, RoundsCourse};
 use crate::state::DriveState;
 use crate::sweep::Sweep;
-use crate::table;
 use crate::timeline::Timeline;
-use crate::trials;
+use crate::{axis, energy, prose, replay, table, trials};
 
 /// The section of `parts[index]`, with the findings that are about it.
 pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -> Markup {

@@ -3,8 +3,7 @@
 use block::Bytes;
 use host::Environment;
 use maud::{Markup, html};
-use plan::Outcome;
-use plan::{Action, Site, Step};
+use plan::{Action, Outcome, Site, Step};
 use workload::Workload;
 
 use crate::conditions::date;

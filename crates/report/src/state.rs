@@ -2,8 +2,7 @@
 
 use block::Bytes;
 use host::PurgeMethod;
-use plan::Site;
-use plan::{Outcome, Wear};
+use plan::{Outcome, Site, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

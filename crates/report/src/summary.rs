@@ -4,16 +4,13 @@ use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineSty
 use plan::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
-use crate::energy;
 use crate::figure::CellFigure;
 use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
 use crate::number::{BINDING, bound, count, spread, three};
 use crate::part::MeasuredStep;
-use crate::prose;
 use crate::report::Report;
-use crate::rounds;
 use crate::table::cell_name;
-use crate::trials;
+use crate::{energy, prose, rounds, trials};
 
 /// The narrowest that a summary can be and still hold its table.
 const WIDTH_LEAST: u16 = 60;

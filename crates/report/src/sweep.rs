@@ -1,7 +1,6 @@
 //! A sweep as lines over one axis.
 
-use plan::Axis;
-use plan::Metric;
+use plan::{Axis, Metric};
 use workload::Pattern;
 
 use crate::axis;

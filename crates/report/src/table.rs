@@ -1,8 +1,7 @@
 //! Tables of figures.
 
 use maud::{Markup, html};
-use plan::Metric;
-use plan::{Axis, Field};
+use plan::{Axis, Field, Metric};
 use stats::Interval;
 
 use crate::axis;

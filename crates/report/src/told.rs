@@ -1,8 +1,7 @@
 //! What a step says in the summary that no key figure says: how long a replay took, and how a swept part of the drive
 //! tells.
 
-use plan::Axis;
-use plan::Metric;
+use plan::{Axis, Metric};
 
 use crate::axis;
 use crate::figure::CellFigures;

@@ -40,9 +40,8 @@ struct StoreFile {
     is_empty: bool,
 }
 
-/// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process
-/// and
-/// a loss of power.
+/// Opens the store to be written, and makes it where there is none. A finished cell survives the end of this process and a
+/// loss of power.
 pub(crate) fn connect(path: &Path) -> Result<(Connection, Budget), Cause> {
     let found = match StoreFile::at(path)? {
         Some(found) => found,
@@ -128,13 +127,11 @@ impl StoreFile {
         if is_ours && open::handle_of_no_link(&self.named).is_ok() { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Makes sure that this is a store of a version that is known, by its header alone: SQLite is not asked yet. What
-    /// else
+    /// Makes sure that this is a store of a version that is known, by its header alone: SQLite is not asked yet. What else
     /// is in the file may make sense only together with what is beside it.
     ///
-    /// Source: SQLite's documentation, "Database File Format", §1.3 and §1.6: version at 60, application id at 68,
-    /// number of
-    /// objects in the schema at 103.
+    /// Source: SQLite's documentation, "Database File Format", §1.3 and §1.6: version at 60, application id at 68, number
+    /// of objects in the schema at 103.
     fn is_store(&self) -> Result<(), Cause> {
         const HEADER: usize = 105;
         let mut header = [0; HEADER];
@@ -162,8 +159,7 @@ impl StoreFile {
         }
     }
 
-    /// Makes sure, of what SQLite reads together with what is beside the file, that this is a store and as assay makes
-    /// it,
+    /// Makes sure, of what SQLite reads together with what is beside the file, that this is a store and as assay makes it,
     /// and that the file is the one that was found; which version it is.
     fn check(&self, connection: &Connection) -> Result<i64, Cause> {
         let transaction = connection.unchecked_transaction()?;
@@ -209,8 +205,7 @@ impl StoreFile {
         std::fs::symlink_metadata(beside(&self.path, "-wal")).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and
-    /// a
+    /// Makes sure that what SQLite keeps beside the file is the store's own: SQLite follows links there and writes, and a
     /// journal may name any file to be removed.
     fn is_clean_beside(&self) -> Result<(), Cause> {
         for end in ["-wal", "-shm", "-journal"] {
@@ -229,9 +224,8 @@ impl StoreFile {
         Ok(())
     }
 
-    /// Whether a file beside the store is the store's; otherwise what it is. SQLite as root gives it to the store's
-    /// owner, so
-    /// then it must be theirs already.
+    /// Whether a file beside the store is the store's; otherwise what it is. SQLite as root gives it to the store's owner,
+    /// so then it must be theirs already.
     fn is_own_beside(&self, handle: &File) -> Result<(), &'static str> {
         let unknown = |_| "not accessible";
         let (found, store) = (handle.metadata().map_err(unknown)?, self.handle.metadata().map_err(unknown)?);
@@ -296,8 +290,7 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema
-/// says
+/// Has a connection take what is in a file for figures and for nothing else: no function of SQL runs because a schema says
 /// so, no value is longer than makes sense, a page that contradicts itself is an error, and no question takes for ever.
 fn guarded(connection: &mut Connection) -> rusqlite::Result<Budget> {
     for (option, on) in [

@@ -84,8 +84,7 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause>
     Ok(transaction.commit()?)
 }
 
-/// Puts before the tables of an earlier version what looks like those of this one, in the connection alone: the file
-/// stays
+/// Puts before the tables of an earlier version what looks like those of this one, in the connection alone: the file stays
 /// as it is.
 pub(crate) fn stand_in(connection: &Connection, found: i64) -> Result<(), Cause> {
     let lacking = (1..).zip(STEPS).filter(|(earlier, _)| *earlier >= found).map(|(_, lacks)| lacks);
@@ -171,8 +170,7 @@ fn statements(text: &str) -> impl Iterator<Item = SchemaObject<'_>> {
     })
 }
 
-/// How a table or an index is made: what stands before its parentheses, and between them the definitions in any order,
-/// as
+/// How a table or an index is made: what stands before its parentheses, and between them the definitions in any order, as
 /// columns that were added later stand elsewhere.
 type Definition = (String, BTreeSet<String>);
 

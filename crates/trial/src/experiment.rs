@@ -7,9 +7,8 @@ use host::Machine;
 use plan::{Experiment, Experiments};
 
 use crate::boot::Boot;
-use crate::cleanup;
 use crate::database::Database;
-use crate::{Choices, Trial, TrialDevice, TrialError, files};
+use crate::{Choices, Trial, TrialDevice, TrialError, cleanup, files};
 
 /// Every kind of trial, in the order of the documentation.
 pub const EXPERIMENTS: &[&dyn Procedure] =

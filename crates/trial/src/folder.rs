@@ -16,8 +16,7 @@ pub(crate) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// A new folder in `place`, closed to others; its name begins so, goes on with the number of this process, and ends
-    /// in
+    /// A new folder in `place`, closed to others; its name begins so, goes on with the number of this process, and ends in
     /// what nobody can foresee.
     ///
     /// # Errors

@@ -172,8 +172,7 @@ impl Groups {
         found.map_err(|reason| format!("memory cannot be limited here: {reason}"))
     }
 
-    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of
-    /// version 2
+    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of version 2
     /// account for memory.
     ///
     /// In version 1 a group may lie in that of the process. In version 2 one that has processes has no groups that

@@ -91,8 +91,7 @@ pub fn measure(
     Ok(JobsResult { import, outcome: record.recall()?, direct })
 }
 
-/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a
-/// job
+/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job
 /// file may name one. All else is named by the command line alone.
 fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
     let file = asked.file;
@@ -126,8 +125,7 @@ fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
     }
 }
 
-/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for
-/// it,
+/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for it,
 /// as the job says. Only what runs at one time is one trace.
 fn record(asked: &JobFileRun, import: &Import) -> Result<Option<PathBuf>, Failure> {
     let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
@@ -155,8 +153,7 @@ fn record(asked: &JobFileRun, import: &Import) -> Result<Option<PathBuf>, Failur
     }
 }
 
-/// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it
-/// is
+/// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it is
 /// not, which is told.
 fn logged(asked: &JobFileRun, name: &str) -> Result<Option<PathBuf>, Failure> {
     let file = asked.file;

@@ -268,8 +268,7 @@ fn cut_off(which: Which, store: &Store) -> Result<RunId, Failure> {
 }
 
 /// Makes sure, before anything opens the target, that it is the one that the run was on, and that it was named on the
-/// command line unless a store may choose it: a simulated drive of ours, or a file that bears assay's mark. Whether it
-/// was
+/// command line unless a store may choose it: a simulated drive of ours, or a file that bears assay's mark. Whether it was
 /// named.
 fn check_named(run: &Run, named: Option<&str>) -> Result<bool, Failure> {
     let target = &run.target;

@@ -6,8 +6,7 @@ use crate::support::guest::Guest;
 use crate::support::{Place, skip, tool};
 
 /// What the scripts of all machines use. `at N FILE`: half a mebibyte of the device is what FILE begins with. The shell
-/// takes
-/// busybox's own programs before others, which are called by their paths.
+/// takes busybox's own programs before others, which are called by their paths.
 const WORDS: &str = r#"
 attach() {
   device=$(assay attach 'x25-m?capacity.user=1GiB' --ublk --daemon "$@" 2>/run/said)

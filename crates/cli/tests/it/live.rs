@@ -75,8 +75,7 @@ impl Terminal {
     }
 
     /// Waits for the end of the program, which leaves these on the screen. What is typed on a line of its own the shell
-    /// does
-    /// also after a program that was interrupted.
+    /// does also after a program that was interrupted.
     fn ends(&self, parts: &[&str], code: i32) {
         self.shows(&[parts, &["\nready>"]].concat());
         self.types("echo ended with $?");

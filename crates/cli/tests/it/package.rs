@@ -28,8 +28,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What `make packages` made of the commit at hand: the file of that name in target/package, if `program` makes one of
-/// it
+/// What `make packages` made of the commit at hand: the file of that name in target/package, if `program` makes one of it
 /// that says so. Otherwise the reason is said.
 fn made(name: &str, program: impl Fn(&Path) -> PathBuf) -> Option<PathBuf> {
     let path = root().join("target/package").join(name);
@@ -100,8 +99,7 @@ fn installs(programs: &[&str]) -> bool {
     false
 }
 
-/// What somebody does on the first day with a program `assay` that `command` starts in a folder, of which the program
-/// says
+/// What somebody does on the first day with a program `assay` that `command` starts in a folder, of which the program says
 /// that it is called `folder`. Nothing of the environment is handed on but a home, which is empty.
 fn first_day(command: impl Fn() -> Command, home: &Path, folder: &str) {
     let assay = |arguments: &[&str]| {
@@ -240,9 +238,8 @@ fn the_static_program_of_this_commit_runs_where_nothing_else_is() {
     first_day(command, &home, "/");
 }
 
-/// A copy of `scripts/package` in a place of its own, with a cargo that makes `assay` of the compiler that it is told
-/// of: how
-/// `static` ends and what it says, where rustup has `targets`.
+/// A copy of `scripts/package` in a place of its own, with a cargo that makes `assay` of the compiler that it is told of:
+/// how `static` ends and what it says, where rustup has `targets`.
 fn static_package(place: &Place, targets: &str) -> (Option<i32>, String) {
     for folder in ["scripts", "bin"] {
         fs::create_dir_all(place.path(folder)).unwrap();

@@ -13,8 +13,7 @@ use super::{FIRST_CLONE, INTERRUPTED, Session, unaligned};
 use crate::plan::{Cell, Measure, Passes, Step};
 use crate::subject::{MeasureTask, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
-use crate::{LabError, level};
-use crate::{Thermometer, Warmth};
+use crate::{LabError, Thermometer, Warmth, level};
 use host::Clocks;
 
 impl Session<'_> {

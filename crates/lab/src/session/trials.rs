@@ -14,8 +14,7 @@ impl Session<'_> {
     /// Tries every point as often as is wanted and keeps what comes of each go at once.
     ///
     /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
-    /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses,
-    /// at
+    /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses, at
     /// one point, another may do without: that is a finding, unless nothing comes of any point.
     pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
         let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);

@@ -59,11 +59,9 @@ pub struct Comparison {
 impl Comparison {
     /// Holds `outcomes` against the first of them.
     ///
-    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned
-    /// over
-    /// is no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 %
-    /// even
-    /// by itself is no test and does not count among them.
+    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned over is
+    /// no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 % even by
+    /// itself is no test and does not count among them.
     ///
     /// # Errors
     /// If there are not two different, finished runs, if two share no point, or a step asked for is not there.

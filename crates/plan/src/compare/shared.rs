@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::Action;
-use crate::{Outcome, PointOutcome};
+use crate::{Action, Outcome, PointOutcome};
 
 /// A point of the first run that another does not share.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,9 +30,8 @@ const IN_ORDER: Nanos = Nanos::from_micros(50);
 impl Pace {
     /// What is usual of a kind of drive.
     ///
-    /// Source: guesses, above the middle of each class, for an estimate of wear had better be too high: what a SATA
-    /// link
-    /// of 6 Gb/s carries, what four lanes of PCIe 3 carry, what the outer tracks of a disk of 7,200 rpm give.
+    /// Source: guesses, above the middle of each class, for an estimate of wear had better be too high: what a SATA link of
+    /// 6 Gb/s carries, what four lanes of PCIe 3 carry, what the outer tracks of a disk of 7,200 rpm give.
     fn usual(kind: &str, read: u64, write: u64, random: (u64, u64), latency: Nanos) -> Self {
         Self {
             read: Rate::from_megabytes_per_second(read),

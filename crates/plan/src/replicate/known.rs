@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use workload::Workload;
 
 use super::{Expect, Published, Use, catalog};
-use crate::{Action, MethodPart, Step};
-use crate::{Group, Metric};
+use crate::{Action, Group, MethodPart, Metric, Step};
 
 /// A figure that a review published, with its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! The chart of a sweep: means with intervals, over the swept field, a line for each series.
 
-use plan::Axis;
-use plan::Metric;
+use plan::{Axis, Metric};
 use plotly::Scatter;
 use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
 use plotly::layout::AxisType;

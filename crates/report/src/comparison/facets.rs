@@ -129,8 +129,7 @@ impl Figures<'_> {
     }
 }
 
-/// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it
-/// takes
+/// The charts that a step takes: one for each line where points lie along numbers; else as few leading things as it takes
 /// are told apart, until what is left has room under its names.
 fn facets<'s>(sheet: &'s TrialSheet<'s>) -> Vec<Facet<'s>> {
     if let Some(along) = sheet.along() {

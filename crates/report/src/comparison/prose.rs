@@ -1,8 +1,7 @@
 //! What came of a comparison, in words.
 
-use plan::Metric;
-use plan::Step;
 use plan::compare::{Comparison, Contrast, Significance};
+use plan::{Metric, Step};
 use stats::Ratio;
 
 use super::{change, name};

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use measurement::Measurement;
-use plan::{Asked, Finding, Outcome, PointOutcome, Repeat};
-use plan::{Axis, Rounds};
+use plan::{Asked, Axis, Finding, Outcome, PointOutcome, Repeat, Rounds};
 use serde::Serialize;
 
 use super::Single;

@@ -6,10 +6,9 @@ use plan::Metric;
 use workload::{Pattern, Workload};
 
 use super::Single;
-use crate::energy;
 use crate::number::{count, latency, percent, three, whole};
-use crate::replay;
 use crate::summary::wrapped;
+use crate::{energy, replay};
 
 const WIDTH: u16 = 80;
 

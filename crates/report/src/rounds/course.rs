@@ -1,8 +1,7 @@
 //! How rounds went: the window, and what it shows of the cells that decide.
 
 use measurement::Measurement;
-use plan::Metric;
-use plan::Rounds;
+use plan::{Metric, Rounds};
 use stats::{Steadiness, SteadyRule};
 
 use crate::number::{count, percent, significant, three, with_unit};

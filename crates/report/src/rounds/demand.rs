@@ -1,8 +1,7 @@
 //! How latency grows with demand: a sweep over workers and the depth of each.
 
 use maud::{Markup, html};
-use plan::Metric;
-use plan::{Axis, Field};
+use plan::{Axis, Field, Metric};
 use stats::{Histogram, Interval};
 
 use super::matrix::{MatrixGrid, longest, matrix};

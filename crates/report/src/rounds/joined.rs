@@ -3,8 +3,7 @@
 use block::Nanos;
 use maud::{Markup, html};
 use measurement::Measurement;
-use plan::Action;
-use plan::Outcome;
+use plan::{Action, Outcome};
 
 use crate::chart::{self, SERIES_POINTS, Stretch};
 use crate::number::{kept, three};

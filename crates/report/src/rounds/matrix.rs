@@ -1,8 +1,7 @@
 //! A sweep over two axes as a table of one figure, coloured by how large it is.
 
 use maud::{Markup, html};
-use plan::Metric;
-use plan::{Axis, Field};
+use plan::{Axis, Field, Metric};
 use stats::Interval;
 
 use crate::axis;

@@ -6,8 +6,7 @@
 use block::Nanos;
 use maud::{Markup, html};
 use measurement::{Run, RunState};
-use plan::Outcome;
-use plan::{Plan, Site, Step};
+use plan::{Outcome, Plan, Site, Step};
 use serde::Serialize;
 
 use super::frame::{Charts, SiteSection, framed};

@@ -1,9 +1,7 @@
 //! The figures of a step that tries something, point by point.
 
-use measurement::Better;
-use measurement::Trial;
-use plan::Axis;
-use plan::PointOutcome;
+use measurement::{Better, Trial};
+use plan::{Axis, PointOutcome};
 
 use crate::axis;
 use crate::chart::Ground;

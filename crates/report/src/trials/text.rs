@@ -50,8 +50,7 @@ fn ends(sheet: &TrialSheet, place: usize) -> Option<String> {
     Some(format!("{}: best at {first} ({}), worst at {last} ({}){times}.", column.name, told(best.0), told(worst.0)))
 }
 
-/// How the values of one axis stand to the best of them in the geometric mean over all else that is swept: `Rate by
-/// file
+/// How the values of one axis stand to the best of them in the geometric mean over all else that is swept: `Rate by file
 /// system, in the mean over all else: ext4 leads; xfs 0.97 ×, btrfs 0.61 ×.` None unless all were measured at the same
 /// points.
 fn levels(sheet: &TrialSheet, place: usize, axis: usize) -> Option<String> {

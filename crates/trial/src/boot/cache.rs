@@ -54,8 +54,7 @@ impl SystemImage {
     }
 }
 
-/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`, where nobody else can change what root boots
-/// and
+/// Where images are kept: below `XDG_CACHE_HOME`, or `.cache` of `HOME`, where nobody else can change what root boots and
 /// copies; else where the machine's own caches are.
 fn home() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -301,8 +301,7 @@ fn knows(programs: &Programs, option: &str) -> Result<bool, TrialError> {
     Ok(String::from_utf8_lossy(&said.stdout).contains(option))
 }
 
-/// The most that the write-ahead log may take before a checkpoint, in megabytes, where PostgreSQL's own 1 GB might not
-/// go
+/// The most that the write-ahead log may take before a checkpoint, in megabytes, where PostgreSQL's own 1 GB might not go
 /// on the drive beside the tables.
 fn max_wal_size(capacity: Bytes, tables: Bytes) -> Option<u64> {
     let left = capacity.get().saturating_sub(2 * tables.get());

@@ -57,8 +57,7 @@ impl Programs {
 
     /// A command of one of these programs as this user, that ends if the thread that started it does.
     ///
-    /// Its shared memory of System V is in a namespace that ends with its processes: a server that is killed would
-    /// leave
+    /// Its shared memory of System V is in a namespace that ends with its processes: a server that is killed would leave
     /// it.
     ///
     /// # Errors

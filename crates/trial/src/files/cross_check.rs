@@ -322,8 +322,7 @@ fn paper(name: &str, media: &str, text: &str) -> Paper {
     Paper { name: name.to_owned(), media: media.to_owned(), text: text.to_owned() }
 }
 
-/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come
-/// first,
+/// The figures side by side, job by job; `bound` is the share by which another's may differ from ours, which come first,
 /// and `others` what may explain it besides.
 fn compare(witnesses: &[ToolResult], bound: f64, others: Option<&str>) -> Trial {
     let random = |of: fn(ToolReport) -> Option<f64>| move |witness: &ToolResult| witness.random.and_then(of);

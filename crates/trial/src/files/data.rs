@@ -84,9 +84,8 @@ impl TestData {
         Ok(OpenData { targets, data: self.clone() })
     }
 
-    /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel
-    /// holds of
-    /// it.
+    /// Writes all of it once, past the page cache where that is bypassed later as well, and forgets what the kernel holds
+    /// of it.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -169,8 +168,7 @@ pub(super) fn run(placed: &[(&Target, Workload, Seed)]) -> Result<Vec<Measuremen
     }
 }
 
-/// What several jobs measured at the same time. Each was given the processor time of the whole process, which is that
-/// of
+/// What several jobs measured at the same time. Each was given the processor time of the whole process, which is that of
 /// the job that ran the longest.
 pub(super) fn together(measured: Vec<Measurement>) -> Measurement {
     let cpu: Option<Cpu> = measured.iter().filter_map(|one| one.cpu).max_by_key(Cpu::total);

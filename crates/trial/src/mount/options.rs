@@ -9,9 +9,8 @@ use rustix::mount::{
 };
 
 use super::tables::{MOUNT, MOUNT_BTRFS, MOUNT_EXT, MOUNT_XFS};
-use crate::Refused;
-use crate::TrialError;
 use crate::permitted::{self, OptionRule, PermittedOption};
+use crate::{Refused, TrialError};
 
 /// Options that are the mount's and not the file system's.
 /// Source: fsmount(2), "attr_flags"; mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".

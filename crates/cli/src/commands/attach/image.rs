@@ -9,8 +9,7 @@ use drive::preset::{Preset, Spec};
 
 use crate::failure::Failure;
 
-/// What else is changed in a drive that is to be small, until its parts fit together: flash has blocks of some size on
-/// many
+/// What else is changed in a drive that is to be small, until its parts fit together: flash has blocks of some size on many
 /// dies, a disk zones of many tracks.
 const SMALLER: [&str; 3] = ["capacity.spare=50%", "capacity.spare=300%", "capacity.spare=3000%"];
 

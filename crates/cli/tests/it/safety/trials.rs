@@ -126,8 +126,7 @@ fn is_underlined(said: &str, word: &str) {
     assert!(found == word || found.starts_with('"') && found.contains(word), "{word}: {said}");
 }
 
-/// Programs that tell how they were called, try to write to a file of somebody's, and fail, in a folder that is looked
-/// in
+/// Programs that tell how they were called, try to write to a file of somebody's, and fail, in a folder that is looked in
 /// first. They tell it by TCP: they can write to no file.
 struct Noted<'p> {
     place: &'p Place,

@@ -4,11 +4,10 @@ use block::{Bytes, Nanos, SECTOR};
 use workload::{BYTES_MAX, Stop};
 
 use super::super::{Notice, Severity};
-use super::World;
 use super::given::{FioOption, FioSection};
 use super::job::{ImportedJob, Natural, SECOND};
 use super::reading::{FioAmount, OptionReader};
-use super::trace;
+use super::{World, trace};
 
 /// The file that the job is on, and whether each clone has one of its own.
 pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(String, bool)> {

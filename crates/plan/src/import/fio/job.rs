@@ -4,12 +4,11 @@ use block::{Bytes, Nanos, suggestion};
 use workload::{Field, Fio, FioValue, Mark, Pattern, Workload};
 
 use super::super::{Notice, Severity, SourceRange};
-use super::World;
 use super::engine::{self, Engine};
 use super::given::{FioOption, FioSection};
 use super::reading::{FioDirection, OptionReader};
 use super::table::{self, Treatment};
-use super::{address, extent, idle, pace, size, trace};
+use super::{World, address, extent, idle, pace, size, trace};
 
 /// A second, in nanoseconds: the unit of times that have none.
 pub(super) const SECOND: f64 = 1e9;

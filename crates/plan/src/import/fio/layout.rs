@@ -7,9 +7,8 @@ use block::{Bytes, Nanos};
 use workload::BYTES_MAX;
 
 use super::super::{ImportSource, Notice, Severity, SourceRange};
-use super::World;
 use super::job::{ImportedJob, Natural, read};
-use super::section;
+use super::{World, section};
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]

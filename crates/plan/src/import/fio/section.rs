@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::super::{ImportSource, Notice, Severity, SourceRange};
-use super::World;
 use super::expand::expand;
 use super::given::{FioOption, FioSection};
 use super::lex::{FioLine, Word, lines};
-use super::table;
+use super::{World, table};
 
 /// How deep files may include each other.
 const DEPTH_MAX: usize = 16;
