@@ -5,13 +5,15 @@ use serde::Deserialize;
 
 use super::collection::START_MIN;
 use super::retirement::{self, WORN_START_MIN};
+use super::errors::log2;
 use super::{
-    CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, SlcSpec,
+    CellTimes, ChoreSpec, CollectionPolicy, CollectionSpec, ErrorsSpec, FlashSpec, Geometry, Growth, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageTypes, SlcSpec, SuspendSpec, VariationSpec,
 };
+use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration, some_share};
+use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, WearSpec};
@@ -37,6 +39,12 @@ pub struct FlashFile {
     power: Option<PowerTable>,
     thermal: Option<ThermalTable>,
     wear: Option<WearTable>,
+    variation: Option<VariationTable>,
+    errors: Option<ErrorsTable>,
+    suspend: Option<SuspendTable>,
+    journal: Option<ChoreTable>,
+    checkpoint: Option<ChoreTable>,
+    log: Option<ChoreTable>,
     #[serde(rename = "smart")]
     _smart: Option<IdentityTable>,
 }
@@ -57,6 +65,8 @@ table!(GeometryTable {
     page: Bytes,
     #[serde(default, deserialize_with = "some_bytes")]
     program: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    sense: Option<Bytes>,
     pages_per_block: u32,
 });
 
@@ -76,6 +86,83 @@ table!(NandTable {
     keeps_page: bool,
     #[serde(default)]
     reads_first: bool,
+    #[serde(default, deserialize_with = "shares")]
+    read_by_page: Vec<u64>,
+    #[serde(default, deserialize_with = "shares")]
+    program_by_page: Vec<u64>,
+});
+
+table!(VariationTable {
+    #[serde(default, deserialize_with = "share")]
+    die: u64,
+    #[serde(default, deserialize_with = "share")]
+    block: u64,
+    #[serde(default, deserialize_with = "share")]
+    word_line: u64,
+    #[serde(default, deserialize_with = "share")]
+    program: u64,
+    #[serde(default, deserialize_with = "share")]
+    erase: u64,
+    #[serde(default, deserialize_with = "share")]
+    read: u64,
+});
+
+table!(ErrorsTable {
+    #[serde(deserialize_with = "share")]
+    fresh: u64,
+    #[serde(deserialize_with = "share")]
+    correctable: u64,
+    #[serde(default, deserialize_with = "some_share")]
+    worn: Option<u64>,
+    #[serde(default = "rated_erases")]
+    worn_erases: u32,
+    #[serde(default, deserialize_with = "some_share")]
+    retained: Option<u64>,
+    #[serde(default, deserialize_with = "some_duration")]
+    retained_for: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_share")]
+    disturbed: Option<u64>,
+    #[serde(default = "disturbing_reads")]
+    disturbed_reads: u32,
+    #[serde(default, deserialize_with = "shares")]
+    by_page: Vec<u64>,
+    #[serde(default, deserialize_with = "share")]
+    spread: u64,
+    #[serde(default, deserialize_with = "share")]
+    noise: u64,
+    steps: u32,
+    #[serde(deserialize_with = "share")]
+    gain: u64,
+    #[serde(default, deserialize_with = "duration")]
+    step: Nanos,
+    #[serde(deserialize_with = "duration")]
+    soft: Nanos,
+    #[serde(deserialize_with = "share")]
+    soft_gain: u64,
+    refresh: Option<u32>,
+});
+
+table!(SuspendTable {
+    #[serde(deserialize_with = "duration")]
+    program: Nanos,
+    #[serde(deserialize_with = "duration")]
+    erase: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    resume: Nanos,
+    limit: u32,
+});
+
+table!(ChoreTable {
+    #[serde(default, deserialize_with = "some_bytes")]
+    written: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_duration")]
+    every: Option<Nanos>,
+    #[serde(deserialize_with = "duration")]
+    length: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    deviation: u64,
+    #[serde(default)]
+    holds_reads: bool,
 });
 
 table!(CollectionTable {
@@ -115,6 +202,8 @@ table!(Controller {
     cores: Option<u32>,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    jitter: u64,
     #[serde(deserialize_with = "duration")]
     retire: Nanos,
     #[serde(default, deserialize_with = "some_duration")]
@@ -125,6 +214,8 @@ table!(Controller {
     write: Nanos,
     #[serde(default, deserialize_with = "duration")]
     page_write: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    page_read: Nanos,
     #[serde(default, deserialize_with = "some_bytes")]
     read_ahead: Option<Bytes>,
     #[serde(default, deserialize_with = "some_share")]
@@ -145,6 +236,8 @@ table!(BufferTable {
     size: Bytes,
     #[serde(deserialize_with = "bytes")]
     partial: Bytes,
+    #[serde(default)]
+    reads: bool,
 });
 
 table!(WearTable {
@@ -255,7 +348,13 @@ impl GeometryTable {
             || format!("geometry.program is {program_pages} pages, of {pages_per_block} a block"),
             "whole pages are programmed together, and a block is a whole number of such",
         )?;
-        let program_pages = program_pages as u32;
+        let sense_pages = self.sense.map_or(program_pages, |sense| sense.div(page));
+        require(
+            sense_pages >= 1 && program_pages.is_multiple_of(sense_pages),
+            || format!("geometry.sense is {sense_pages} pages, and geometry.program {program_pages}"),
+            "an array read brings whole pages, and a flash page is a whole number of such reads",
+        )?;
+        let (program_pages, sense_pages) = (program_pages as u32, sense_pages as u32);
         let blocks_per_plane = 0;
         let geometry = Geometry {
             channels,
@@ -266,6 +365,7 @@ impl GeometryTable {
             pages_per_block,
             page,
             program_pages,
+            sense_pages,
         };
         Ok(geometry.with_spare(capacity.user, capacity.spare))
     }
@@ -273,10 +373,129 @@ impl GeometryTable {
 
 impl NandTable {
     /// The times of the flash; cells of one bit have those of `slc`, where there are such.
-    fn times(&self, slc: Option<&SlcTable>) -> NandTimes {
+    fn times(&self, slc: Option<&SlcTable>) -> Result<NandTimes, PresetError> {
         let Self { read, program, erase, channel, copy_back, cache_program, keeps_page, .. } = *self;
         let single = slc.map_or(CellTimes { read, program }, |slc| CellTimes { read: slc.read, program: slc.program });
-        NandTimes { read, program, single, erase, channel, copy_back, cache_program, keeps_page }
+        let pages = self.pages()?;
+        Ok(NandTimes { read, program, pages, single, erase, channel, copy_back, cache_program, keeps_page })
+    }
+
+    /// How the pages of a word line differ.
+    fn pages(&self) -> Result<PageTypes, PresetError> {
+        let (reads, programs) = (&self.read_by_page, &self.program_by_page);
+        let fits = |shares: &[u64]| {
+            let mean = shares.iter().sum::<u64>() / (shares.len() as u64).max(1);
+            shares.is_empty() || shares.len() <= PAGE_TYPES_MAX && mean.abs_diff(1_000_000) <= 10_000
+        };
+        let agree = reads.is_empty() || programs.is_empty() || reads.len() == programs.len();
+        require(
+            fits(reads) && fits(programs) && agree,
+            || format!("nand.read_by_page is {reads:?}, nand.program_by_page {programs:?} (millionths)"),
+            "each names the one to four page types of a word line as shares of nand.read and nand.program whose mean is 100%, and both have as many",
+        )?;
+        let factors = |shares: &[u64]| {
+            std::array::from_fn(|page| {
+                shares.get(page).map_or(Factor::ONE, |share| Factor::from_units(((share << 16) / 1_000_000) as u32))
+            })
+        };
+        let count = reads.len().max(programs.len()).max(1) as u32;
+        Ok(PageTypes { count, read: factors(reads), program: factors(programs) })
+    }
+}
+
+/// Erases after which `errors.worn` holds, where the file does not say.
+fn rated_erases() -> u32 {
+    3_000
+}
+
+/// Reads after which `errors.disturbed` holds, where the file does not say.
+fn disturbing_reads() -> u32 {
+    1_000_000
+}
+
+/// A deviation as it is kept.
+fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
+    require(ppm <= 1_000_000, || format!("{name} is {} %", ppm / 10_000), "a relative deviation is at most 100%")?;
+    Ok(ppm as u32)
+}
+
+impl VariationTable {
+    fn spec(&self) -> Result<VariationSpec, PresetError> {
+        Ok(VariationSpec {
+            die: deviation("variation.die", self.die)?,
+            block: deviation("variation.block", self.block)?,
+            word_line: deviation("variation.word_line", self.word_line)?,
+            program: deviation("variation.program", self.program)?,
+            erase: deviation("variation.erase", self.erase)?,
+            read: deviation("variation.read", self.read)?,
+        })
+    }
+}
+
+impl ErrorsTable {
+    fn spec(&self, pages: &PageTypes) -> Result<ErrorsSpec, PresetError> {
+        let Self { fresh, correctable, by_page, steps, gain, soft_gain, spread, noise, .. } = self;
+        require(
+            *fresh >= 1 && fresh < correctable && *correctable < 500_000,
+            || format!("errors.fresh is {fresh} millionths of the bits, errors.correctable {correctable}"),
+            "a fresh page has fewer errors than can be corrected, at least 0.0001% and less than 50% of its bits",
+        )?;
+        let growths = [self.worn, self.retained, self.disturbed].map(|share| share.unwrap_or(1_000_000));
+        require(
+            growths.iter().chain([gain, soft_gain]).all(|share| (1_000_000..=1_000_000_000).contains(share)),
+            || format!("errors.worn, retained, disturbed, gain or soft_gain is not a growth: {growths:?}, {gain}, {soft_gain} (millionths)"),
+            "each says how many times as many errors: 100% (as many) to 100000%",
+        )?;
+        require(
+            *steps <= 64 && *gain > 1_000_000 && self.worn_erases > 0 && self.disturbed_reads > 0,
+            || format!("errors.steps is {steps}, errors.gain {gain} millionths"),
+            "there are up to 64 retries, each of which lowers the errors (gain above 100%), and counts are above zero",
+        )?;
+        require(
+            by_page.is_empty() || by_page.len() == pages.count as usize && by_page.iter().all(|&share| share >= 10_000),
+            || format!("errors.by_page has {} page types, nand.read_by_page {}", by_page.len(), pages.count),
+            "as many as nand.read_by_page, each 1% or more",
+        )?;
+        // Binary logarithms in 2⁻¹⁶ of shares in millionths.
+        let doublings = |share: u64| (log2(share) - log2(1_000_000)) as i32;
+        let growth = |share: u64, full: u32| Growth { times: ((share << 16) / 1_000_000) as u32, full };
+        let year = Nanos::from_secs(365 * 86_400);
+        let retained_for = (self.retained_for.unwrap_or(year).as_nanos() >> 30).clamp(1, u64::from(u32::MAX)) as u32;
+        Ok(ErrorsSpec {
+            fresh: *fresh as u32,
+            correctable: *correctable as u32,
+            worn: growth(growths[0], self.worn_erases),
+            retained: growth(growths[1], retained_for),
+            disturbed: growth(growths[2], self.disturbed_reads),
+            by_page: std::array::from_fn(|page| by_page.get(page).map_or(0, |&share| doublings(share))),
+            spread: doublings(1_000_000 + spread) as u32,
+            noise: doublings(1_000_000 + noise) as u32,
+            steps: *steps,
+            gain: doublings(*gain) as u32,
+            step: self.step,
+            soft: self.soft,
+            soft_gain: doublings(*soft_gain) as u32,
+            refresh: self.refresh,
+        })
+    }
+}
+
+impl SuspendTable {
+    const fn spec(&self) -> SuspendSpec {
+        SuspendSpec { program: self.program, erase: self.erase, resume: self.resume, limit: self.limit }
+    }
+}
+
+impl ChoreTable {
+    fn spec(&self) -> Result<ChoreSpec, PresetError> {
+        let Self { written, every, length, deviation: ppm, holds_reads, .. } = *self;
+        let period = every.unwrap_or(Nanos::MAX);
+        require(
+            (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
+            || format!("a journal, checkpoint or log has written = {written:?}, every = {every:?} and length = {length}"),
+            "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
+        )?;
+        Ok(ChoreSpec { written, every, length, deviation: deviation("deviation", ppm)?, holds_reads })
     }
 }
 
@@ -327,6 +546,12 @@ impl FlashFile {
         ("thermal", ThermalTable::FIELDS),
         ("smart", IdentityTable::FIELDS),
         ("wear", WearTable::FIELDS),
+        ("variation", VariationTable::FIELDS),
+        ("errors", ErrorsTable::FIELDS),
+        ("suspend", SuspendTable::FIELDS),
+        ("journal", ChoreTable::FIELDS),
+        ("checkpoint", ChoreTable::FIELDS),
+        ("log", ChoreTable::FIELDS),
     ];
 
     /// The drive itself.
@@ -345,26 +570,39 @@ impl FlashFile {
         }
         self.check_room(&geometry, collection.start, wear)?;
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
+        let nand = self.nand.times(self.slc.as_ref())?;
+        let [journal, checkpoint, log] = [&self.journal, &self.checkpoint, &self.log]
+            .map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
+        let behaviour = NandBehaviour {
+            variation: self.variation.as_ref().map(VariationTable::spec).transpose()?,
+            errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
+            suspend: self.suspend.as_ref().map(SuspendTable::spec),
+        };
         Ok(FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
             cores,
             command: self.controller.command,
+            jitter: Spread::new(u64::from(deviation("controller.jitter", self.controller.jitter)?)),
             retire: self.controller.retire,
             retire_write: self.controller.retire_write.unwrap_or(self.controller.retire),
             journal: self.controller.journal,
             write: self.controller.write,
             page_write: self.controller.page_write,
+            page_read: self.controller.page_read,
+            chores: [journal?, checkpoint?, log?],
             map_cache,
             read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
             compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
             buffer_pages,
             buffer_partial_pages,
+            buffer_reads: self.buffer.reads,
             geometry,
-            nand: self.nand.times(self.slc.as_ref()),
+            nand,
+            behaviour,
             collection,
-            reads_first: self.nand.reads_first,
+            reads_first: self.nand.reads_first || self.suspend.is_some(),
             slc,
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,

@@ -5,18 +5,24 @@ mod candidates;
 mod channel;
 mod collection;
 mod compression;
+mod die;
+mod errors;
 mod file;
 mod firmware;
 mod geometry;
+mod housekeeping;
 mod journal;
 mod map_cache;
 mod mapping;
 mod nand;
+mod pages;
 mod power_cut;
 mod read;
 mod read_ahead;
+mod recent;
 mod retirement;
 mod spec;
+mod variation;
 mod warmth;
 mod write;
 
@@ -24,22 +30,30 @@ use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
+pub use die::SuspendSpec;
+pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::FlashFile;
 use firmware::Firmware;
 pub use geometry::Geometry;
+pub use housekeeping::{CHORES, ChoreSpec};
+use housekeeping::Housekeeping;
 use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
 pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
-pub use nand::{CellTimes, NandTimes};
+pub use nand::{CellTimes, NandBehaviour, NandTimes};
+pub use pages::{PAGE_TYPES_MAX, PageTypes};
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
+use recent::Recent;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
+pub use variation::VariationSpec;
 
 use crate::cloned::clone_in_place;
+use crate::draw::{Draws, Spread};
 use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
@@ -53,12 +67,16 @@ pub struct FlashDrive {
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
+    /// What a command takes this time beside what it takes in the mean.
+    pace_draws: Draws,
+    housekeeping: Housekeeping,
     journal: Journal,
     read_ahead: ReadAhead,
     compression: Option<Compression>,
     link: Link,
     queue: CommandQueue,
     buffer: Buffer,
+    recent: Recent,
     mapping: Mapping,
     map_cache: Option<MapCache>,
     /// The logical page that holds the first mapping page: they come after those of the host.
@@ -105,16 +123,19 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            pace_draws: Draws::new(seed.split("firmware")),
+            housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
             compression: spec.compression.map(Compression::new),
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
+            recent: Recent::new(spec.buffer_reads.then_some(spec.buffer_pages)),
             mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
             map_cache,
             map_base: pages,
-            nand: Nand::new(&spec.geometry, spec.nand),
+            nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
             written_to: Lba::new(u64::MAX),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
             meter: EnergyMeter::new(spec.power),
@@ -142,11 +163,11 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(awake);
-        let ready = start + self.paced(self.spec.command);
+        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes()));
+        let ready = start + self.paced(self.commanding());
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
-            Op::Read => self.read(ready, request),
+            Op::Read => self.read(core, ready, request),
             Op::Write => self.write(core, ready, request),
             Op::Trim => self.trim(ready, request),
             Op::Flush => self.flush(ready),
@@ -154,6 +175,15 @@ impl FlashDrive {
         self.counters.count(&request);
         self.meter.end(at);
         self.queue.take(Completion { at, tag });
+    }
+
+    /// What the firmware takes for a command before flash can begin, this time.
+    #[inline]
+    fn commanding(&mut self) -> Nanos {
+        match self.spec.jitter {
+            Spread::NONE => self.spec.command,
+            spread => spread.factor(self.pace_draws.draw()).of(self.spec.command),
+        }
     }
 
     /// What the firmware takes for a command when it is done with it.
@@ -254,6 +284,7 @@ impl Drive for FlashDrive {
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
         self.journal = Journal::default();
+        self.recent.clear();
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
@@ -286,12 +317,15 @@ clone_in_place!(FlashDrive {
     page_sectors,
     now,
     firmware,
+    pace_draws,
+    housekeeping,
     journal,
     read_ahead,
     compression,
     link,
     queue,
     buffer,
+    recent,
     mapping,
     map_cache,
     map_base,
