@@ -4,7 +4,7 @@ use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::collection::START_MIN;
-use super::retirement::{self, WORN_START_MIN};
+use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, SlcSpec,
 };
@@ -343,9 +343,9 @@ impl FlashFile {
         if wear.is_some() {
             collection.start = collection.start.max(WORN_START_MIN);
         }
-        self.check_room(&geometry, collection.start, wear)?;
+        self.check_room(&geometry, collection.start)?;
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
-        Ok(FlashSpec {
+        let spec = FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
@@ -369,11 +369,17 @@ impl FlashFile {
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
             wear,
-        })
+        };
+        require(
+            spec.has_room(1),
+            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
+            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
+        )?;
+        Ok(spec)
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry, start: u32, wear: Option<WearSpec>) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
         let per_block = geometry.pages_per_block.next_power_of_two().max(64);
         let blocks = u128::from(geometry.units()) * u128::from(geometry.blocks_per_plane);
         let pages = blocks * u128::from(per_block);
@@ -389,15 +395,6 @@ impl FlashFile {
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
             "each plane needs gc.start and three more blocks beyond its share of the user data; raise capacity.spare",
-        )?;
-        let mapping_pages = self.map.as_ref().map_or(0, |map| user.div_ceil(geometry.page.div(map.entry).max(1)));
-        let fits = |spec| {
-            retirement::has_room(&retirement::fresh(spec, geometry), geometry, start, (user + mapping_pages) as u32)
-        };
-        require(
-            wear.is_none_or(fits),
-            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
-            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::collection::{self, CollectionPolicy};
 use super::*;
+use crate::{Specimen, WearSpec};
 use block::Bytes;
 
 /// Four dies of `blocks` blocks, `pages` logical pages.
@@ -326,10 +327,14 @@ const WEAR: WearSpec = WearSpec {
     least_worn_first: false,
 };
 
+fn fresh(wear: WearSpec) -> Wear {
+    retirement::fresh(wear, &geometry(60), Specimen::default())
+}
+
 /// Four dies of 60 blocks that wear out, 45 of them full.
 fn wearing(policy: CollectionPolicy, wear: WearSpec) -> Mapping {
     let collection = CollectionSpec { policy, start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
-    Mapping::new(geometry(60), collection, None, Some(wear), 4 * 128 * 45)
+    Mapping::new(geometry(60), collection, None, Some(fresh(wear)), 4 * 128 * 45)
 }
 
 /// Fills the drive, then overwrites a tenth of it at random until so many blocks were erased or the drive takes
@@ -374,7 +379,7 @@ fn blocks_of_one_bit_wear_out_like_the_others() {
     let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
     let collection = CollectionSpec { start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
     let wear = WearSpec { failures_ppb: 1_000_000, spread_max: Some(4), least_worn_first: true, ..WEAR };
-    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(wear), 4 * 128 * 45);
+    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(fresh(wear)), 4 * 128 * 45);
     churn(&mut map, 300_000);
     assert!(map.wear().unwrap().retired > 0);
 }

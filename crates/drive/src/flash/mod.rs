@@ -44,12 +44,13 @@ use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::thermal::Thermal;
-use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
 
 /// A simulated flash drive.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FlashDrive {
     spec: FlashSpec,
+    specimen: Specimen,
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
@@ -92,6 +93,11 @@ struct PagePart {
 impl FlashDrive {
     /// A drive as it leaves the factory: all blocks erased, nothing mapped, time at zero.
     pub fn new(spec: FlashSpec) -> Self {
+        Self::of(spec, Specimen::default())
+    }
+
+    /// The same of a certain specimen.
+    pub fn of(spec: FlashSpec, specimen: Specimen) -> Self {
         let page_sectors = spec.geometry.page.sectors() as u32;
         assert!(
             page_sectors.is_power_of_two() && page_sectors <= 64,
@@ -111,7 +117,13 @@ impl FlashDrive {
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
+            mapping: Mapping::new(
+                spec.geometry,
+                spec.collection,
+                spec.slc,
+                spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
+                pages + map_pages,
+            ),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
@@ -124,6 +136,7 @@ impl FlashDrive {
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
+            specimen,
             spec,
         }
     }
@@ -131,6 +144,11 @@ impl FlashDrive {
     /// What it is made of.
     pub fn spec(&self) -> &FlashSpec {
         &self.spec
+    }
+
+    /// Which drive of its model it is.
+    pub fn specimen(&self) -> Specimen {
+        self.specimen
     }
 
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
@@ -283,6 +301,7 @@ impl Drive for FlashDrive {
 // The page map, which is nearly all of it, is left alone where it has not changed since it was copied.
 clone_in_place!(FlashDrive {
     spec,
+    specimen,
     page_sectors,
     now,
     firmware,
