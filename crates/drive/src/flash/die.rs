@@ -196,11 +196,9 @@ mod tests {
     /// A die that programs for 600 µs, erases for 3 ms and reads ten pages of 50 µs.
     fn busy() -> Die {
         let mut die = Die::new(0, 0);
-        for (kind, length) in [
-            (OperationKind::Program, 600),
-            (OperationKind::Erase, 3000),
-            (OperationKind::Reads(us(50)), 500),
-        ] {
+        for (kind, length) in
+            [(OperationKind::Program, 600), (OperationKind::Erase, 3000), (OperationKind::Reads(us(50)), 500)]
+        {
             let start = die.free;
             die.free += us(length);
             die.schedule.add(Nanos::ZERO, kind, start, die.free);

@@ -4,10 +4,11 @@ use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::collection::START_MIN;
-use super::retirement::{self, WORN_START_MIN};
 use super::errors::log2;
+use super::retirement::WORN_START_MIN;
 use super::{
-    CellTimes, ChoreSpec, CollectionPolicy, CollectionSpec, ErrorsSpec, FlashSpec, Geometry, Growth, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageTypes, SlcSpec, SuspendSpec, VariationSpec,
+    CellTimes, ChoreSpec, CollectionPolicy, CollectionSpec, ErrorsSpec, FlashSpec, Geometry, Growth, IdleSpec,
+    MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageTypes, SlcSpec, SuspendSpec, VariationSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
@@ -94,17 +95,17 @@ table!(NandTable {
 
 table!(VariationTable {
     #[serde(default, deserialize_with = "share")]
-    die: u64,
+    dies: u64,
     #[serde(default, deserialize_with = "share")]
-    block: u64,
+    blocks: u64,
     #[serde(default, deserialize_with = "share")]
-    word_line: u64,
+    word_lines: u64,
     #[serde(default, deserialize_with = "share")]
-    program: u64,
+    programs: u64,
     #[serde(default, deserialize_with = "share")]
-    erase: u64,
+    erases: u64,
     #[serde(default, deserialize_with = "share")]
-    read: u64,
+    reads: u64,
 });
 
 table!(ErrorsTable {
@@ -144,9 +145,9 @@ table!(ErrorsTable {
 
 table!(SuspendTable {
     #[serde(deserialize_with = "duration")]
-    program: Nanos,
+    program_latency: Nanos,
     #[serde(deserialize_with = "duration")]
-    erase: Nanos,
+    erase_latency: Nanos,
     #[serde(default, deserialize_with = "duration")]
     resume: Nanos,
     limit: u32,
@@ -237,7 +238,7 @@ table!(BufferTable {
     #[serde(deserialize_with = "bytes")]
     partial: Bytes,
     #[serde(default)]
-    reads: bool,
+    serves_reads: bool,
 });
 
 table!(WearTable {
@@ -422,12 +423,12 @@ fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
 impl VariationTable {
     fn spec(&self) -> Result<VariationSpec, PresetError> {
         Ok(VariationSpec {
-            die: deviation("variation.die", self.die)?,
-            block: deviation("variation.block", self.block)?,
-            word_line: deviation("variation.word_line", self.word_line)?,
-            program: deviation("variation.program", self.program)?,
-            erase: deviation("variation.erase", self.erase)?,
-            read: deviation("variation.read", self.read)?,
+            die: deviation("variation.dies", self.dies)?,
+            block: deviation("variation.blocks", self.blocks)?,
+            word_line: deviation("variation.word_lines", self.word_lines)?,
+            program: deviation("variation.programs", self.programs)?,
+            erase: deviation("variation.erases", self.erases)?,
+            read: deviation("variation.reads", self.reads)?,
         })
     }
 }
@@ -443,7 +444,11 @@ impl ErrorsTable {
         let growths = [self.worn, self.retained, self.disturbed].map(|share| share.unwrap_or(1_000_000));
         require(
             growths.iter().chain([gain, soft_gain]).all(|share| (1_000_000..=1_000_000_000).contains(share)),
-            || format!("errors.worn, retained, disturbed, gain or soft_gain is not a growth: {growths:?}, {gain}, {soft_gain} (millionths)"),
+            || {
+                format!(
+                    "errors.worn, retained, disturbed, gain or soft_gain is not a growth: {growths:?}, {gain}, {soft_gain} (millionths)"
+                )
+            },
             "each says how many times as many errors: 100% (as many) to 100000%",
         )?;
         require(
@@ -482,7 +487,7 @@ impl ErrorsTable {
 
 impl SuspendTable {
     const fn spec(&self) -> SuspendSpec {
-        SuspendSpec { program: self.program, erase: self.erase, resume: self.resume, limit: self.limit }
+        SuspendSpec { program: self.program_latency, erase: self.erase_latency, resume: self.resume, limit: self.limit }
     }
 }
 
@@ -492,7 +497,11 @@ impl ChoreTable {
         let period = every.unwrap_or(Nanos::MAX);
         require(
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
-            || format!("a journal, checkpoint or log has written = {written:?}, every = {every:?} and length = {length}"),
+            || {
+                format!(
+                    "a journal, checkpoint or log has written = {written:?}, every = {every:?} and length = {length}"
+                )
+            },
             "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
         )?;
         Ok(ChoreSpec { written, every, length, deviation: deviation("deviation", ppm)?, holds_reads })
@@ -568,17 +577,17 @@ impl FlashFile {
         if wear.is_some() {
             collection.start = collection.start.max(WORN_START_MIN);
         }
-        self.check_room(&geometry, collection.start, wear)?;
+        self.check_room(&geometry, collection.start)?;
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
         let nand = self.nand.times(self.slc.as_ref())?;
-        let [journal, checkpoint, log] = [&self.journal, &self.checkpoint, &self.log]
-            .map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
+        let [journal, checkpoint, log] =
+            [&self.journal, &self.checkpoint, &self.log].map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
         let behaviour = NandBehaviour {
             variation: self.variation.as_ref().map(VariationTable::spec).transpose()?,
             errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
             suspend: self.suspend.as_ref().map(SuspendTable::spec),
         };
-        Ok(FlashSpec {
+        let spec = FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
@@ -597,7 +606,7 @@ impl FlashFile {
             compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
             buffer_pages,
             buffer_partial_pages,
-            buffer_reads: self.buffer.reads,
+            buffer_reads: self.buffer.serves_reads,
             geometry,
             nand,
             behaviour,
@@ -607,11 +616,17 @@ impl FlashFile {
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
             wear,
-        })
+        };
+        require(
+            spec.has_room(1),
+            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
+            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
+        )?;
+        Ok(spec)
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry, start: u32, wear: Option<WearSpec>) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
         let per_block = geometry.pages_per_block.next_power_of_two().max(64);
         let blocks = u128::from(geometry.units()) * u128::from(geometry.blocks_per_plane);
         let pages = blocks * u128::from(per_block);
@@ -627,15 +642,6 @@ impl FlashFile {
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
             "each plane needs gc.start and three more blocks beyond its share of the user data; raise capacity.spare",
-        )?;
-        let mapping_pages = self.map.as_ref().map_or(0, |map| user.div_ceil(geometry.page.div(map.entry).max(1)));
-        let fits = |spec| {
-            retirement::has_room(&retirement::fresh(spec, geometry), geometry, start, (user + mapping_pages) as u32)
-        };
-        require(
-            wear.is_none_or(fits),
-            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
-            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
         )
     }
 }

@@ -11,8 +11,8 @@ use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 use super::retirement::{self, WORN_START_MIN};
+use crate::sparse;
 use crate::wear::{EraseVerdict, Wear};
-use crate::{WearSpec, sparse};
 
 /// A logical page: what the host names. Never an index into flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ impl Mapping {
         geometry: Geometry,
         collection: CollectionSpec,
         slc: Option<SlcSpec>,
-        wear: Option<WearSpec>,
+        wear: Option<Wear>,
         pages: u32,
     ) -> Self {
         let page_bits = geometry.pages_per_block.next_power_of_two().trailing_zeros().max(6);
@@ -188,7 +188,7 @@ impl Mapping {
             collecting: 0,
             digest: 0,
             moved: 0,
-            wear: wear.map(|spec| retirement::fresh(spec, &geometry)),
+            wear,
             read_only: false,
         };
         if let Some(wear) = &mapping.wear {

@@ -35,8 +35,8 @@ pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::FlashFile;
 use firmware::Firmware;
 pub use geometry::Geometry;
-pub use housekeeping::{CHORES, ChoreSpec};
 use housekeeping::Housekeeping;
+pub use housekeeping::{CHORES, ChoreSpec};
 use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
@@ -58,12 +58,13 @@ use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::thermal::Thermal;
-use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
 
 /// A simulated flash drive.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FlashDrive {
     spec: FlashSpec,
+    specimen: Specimen,
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
@@ -110,7 +111,13 @@ struct PagePart {
 impl FlashDrive {
     /// A drive as it leaves the factory: all blocks erased, nothing mapped, time at zero.
     pub fn new(spec: FlashSpec) -> Self {
+        Self::of(spec, Specimen::default())
+    }
+
+    /// The same of a certain specimen.
+    pub fn of(spec: FlashSpec, specimen: Specimen) -> Self {
         let page_sectors = spec.geometry.page.sectors() as u32;
+        let seed = specimen.seed();
         assert!(
             page_sectors.is_power_of_two() && page_sectors <= 64,
             "a page has 1, 2, 4 … 64 sectors, not {page_sectors}"
@@ -132,7 +139,13 @@ impl FlashDrive {
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
             recent: Recent::new(spec.buffer_reads.then_some(spec.buffer_pages)),
-            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
+            mapping: Mapping::new(
+                spec.geometry,
+                spec.collection,
+                spec.slc,
+                spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
+                pages + map_pages,
+            ),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
@@ -145,6 +158,7 @@ impl FlashDrive {
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
+            specimen,
             spec,
         }
     }
@@ -152,6 +166,11 @@ impl FlashDrive {
     /// What it is made of.
     pub fn spec(&self) -> &FlashSpec {
         &self.spec
+    }
+
+    /// Which drive of its model it is.
+    pub fn specimen(&self) -> Specimen {
+        self.specimen
     }
 
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
@@ -164,7 +183,8 @@ impl FlashDrive {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
         let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes()));
-        let ready = start + self.paced(self.commanding());
+        let command = self.commanding();
+        let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
             Op::Read => self.read(core, ready, request),
@@ -256,7 +276,11 @@ impl Drive for FlashDrive {
     }
 
     fn counters(&self) -> Counters {
+        let errors = self.nand.error_counts();
         Counters {
+            read_retries: errors.retries,
+            soft_decodes: errors.soft_decodes,
+            uncorrectable: errors.uncorrectable,
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
             pages_moved: self.mapping.moved(),
@@ -314,6 +338,7 @@ impl Drive for FlashDrive {
 // The page map, which is nearly all of it, is left alone where it has not changed since it was copied.
 clone_in_place!(FlashDrive {
     spec,
+    specimen,
     page_sectors,
     now,
     firmware,

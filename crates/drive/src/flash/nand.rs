@@ -270,7 +270,7 @@ impl Nand {
         let number = self.die_of_unit[unit.0 as usize] as usize;
         let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;
         let start = self.dies[number].free.max(now);
-        let Moved { pages, reads, programs, to } = moved;
+        let Moved { pages, programs, to, .. } = moved;
         if let (Some(errors), true) = (&mut self.errors, programs > 0) {
             errors.programmed(now, to.0);
         }
@@ -299,6 +299,7 @@ impl Nand {
     fn move_alike(&mut self, now: Nanos, die: usize, start: Nanos, moved: Moved) -> Nanos {
         let NandTimes { read, program, .. } = self.times;
         let Moved { pages, reads, programs, .. } = moved;
+        let carried = self.carried(pages, reads);
         let die = &self.dies[die];
         let channel = &mut self.channels[die.channel as usize];
         if self.times.copy_back {
@@ -308,7 +309,7 @@ impl Nand {
             let both = self.fill + self.fill;
             return channel.reserve_each(now, die.lane, start + read, both, program + read, programs) + program;
         }
-        let read_all = channel.reserve_each(now, die.lane, start + read, self.carried(pages, reads), read, reads);
+        let read_all = channel.reserve_each(now, die.lane, start + read, carried, read, reads);
         match programs {
             0 => read_all,
             _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
@@ -400,6 +401,7 @@ mod tests {
         copy_back: false,
         cache_program: false,
         keeps_page: false,
+        pages: PageTypes::ALIKE,
     };
     const START: Nanos = Nanos::ZERO;
 
@@ -413,16 +415,17 @@ mod tests {
             pages_per_block: 64,
             page: Bytes::from_kib(4),
             program_pages: 1,
+            sense_pages: 1,
         };
-        Nand::new(&geometry, NandTimes { copy_back, ..TIMES })
+        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, NandBehaviour::default(), Seed::new(1))
     }
 
     fn native(unit: u32) -> PageLocation {
-        PageLocation { unit: Unit(unit), cells: Cells::Native, flash_page: unit }
+        PageLocation { unit: Unit(unit), cells: Cells::Native, block: 8 * unit, sense: 0 }
     }
 
     fn moves(unit: u32, pages: u32) -> FlashOp {
-        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages })
+        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages, to: (8 * unit + 1, pages) })
     }
 
     fn micros(us: u64) -> Nanos {
@@ -457,29 +460,29 @@ mod tests {
         let moved = nand.book(START, START, &[moves(0, 10)]);
         assert_eq!(moved, micros(10 * 1150));
         let ready = micros(2 * 1150 + 150);
-        assert_eq!(nand.read_first(ready, native(0), 8), micros(3 * 1150 + 150));
-        assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
+        assert_eq!(nand.read_first(ready, ready, native(0), 8), micros(3 * 1150 + 150));
+        assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0), 0)]), moved + micros(150 + 2000));
     }
 
     #[test]
     fn reads_that_go_first_wait_for_each_other() {
         let mut nand = nand(false, false);
-        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, native(0), 8)).collect();
+        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, START, native(0), 8)).collect();
         assert_eq!(done, (1..=30).map(|read| micros(read * 150)).collect::<Vec<_>>());
     }
 
     #[test]
     fn moving_a_page_is_a_read_two_transfers_and_a_program() {
-        let plan = [moves(0, 3), FlashOp::Erase(Unit(0))];
+        let plan = [moves(0, 3), FlashOp::Erase(Unit(0), 0)];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (50 + 200 + 900) + 2000));
         assert_eq!(nand(false, true).book(START, START, &plan), micros(3 * (50 + 900) + 2000), "inside the die");
     }
 
     #[test]
     fn planes_program_together_where_they_can() {
-        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(1), Cells::Native)];
+        let plan = [FlashOp::Program(native(0)), FlashOp::Program(native(1))];
         assert_eq!(nand(true, false).book(START, START, &plan), micros(100 + 100 + 900));
-        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(4), Cells::Native)];
+        let plan = [FlashOp::Program(native(0)), FlashOp::Program(native(4))];
         assert_eq!(
             nand(false, false).book(START, START, &plan),
             micros(2 * (100 + 900)),
@@ -493,13 +496,13 @@ mod tests {
             nand(false, false).read(START, START, PageLocation { cells: Cells::Single, ..native(0) }, 8),
             micros(125)
         );
-        let plan = [FlashOp::Program(Unit(0), Cells::Single)];
+        let plan = [FlashOp::Program(PageLocation { cells: Cells::Single, ..native(0) })];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(300));
     }
 
     #[test]
     fn a_die_that_can_takes_the_next_page_while_it_programs() {
-        let plan = [FlashOp::Program(Unit(0), Cells::Native); 3];
+        let plan = [FlashOp::Program(native(0)); 3];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (100 + 900)));
         let mut cached = nand(false, false);
         cached.times.cache_program = true;
@@ -512,10 +515,10 @@ mod tests {
         nand.times.keeps_page = true;
         assert_eq!(nand.read(START, START, native(0), 8), micros(150));
         assert_eq!(nand.read(START, START, native(0), 8), micros(250), "another part of the same flash page");
-        let other = PageLocation { flash_page: 9, ..native(0) };
+        let other = PageLocation { sense: 9, ..native(0) };
         assert_eq!(nand.read(START, START, other, 8), micros(400));
         assert_eq!(nand.read(START, START, native(0), 8), micros(550), "the first has gone");
-        nand.book(START, START, &[FlashOp::Erase(Unit(0))]);
+        nand.book(START, START, &[FlashOp::Erase(Unit(0), 0)]);
         assert_eq!(nand.read(START, START, native(0), 8), micros(550 + 2000 + 150));
     }
 
@@ -523,8 +526,8 @@ mod tests {
     fn a_flash_page_of_four_is_programmed_once_and_read_once() {
         let mut nand = nand(false, false);
         (nand.program_pages, nand.fill) = (4, micros(400));
-        assert_eq!(nand.book(START, START, &[FlashOp::Program(Unit(0), Cells::Native)]), micros(400 + 900));
-        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1 });
+        assert_eq!(nand.book(START, START, &[FlashOp::Program(native(0))]), micros(400 + 900));
+        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1, to: (9, 0) });
         assert_eq!(nand.book(START, START, &[moved]), micros(2 * (50 + 200) + 400 + 900));
         assert_eq!((nand.pages_read, nand.pages_programmed), (4, 8));
     }

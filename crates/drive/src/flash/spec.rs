@@ -3,9 +3,9 @@
 use block::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec};
+use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
 use crate::draw::Spread;
-use crate::{LinkTimes, PowerSpec, ThermalSpec, WearSpec};
+use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,16 @@ pub struct FlashSpec {
 }
 
 impl FlashSpec {
+    /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.
+    pub(crate) fn has_room(&self, specimen: u32) -> bool {
+        let pages = self.capacity.get().div_ceil(self.geometry.page.get()) as u32;
+        let map_pages = self.map_cache.map_or(0, |map| pages.div_ceil(map.entries));
+        self.wear.is_none_or(|wear| {
+            let wear = retirement::fresh(wear, &self.geometry, Specimen::new("", specimen));
+            retirement::has_room(&wear, &self.geometry, self.collection.start, pages + map_pages)
+        })
+    }
+
     /// What the drive is made of, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let (geometry, nand) = (&self.geometry, &self.nand);
