@@ -10,10 +10,12 @@ use super::geometry::Unit;
 /// How a die lets the host's reads go before what it is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspendSpec {
-    /// From the read's arrival until a program has been suspended.
-    pub program: Nanos,
+    /// A program is suspended at the end of a step of this length: pulses and verifies that are not broken off.
+    pub program_step: Nanos,
     /// The same for an erase.
-    pub erase: Nanos,
+    pub erase_step: Nanos,
+    /// From the end of a step until the array can read.
+    pub latency: Nanos,
     /// What a suspended operation takes to resume.
     pub resume: Nanos,
     /// How often one operation is suspended; after that reads wait for its end.
@@ -154,22 +156,23 @@ impl Schedule {
         if begins >= at {
             return Turn { stopped: Some(begins), ..free };
         }
-        let halt = match first.kind {
-            OperationKind::Reads(step) => {
-                let into = Nanos::from_nanos((at - begins).as_nanos() % step.as_nanos().max(1));
-                let start = if into == Nanos::ZERO { at } else { at + (step - into) };
-                if start < ends {
-                    return Turn { start, stopped: Some(start), resume: Nanos::ZERO };
-                }
-                None
-            }
-            OperationKind::Program => Some(suspend.program),
-            OperationKind::Erase => Some(suspend.erase),
+        let step = match first.kind {
+            OperationKind::Reads(step) => step,
+            OperationKind::Program => suspend.program_step,
+            OperationKind::Erase => suspend.erase_step,
         };
-        if let Some(halt) = halt.filter(|&halt| first.suspensions < suspend.limit && at + halt < ends) {
-            first.suspensions += 1;
-            self.suspended = true;
-            return Turn { start: at + halt, stopped: Some(at), resume: suspend.resume };
+        let into = Nanos::from_nanos((at - begins).as_nanos() % step.as_nanos().max(1));
+        let stops = if into == Nanos::ZERO { at } else { at + (step - into) };
+        match first.kind {
+            OperationKind::Reads(_) if stops < ends => return Turn { start: stops, stopped: Some(stops), ..free },
+            OperationKind::Program | OperationKind::Erase
+                if stops + suspend.latency < ends && first.suspensions < suspend.limit =>
+            {
+                first.suspensions += 1;
+                self.suspended = true;
+                return Turn { start: stops + suspend.latency, stopped: Some(stops), resume: suspend.resume };
+            }
+            _ => {}
         }
         // It waits for the end of what is under way, and goes before the rest.
         self.operations.pop_front();
@@ -183,8 +186,9 @@ mod tests {
     use super::*;
 
     const SUSPEND: SuspendSpec = SuspendSpec {
-        program: Nanos::from_micros(20),
-        erase: Nanos::from_micros(50),
+        program_step: Nanos::from_micros(50),
+        erase_step: Nanos::from_micros(500),
+        latency: Nanos::from_micros(20),
         resume: Nanos::from_micros(10),
         limit: 2,
     };
@@ -216,11 +220,12 @@ mod tests {
     #[test]
     fn a_program_is_suspended_goes_on_later_and_is_not_suspended_for_ever() {
         let mut die = busy();
-        assert_eq!(read(&mut die, 100), 120);
-        assert_eq!(die.free, us(4100 + 80 + 10), "what the read took, and resuming");
+        assert_eq!(read(&mut die, 60), 100 + 20, "at the end of its step");
+        assert_eq!(die.free, us(4100 + 80 + 10), "suspending, the read, and resuming");
         assert_eq!(read(&mut die, 110), 180, "the next read finds it suspended");
         assert_eq!(die.free, us(4190 + 60));
-        assert_eq!(read(&mut die, 400), 420, "the second suspension");
+        // It goes on at 250, with 100 of its 600 µs done.
+        assert_eq!(read(&mut die, 390), 400 + 20, "the second suspension");
         let ends = 600 + 90 + 60 + 90;
         assert_eq!(read(&mut die, 700), ends, "then reads wait for its end");
         assert_eq!(die.free, us(4100 + 90 + 60 + 90 + 60), "and the erase for the read");
@@ -229,9 +234,9 @@ mod tests {
     #[test]
     fn an_erase_is_suspended_and_between_reads_there_is_room() {
         let mut die = busy();
-        assert_eq!(read(&mut die, 1000), 1050);
-        assert_eq!(die.free, us(4100 + 110 + 10));
-        let first = 3600 + 120;
+        assert_eq!(read(&mut die, 1000), 1100 + 20);
+        assert_eq!(die.free, us(4100 + 80 + 10));
+        let first = 3600 + 90;
         assert_eq!(read(&mut die, first + 70), first + 100, "after the second of the ten");
         assert_eq!(read(&mut die, first + 100 + 60 + 50), first + 100 + 60 + 50, "exactly between two");
         assert_eq!(die.free, us(first + 500 + 120));

@@ -59,9 +59,11 @@ table!(pub(super) ErrorsTable {
 
 table!(pub(super) SuspendTable {
     #[serde(deserialize_with = "duration")]
-    program_latency: Nanos,
+    program_step: Nanos,
     #[serde(deserialize_with = "duration")]
-    erase_latency: Nanos,
+    erase_step: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    latency: Nanos,
     #[serde(default, deserialize_with = "duration")]
     resume: Nanos,
     limit: u32,
@@ -163,7 +165,8 @@ impl ErrorsTable {
 
 impl SuspendTable {
     pub(super) const fn spec(&self) -> SuspendSpec {
-        SuspendSpec { program: self.program_latency, erase: self.erase_latency, resume: self.resume, limit: self.limit }
+        let Self { program_step, erase_step, latency, resume, limit, .. } = *self;
+        SuspendSpec { program_step, erase_step, latency, resume, limit }
     }
 }
 
