@@ -148,8 +148,8 @@ impl Mapping {
         self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
     }
 
-    /// Moves the data of a block that has become hard to read, a flash page for each read that finds it so, and as collection
-    /// goes on; nothing while its unit empties another block or has no free one to spare.
+    /// Moves the data of a block that has become hard to read, a flash page of it for each read of its unit that is hard, and
+    /// as collection goes on. While its unit empties another block, that one goes on first.
     pub fn refresh(&mut self, block: u32, plan: &mut Vec<FlashOp>) {
         let unit = self.unit_of_block(block);
         let state = &self.units[unit.0 as usize];
@@ -159,7 +159,7 @@ impl Mapping {
             self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
             self.empty(unit, block, LEVELLING_PACE);
         }
-        if let Some(victim) = self.units[unit.0 as usize].victim.filter(|victim| victim.block == block) {
+        if let Some(victim) = self.units[unit.0 as usize].victim {
             self.move_pages(unit, victim, self.geometry.program_pages, plan);
             self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
         }

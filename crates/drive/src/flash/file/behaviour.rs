@@ -77,7 +77,7 @@ table!(pub(super) ChoreTable {
     #[serde(deserialize_with = "duration")]
     length: Nanos,
     #[serde(default, deserialize_with = "share")]
-    deviation: u64,
+    length_deviation: u64,
     #[serde(default)]
     holds_reads: bool,
 });
@@ -172,7 +172,7 @@ impl SuspendTable {
 
 impl ChoreTable {
     pub(super) fn spec(&self) -> Result<ChoreSpec, PresetError> {
-        let Self { written, every, length, deviation: ppm, holds_reads, .. } = *self;
+        let Self { written, every, length, length_deviation: ppm, holds_reads, .. } = *self;
         let period = every.unwrap_or(Nanos::MAX);
         require(
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
@@ -183,6 +183,6 @@ impl ChoreTable {
             },
             "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
         )?;
-        Ok(ChoreSpec { written, every, length, deviation: deviation("deviation", ppm)?, holds_reads })
+        Ok(ChoreSpec { written, every, length, deviation: deviation("length_deviation", ppm)?, holds_reads })
     }
 }
