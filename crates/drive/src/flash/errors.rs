@@ -129,8 +129,8 @@ impl Errors {
         let retained = age(now).saturating_sub(stress.programmed);
         let grown =
             spec.worn.linear(stress.erases) + spec.retained.logarithmic(retained) + spec.disturbed.linear(stress.reads);
-        let place = i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread) >> 16;
-        let noise = i64::from(normal(self.draws.draw())) * i64::from(spec.noise) >> 16;
+        let place = (i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread)) >> 16;
+        let noise = (i64::from(normal(self.draws.draw())) * i64::from(spec.noise)) >> 16;
         let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - self.margin;
         if beyond <= 0 { ReadEffort::default() } else { self.recover(beyond) }
     }
@@ -196,10 +196,10 @@ pub fn log2(number: u64) -> i64 {
     let whole = i64::from(number.ilog2());
     let part = ((number << number.leading_zeros() << 1) >> 48) as i64;
     let rest = (1 << 16) - part;
-    let bow = part * rest >> 16;
+    let bow = (part * rest) >> 16;
     // x + x(1 − x)(0.4427 − 0.1640 x − 0.0834 x (1 − x)): with the logarithm's slopes at both ends and its middle.
-    let factor = 29_013 - (part * 10_748 >> 16) - (bow * 5_466 >> 16);
-    (whole << 16) + part + (bow * factor >> 16)
+    let factor = 29_013 - ((part * 10_748) >> 16) - ((bow * 5_466) >> 16);
+    (whole << 16) + part + ((bow * factor) >> 16)
 }
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(errors.read(Nanos::ZERO, 0, LINE), ReadEffort::default());
         (0..1_000).for_each(|_| errors.erased(0));
         assert_eq!(errors.read(Nanos::ZERO, 0, LINE).retries, 0, "ten times as many is just what can be corrected");
-        let years = |years: u64| Nanos::from_nanos(years * u64::from(YEAR) << 30);
+        let years = |years: u64| Nanos::from_nanos((years * u64::from(YEAR)) << 30);
         assert_eq!(errors.read(years(1), 1, LINE).retries, 0);
         let both = errors.read(years(1), 0, LINE);
         // Ten times what can be corrected: 1.5⁶ is 11.4.
