@@ -32,6 +32,9 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/flash" / "x25-m",
 ];
 
+/// What drives are based on beside other drives: parts and classes, each the file of a part of a drive.
+pub const CLASSES: &[(&str, &str)] = embed!["drives/class" / "server",];
+
 /// Every rig that comes with the program: its name and its file.
 pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "lenovo-x220i",
@@ -54,7 +57,8 @@ mod tests {
         let files = kinds.flat_map(|kind| std::fs::read_dir(kind).unwrap()).map(|file| file.unwrap().path());
         for file in files {
             let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
-            assert!(EMBEDDED.iter().any(|(known, _)| *known == name), "{} is not in EMBEDDED", file.display());
+            let all = || EMBEDDED.iter().chain(CLASSES);
+            assert!(all().any(|(known, _)| *known == name), "{} is in neither EMBEDDED nor CLASSES", file.display());
         }
     }
 
