@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Endurance, Nanos, parse_bytes};
 use clap::ValueEnum;
-use drive::preset::Preset;
+use drive::preset::{DriveName, Preset};
 use engine::{Access, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
@@ -250,19 +250,20 @@ const DRIVE_MAX: u64 = 1 << 20;
 
 /// The simulated drive of this name, or of the file at this path, with changes after a `?`.
 pub fn preset(name: &str) -> Result<Preset, Failure> {
-    let (path, changes) = name.split_once('?').unwrap_or((name, ""));
-    if !is_of_file(name) {
+    let asked = DriveName::read(name)?;
+    if !asked.is_of_file() {
         return Ok(Preset::find(name)?);
     }
+    let path = asked.base;
     let text = host::open::text(Path::new(path), DRIVE_MAX)
         .map_err(|error| Failure::usage(format!("the drive's file {path} cannot be read: {error}")))?;
-    Ok(Preset { name: path.to_owned(), ..Preset::parse(&text)? }.changed(changes)?)
+    let own = Preset { name: path.to_owned(), ..Preset::parse(&text)? };
+    Ok(own.numbered(asked.specimen)?.changed(asked.changes)?)
 }
 
 /// Whether a simulated drive's name is the path of its file.
-fn is_of_file(name: &str) -> bool {
-    let path = name.split_once('?').map_or(name, |(path, _)| path);
-    path.contains('/') || path.ends_with(".toml")
+pub fn is_of_file(name: &str) -> bool {
+    DriveName::read(name).is_ok_and(|name| name.is_of_file())
 }
 
 /// Whether a target must be named by who starts the program each time, and not by a store: the file of a simulated drive,

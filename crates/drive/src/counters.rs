@@ -27,6 +27,12 @@ pub struct Counters {
     pub pages_moved: u64,
     /// Flash blocks erased.
     pub blocks_erased: u64,
+    /// Array reads beyond the first that raw bit errors made necessary.
+    pub read_retries: u64,
+    /// Pages that took soft decoding.
+    pub soft_decodes: u64,
+    /// Of those, pages that could not be corrected even so.
+    pub uncorrectable: u64,
     /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
     pub energy_nj: u64,
     /// Time at a slower pace because the drive was too warm.
@@ -109,6 +115,9 @@ impl Counters {
             pages_programmed: op(self.pages_programmed, other.pages_programmed),
             pages_moved: op(self.pages_moved, other.pages_moved),
             blocks_erased: op(self.blocks_erased, other.blocks_erased),
+            read_retries: op(self.read_retries, other.read_retries),
+            soft_decodes: op(self.soft_decodes, other.soft_decodes),
+            uncorrectable: op(self.uncorrectable, other.uncorrectable),
             energy_nj: op(self.energy_nj, other.energy_nj),
             throttled: time(self.throttled, other.throttled),
             unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),

@@ -8,7 +8,7 @@ use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
 use crate::preset::Spec;
 use crate::rig::Rig;
-use crate::{Counters, Drive, Health, PowerLoss, Shape};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen};
 
 /// Any of the simulated drives.
 ///
@@ -46,6 +46,18 @@ impl Device {
             Self::Rig(rig) => Spec::Rig(rig.spec().clone()),
             Self::Disk(drive) => Spec::Disk(*drive.spec()),
             Self::Dram(drive) => Spec::Dram(*drive.spec()),
+        }
+    }
+}
+
+impl Device {
+    /// Which drive of its model it is; none of memory, which is all alike.
+    pub fn specimen(&self) -> Option<Specimen> {
+        match self {
+            Self::Flash(drive) => Some(drive.specimen()),
+            Self::Rig(rig) => Some(rig.specimen()),
+            Self::Disk(drive) => Some(drive.specimen()),
+            Self::Dram(_) => None,
         }
     }
 }

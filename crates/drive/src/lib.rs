@@ -15,6 +15,7 @@ mod counters;
 mod device;
 pub mod disk;
 pub mod dram;
+pub mod draw;
 mod energy;
 mod event_queue;
 pub mod flash;
@@ -28,6 +29,7 @@ pub mod rig;
 mod slab;
 pub mod smart;
 mod sparse;
+mod specimen;
 mod thermal;
 mod wear;
 
@@ -40,6 +42,7 @@ pub use link::LinkTimes;
 pub use observed::Observed;
 pub use power_loss::PowerLoss;
 use serde::{Deserialize, Serialize};
+pub use specimen::Specimen;
 pub use thermal::{ThermalSpec, Throttle};
 pub use wear::{WearSpec, WearSummary};
 

@@ -10,6 +10,9 @@ use crate::replicate::{KnownFigure, known_figures};
 pub struct DriveRecord {
     /// The drive's file with the changes that were asked for; behind a rig's file that of its drives.
     pub files: Vec<String>,
+    /// Which drive of its model it is, counted from one.
+    #[serde(default = "first")]
+    pub specimen: u32,
     pub serial: String,
     /// The version of the firmware.
     pub firmware: String,
@@ -20,6 +23,11 @@ pub struct DriveRecord {
     /// The drive as the program has it now, for a run that kept no record, as in stores of before version 11.
     #[serde(skip)]
     today: Option<Box<Preset>>,
+}
+
+/// What drives were before they were numbered.
+fn first() -> u32 {
+    1
 }
 
 impl DriveRecord {
@@ -36,6 +44,7 @@ impl DriveRecord {
         let identity = preset.identity();
         Self {
             files,
+            specimen: preset.specimen,
             serial: identity.serial,
             firmware: identity.firmware,
             facts: preset.facts().into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect(),

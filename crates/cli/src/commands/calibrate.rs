@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use block::Seed;
+use drive::preset::DriveName;
 use lab::calibrate::{
     CalibrateError, Calibration, CalibrationRequest, Fitted, Parameter, ParameterError, calibrate, parse_list,
 };
@@ -56,7 +57,8 @@ fn parameters(text: &str) -> Result<List, ParameterError> {
 
 /// Fits the drive, tells what was found and writes its file.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let base = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).split('?').next().unwrap_or_default();
+    let base = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
+    let base = DriveName::read(base).map_err(CalibrateError::from)?.base;
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
     let mut output = outputs::at(&path)?;
     let review = catalog::find(&arguments.figures)?;

@@ -109,12 +109,7 @@ fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
         return refuse("and --overwrite gives up what a file holds");
     }
     if let Some(drive) = own.strip_prefix("sim:") {
-        let drive = drive.split('?').next().unwrap_or(drive);
-        return if drive.contains('/') || drive.ends_with(".toml") {
-            refuse("a drive's file")
-        } else {
-            Ok(own.to_owned())
-        };
+        return if target::is_of_file(drive) { refuse("a drive's file") } else { Ok(own.to_owned()) };
     }
     let within = asked.reading.within(file);
     let path = within.path(Path::new(own));

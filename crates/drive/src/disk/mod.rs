@@ -26,7 +26,7 @@ use write_cache::WriteCache;
 
 use crate::link::{Link, LinkTimes};
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskSpec {
@@ -114,6 +114,7 @@ impl DiskSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DiskDrive {
     spec: DiskSpec,
+    specimen: Specimen,
     now: Nanos,
     /// When the firmware is free for the next command.
     firmware_free: Nanos,
@@ -153,6 +154,11 @@ struct Pending {
 impl DiskDrive {
     /// A disk that turns, with its arm at the outermost track, its caches empty, and time at zero.
     pub fn new(spec: DiskSpec) -> Self {
+        Self::of(spec, Specimen::default())
+    }
+
+    /// The same of a certain specimen.
+    pub fn of(spec: DiskSpec, specimen: Specimen) -> Self {
         let layout = spec.layout();
         let fit = |times| {
             SeekCurve::fit(times, layout.cylinders()).expect("the file's reader checks that such a curve exists")
@@ -177,6 +183,7 @@ impl DiskDrive {
             cache_next: false,
             cache_hits: 0,
             counters: Counters::default(),
+            specimen,
             spec,
         }
     }
@@ -184,6 +191,11 @@ impl DiskDrive {
     /// What it is made of.
     pub fn spec(&self) -> &DiskSpec {
         &self.spec
+    }
+
+    /// Which drive of its model it is.
+    pub fn specimen(&self) -> Specimen {
+        self.specimen
     }
 
     /// How often a command has moved the arm to another cylinder.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// among those of the other dies. Nothing is moved, neither in time nor in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channel {
+    /// One for each die, then one for the reads that go first, where there are such.
     lanes: Vec<Lane>,
     /// For each die and each lane, the first span that can be in the way of the die's next booking, which
     /// will be no earlier than its last one: `die * lanes + lane`.
@@ -28,10 +29,10 @@ struct Lane {
 const MANY: usize = 256;
 
 impl Channel {
-    /// An idle channel of so many dies.
-    pub fn new(dies: u32) -> Self {
-        let dies = dies as usize;
-        Self { lanes: vec![Lane::default(); dies], cursors: vec![0; dies * dies] }
+    /// An idle channel of so many dies; `inserts` where what goes before the rest is reserved as well.
+    pub fn new(dies: u32, inserts: bool) -> Self {
+        let lanes = dies as usize + usize::from(inserts);
+        Self { lanes: vec![Lane::default(); lanes], cursors: vec![0; lanes * lanes] }
     }
 
     /// Reserves for `die` the earliest `length` that begins at `earliest` or later and after all that was
@@ -70,6 +71,18 @@ impl Channel {
         end
     }
 
+    /// Reserves for a read of `die` that goes before what is booked for that die the earliest `length` from `earliest` on
+    /// that the other dies and the other such reads leave free; returns its end.
+    pub fn insert(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
+        let reads = self.lanes.len() - 1;
+        if self.lanes[reads].spans.len() >= MANY {
+            self.forget(reads, now);
+        }
+        let start = self.find(die, earliest, length);
+        self.lanes[reads].insert(start, start + length);
+        start + length
+    }
+
     /// The first moment from `earliest` on at which the dies other than `die` leave the channel free for
     /// `length`. Nothing is reserved: for what goes before that which was promised.
     pub fn find(&self, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
@@ -90,8 +103,8 @@ impl Channel {
     /// The first moment from `earliest` on at which the other dies leave the channel free for `length`.
     #[inline]
     fn first_gap(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
-        let dies = self.lanes.len();
-        let cursors = &mut self.cursors[die * dies..(die + 1) * dies];
+        let lanes = self.lanes.len();
+        let cursors = &mut self.cursors[die * lanes..(die + 1) * lanes];
         let mut start = earliest;
         loop {
             // A lane that moves the start may bring it into the way of one that was passed: so until all agree.
@@ -101,7 +114,7 @@ impl Channel {
                     start = lane.free_from(cursor, start, length);
                 }
             }
-            if start == tried || dies == 2 {
+            if start == tried || lanes == 2 {
                 return start;
             }
         }
@@ -140,6 +153,13 @@ impl Lane {
         start
     }
 
+    /// Adds a span where it belongs. Where a cursor has passed, all is over for the die that it belongs to, so that it may
+    /// point one span too early.
+    fn insert(&mut self, start: Nanos, end: Nanos) {
+        let at = self.spans.partition_point(|&(from, _)| from < start);
+        self.spans.insert(at, (start, end));
+    }
+
     /// Adds a span at the end, joining it to the last if they touch.
     #[inline]
     fn append(&mut self, start: Nanos, end: Nanos) {
@@ -164,7 +184,7 @@ mod tests {
 
     #[test]
     fn late_bookings_leave_gaps_that_other_dies_use() {
-        let mut channel = Channel::new(3);
+        let mut channel = Channel::new(3, false);
         assert_eq!(reserve(&mut channel, 0, 100, 10), 110);
         assert_eq!(reserve(&mut channel, 1, 0, 30), 30, "the gap before it is free");
         assert_eq!(reserve(&mut channel, 2, 20, 70), 100, "it fits exactly between");
@@ -173,14 +193,14 @@ mod tests {
 
     #[test]
     fn a_die_never_overtakes_itself() {
-        let mut channel = Channel::new(2);
+        let mut channel = Channel::new(2, false);
         reserve(&mut channel, 0, 100, 10);
         assert_eq!(reserve(&mut channel, 0, 0, 10), 120);
     }
 
     #[test]
     fn a_gap_that_is_too_short_is_passed_over() {
-        let mut channel = Channel::new(2);
+        let mut channel = Channel::new(2, false);
         reserve(&mut channel, 0, 10, 10);
         reserve(&mut channel, 0, 25, 10);
         assert_eq!(reserve(&mut channel, 1, 18, 6), 41);
@@ -188,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_row_of_bookings_is_the_same_as_one_after_the_other() {
-        let (mut row, mut single) = (Channel::new(2), Channel::new(2));
+        let (mut row, mut single) = (Channel::new(2, false), Channel::new(2, false));
         for channel in [&mut row, &mut single] {
             for (earliest, length) in [(100, 30), (300, 200), (900, 10)] {
                 reserve(channel, 1, earliest, length);
@@ -205,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_past_is_forgotten_and_nothing_else() {
-        let mut channel = Channel::new(2);
+        let mut channel = Channel::new(2, false);
         let mut other = 0;
         for i in 0..10_000 {
             channel.reserve(at(i * 100), 0, at(i * 100), at(10));
@@ -220,7 +240,7 @@ mod tests {
     fn no_two_bookings_overlap_and_none_waits_without_need() {
         let mut random = testkit::Random::new(1);
         let mut random = |below: u64| random.below(below);
-        let (mut channel, mut taken, mut last) = (Channel::new(4), vec![false; 60_000], [0; 4]);
+        let (mut channel, mut taken, mut last) = (Channel::new(4, false), vec![false; 60_000], [0; 4]);
         for _ in 0..2_000 {
             let (die, length) = (random(4) as usize, 1 + random(9));
             let earliest = last[die] + random(40);

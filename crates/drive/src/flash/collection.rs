@@ -5,7 +5,7 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
-use super::geometry::Unit;
+use super::geometry::{Geometry, Unit};
 use super::mapping::{FlashOp, Mapping, Moved, PageSource};
 
 /// Which block is emptied next.
@@ -136,12 +136,33 @@ impl Mapping {
             self.units[unit.0 as usize].candidates.close(block - first);
             return;
         }
-        self.counts[block as usize] |= NOT_CLOSED;
-        self.collecting += 1;
         // The host takes up a block with as many pages as fit in those it opens while there are few.
         let pace = (valid * pages).div_ceil(gain * self.host_block_pages()).max(1);
-        let pace = if self.is_short(unit) { pace * HURRY } else { pace };
+        self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace });
+    }
+
+    /// Makes a closed block the unit's victim, to be emptied by `pace` pages for each that the host writes.
+    fn empty(&mut self, unit: Unit, block: u32, pace: u32) {
+        self.counts[block as usize] |= NOT_CLOSED;
+        self.collecting += 1;
         self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
+    }
+
+    /// Moves the data of a block that has become hard to read, a flash page for each read that finds it so, and as collection
+    /// goes on; nothing while its unit empties another block or has no free one to spare.
+    pub fn refresh(&mut self, block: u32, plan: &mut Vec<FlashOp>) {
+        let unit = self.unit_of_block(block);
+        let state = &self.units[unit.0 as usize];
+        let idle = state.victim.is_none() && state.free.len() > START_MIN as usize;
+        if idle && self.is_closed(block) && !self.read_only {
+            let blocks = self.geometry.blocks_per_plane;
+            self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
+            self.empty(unit, block, LEVELLING_PACE);
+        }
+        if let Some(victim) = self.units[unit.0 as usize].victim.filter(|victim| victim.block == block) {
+            self.move_pages(unit, victim, self.geometry.program_pages, plan);
+            self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
+        }
     }
 
     /// Moves up to `count` valid pages; erases the block when none is left.
@@ -157,7 +178,7 @@ impl Mapping {
             self.units[unit.0 as usize].victim = None;
             self.collecting -= 1;
             self.free(unit, victim.block);
-            plan.push(FlashOp::Erase(unit));
+            plan.push(FlashOp::Erase(unit, victim.block));
         } else if let Some(victim) = &mut self.units[unit.0 as usize].victim {
             // Only this word: rewriting all of it would wait for the map's scattered stores above.
             victim.next = next;
@@ -185,11 +206,11 @@ impl Mapping {
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, and
     /// where to go on. A word of valid bits at a time: this is what most of a simulation's time goes to.
     fn copy_valid(&mut self, unit: Unit, victim: Victim, count: u32) -> (Moved, u32) {
-        let (pages, together) = (self.geometry.pages_per_block, self.geometry.program_pages);
+        let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started) = (victim.next, count, to.next);
-        let (mut reads, mut programs, mut flash_page) = (0, 0, u32::MAX);
+        let (mut reads, mut programs, mut sensed) = (0, 0, u32::MAX);
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
@@ -206,8 +227,9 @@ impl Mapping {
                 to.next += 1;
                 if together > 1 {
                     programs += u32::from(to.next.is_multiple_of(together));
-                    reads += u32::from(from as u32 / together != flash_page);
-                    flash_page = from as u32 / together;
+                    let sense = if sense_pages == 1 { from as u32 } else { from as u32 / sense_pages };
+                    reads += u32::from(sense != sensed);
+                    sensed = sense;
                 }
                 if to.next == to.end {
                     self.counts[to.block as usize] += (to.next - started) as u16;
@@ -223,9 +245,10 @@ impl Mapping {
         self.units[unit.0 as usize].collection.next = to.next;
         self.call_for(base, next, count);
         let moved = count - left;
+        let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         match together {
-            1 => (Moved { pages: moved, reads: moved, programs: moved }, next),
-            _ => (Moved { pages: moved, reads, programs }, next),
+            1 => (Moved { pages: moved, reads: moved, programs: moved, to }, next),
+            _ => (Moved { pages: moved, reads, programs, to }, next),
         }
     }
 }

@@ -66,13 +66,15 @@ impl Compression {
 #[cfg(test)]
 mod tests {
     use super::super::geometry::Unit;
-    use super::super::mapping::Cells;
+    use super::super::mapping::{Cells, PageLocation};
     use super::*;
+
+    const PLACE: PageLocation = PageLocation { unit: Unit(0), cells: Cells::Native, block: 0, sense: 0 };
 
     fn programmed(entropy: u8, floor: u32) -> usize {
         let mut compression = Compression::new(floor);
         (0..1_000).for_each(|_| compression.note(entropy));
-        let write = |_: &i32| compression.shrink(&mut vec![FlashOp::Program(Unit(0), Cells::Native)]);
+        let write = |_: &i32| compression.shrink(&mut vec![FlashOp::Program(PLACE)]);
         (0..1_000).filter(write).count()
     }
 

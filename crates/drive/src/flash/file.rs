@@ -1,17 +1,22 @@
 //! A flash drive as its file describes it.
 
+mod behaviour;
+
+use behaviour::{ChoreTable, ErrorsTable, SuspendTable, VariationTable, deviation};
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::collection::START_MIN;
-use super::retirement::{self, WORN_START_MIN};
+use super::retirement::WORN_START_MIN;
 use super::{
-    CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandTimes, SlcSpec,
+    CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
+    PAGE_TYPES_MAX, PageTypes, SlcSpec,
 };
+use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration, some_share};
+use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, WearSpec};
@@ -37,6 +42,12 @@ pub struct FlashFile {
     power: Option<PowerTable>,
     thermal: Option<ThermalTable>,
     wear: Option<WearTable>,
+    variation: Option<VariationTable>,
+    errors: Option<ErrorsTable>,
+    suspend: Option<SuspendTable>,
+    journal: Option<ChoreTable>,
+    checkpoint: Option<ChoreTable>,
+    log: Option<ChoreTable>,
     #[serde(rename = "smart")]
     _smart: Option<IdentityTable>,
 }
@@ -57,6 +68,8 @@ table!(GeometryTable {
     page: Bytes,
     #[serde(default, deserialize_with = "some_bytes")]
     program: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    sense: Option<Bytes>,
     pages_per_block: u32,
 });
 
@@ -76,6 +89,10 @@ table!(NandTable {
     keeps_page: bool,
     #[serde(default)]
     reads_first: bool,
+    #[serde(default, deserialize_with = "shares")]
+    read_by_page: Vec<u64>,
+    #[serde(default, deserialize_with = "shares")]
+    program_by_page: Vec<u64>,
 });
 
 table!(CollectionTable {
@@ -115,6 +132,8 @@ table!(Controller {
     cores: Option<u32>,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    jitter: u64,
     #[serde(deserialize_with = "duration")]
     retire: Nanos,
     #[serde(default, deserialize_with = "some_duration")]
@@ -125,6 +144,8 @@ table!(Controller {
     write: Nanos,
     #[serde(default, deserialize_with = "duration")]
     page_write: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    page_read: Nanos,
     #[serde(default, deserialize_with = "some_bytes")]
     read_ahead: Option<Bytes>,
     #[serde(default, deserialize_with = "some_share")]
@@ -145,6 +166,8 @@ table!(BufferTable {
     size: Bytes,
     #[serde(deserialize_with = "bytes")]
     partial: Bytes,
+    #[serde(default)]
+    serves_reads: bool,
 });
 
 table!(WearTable {
@@ -255,7 +278,13 @@ impl GeometryTable {
             || format!("geometry.program is {program_pages} pages, of {pages_per_block} a block"),
             "whole pages are programmed together, and a block is a whole number of such",
         )?;
-        let program_pages = program_pages as u32;
+        let sense_pages = self.sense.map_or(program_pages, |sense| sense.div(page));
+        require(
+            sense_pages >= 1 && program_pages.is_multiple_of(sense_pages),
+            || format!("geometry.sense is {sense_pages} pages, and geometry.program {program_pages}"),
+            "an array read brings whole pages, and a flash page is a whole number of such reads",
+        )?;
+        let (program_pages, sense_pages) = (program_pages as u32, sense_pages as u32);
         let blocks_per_plane = 0;
         let geometry = Geometry {
             channels,
@@ -266,6 +295,7 @@ impl GeometryTable {
             pages_per_block,
             page,
             program_pages,
+            sense_pages,
         };
         Ok(geometry.with_spare(capacity.user, capacity.spare))
     }
@@ -273,10 +303,33 @@ impl GeometryTable {
 
 impl NandTable {
     /// The times of the flash; cells of one bit have those of `slc`, where there are such.
-    fn times(&self, slc: Option<&SlcTable>) -> NandTimes {
+    fn times(&self, slc: Option<&SlcTable>) -> Result<NandTimes, PresetError> {
         let Self { read, program, erase, channel, copy_back, cache_program, keeps_page, .. } = *self;
         let single = slc.map_or(CellTimes { read, program }, |slc| CellTimes { read: slc.read, program: slc.program });
-        NandTimes { read, program, single, erase, channel, copy_back, cache_program, keeps_page }
+        let pages = self.pages()?;
+        Ok(NandTimes { read, program, pages, single, erase, channel, copy_back, cache_program, keeps_page })
+    }
+
+    /// How the pages of a word line differ.
+    fn pages(&self) -> Result<PageTypes, PresetError> {
+        let (reads, programs) = (&self.read_by_page, &self.program_by_page);
+        let fits = |shares: &[u64]| {
+            let mean = shares.iter().sum::<u64>() / (shares.len() as u64).max(1);
+            shares.is_empty() || shares.len() <= PAGE_TYPES_MAX && mean.abs_diff(1_000_000) <= 10_000
+        };
+        let agree = reads.is_empty() || programs.is_empty() || reads.len() == programs.len();
+        require(
+            fits(reads) && fits(programs) && agree,
+            || format!("nand.read_by_page is {reads:?}, nand.program_by_page {programs:?} (millionths)"),
+            "each names the one to four page types of a word line as shares of nand.read and nand.program whose mean is 100%, and both have as many",
+        )?;
+        let factors = |shares: &[u64]| {
+            std::array::from_fn(|page| {
+                shares.get(page).map_or(Factor::ONE, |share| Factor::from_units(((share << 16) / 1_000_000) as u32))
+            })
+        };
+        let count = reads.len().max(programs.len()).max(1) as u32;
+        Ok(PageTypes { count, read: factors(reads), program: factors(programs) })
     }
 }
 
@@ -327,6 +380,12 @@ impl FlashFile {
         ("thermal", ThermalTable::FIELDS),
         ("smart", IdentityTable::FIELDS),
         ("wear", WearTable::FIELDS),
+        ("variation", VariationTable::FIELDS),
+        ("errors", ErrorsTable::FIELDS),
+        ("suspend", SuspendTable::FIELDS),
+        ("journal", ChoreTable::FIELDS),
+        ("checkpoint", ChoreTable::FIELDS),
+        ("log", ChoreTable::FIELDS),
     ];
 
     /// The drive itself.
@@ -343,37 +402,56 @@ impl FlashFile {
         if wear.is_some() {
             collection.start = collection.start.max(WORN_START_MIN);
         }
-        self.check_room(&geometry, collection.start, wear)?;
+        self.check_room(&geometry, collection.start)?;
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
-        Ok(FlashSpec {
+        let nand = self.nand.times(self.slc.as_ref())?;
+        let [journal, checkpoint, log] =
+            [&self.journal, &self.checkpoint, &self.log].map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
+        let behaviour = NandBehaviour {
+            variation: self.variation.as_ref().map(VariationTable::spec).transpose()?,
+            errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
+            suspend: self.suspend.as_ref().map(SuspendTable::spec),
+        };
+        let spec = FlashSpec {
             capacity: self.capacity.user,
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
             cores,
             command: self.controller.command,
+            jitter: Spread::new(u64::from(deviation("controller.jitter", self.controller.jitter)?)),
             retire: self.controller.retire,
             retire_write: self.controller.retire_write.unwrap_or(self.controller.retire),
             journal: self.controller.journal,
             write: self.controller.write,
             page_write: self.controller.page_write,
+            page_read: self.controller.page_read,
+            chores: [journal?, checkpoint?, log?],
             map_cache,
             read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
             compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
             buffer_pages,
             buffer_partial_pages,
+            buffer_reads: self.buffer.serves_reads,
             geometry,
-            nand: self.nand.times(self.slc.as_ref()),
+            nand,
+            behaviour,
             collection,
-            reads_first: self.nand.reads_first,
+            reads_first: self.nand.reads_first || self.suspend.is_some(),
             slc,
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
             wear,
-        })
+        };
+        require(
+            spec.has_room(1),
+            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
+            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
+        )?;
+        Ok(spec)
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry, start: u32, wear: Option<WearSpec>) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
         let per_block = geometry.pages_per_block.next_power_of_two().max(64);
         let blocks = u128::from(geometry.units()) * u128::from(geometry.blocks_per_plane);
         let pages = blocks * u128::from(per_block);
@@ -389,15 +467,6 @@ impl FlashFile {
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
             "each plane needs gc.start and three more blocks beyond its share of the user data; raise capacity.spare",
-        )?;
-        let mapping_pages = self.map.as_ref().map_or(0, |map| user.div_ceil(geometry.page.div(map.entry).max(1)));
-        let fits = |spec| {
-            retirement::has_room(&retirement::fresh(spec, geometry), geometry, start, (user + mapping_pages) as u32)
-        };
-        require(
-            wear.is_none_or(fits),
-            || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),
-            "the blocks without factory defects must hold the user data, and gc.start and three more in each plane",
         )
     }
 }

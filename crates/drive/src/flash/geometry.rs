@@ -24,6 +24,8 @@ pub struct Geometry {
     pub page: Bytes,
     /// Logical pages that are programmed together as one flash page.
     pub program_pages: u32,
+    /// Logical pages that one read of the array brings into the register; they lie side by side in a flash page.
+    pub sense_pages: u32,
 }
 
 /// A plane of a die, in the order in which pages are given out.
@@ -94,6 +96,7 @@ mod tests {
         pages_per_block: 128,
         page: Bytes::from_kib(4),
         program_pages: 1,
+        sense_pages: 1,
     };
 
     #[test]

@@ -11,8 +11,8 @@ use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
 use super::retirement::{self, WORN_START_MIN};
+use crate::sparse;
 use crate::wear::{EraseVerdict, Wear};
-use crate::{WearSpec, sparse};
 
 /// A logical page: what the host names. Never an index into flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,24 +27,26 @@ pub enum Cells {
     Single,
 }
 
-/// Where a logical page is.
+/// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLocation {
     pub unit: Unit,
     pub cells: Cells,
-    /// A number for the flash page that it is part of.
-    pub flash_page: u32,
+    /// The number of its block in the drive.
+    pub block: u32,
+    /// Which of the block's array reads brings it into the register.
+    pub sense: u32,
 }
 
 /// Something that flash must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashOp {
-    /// Program with data from the controller: one flash page, of as many logical pages as it holds.
-    Program(Unit, Cells),
+    /// Program with data from the controller: one flash page, of as many logical pages as it holds; where its first is.
+    Program(PageLocation),
     /// Move logical pages from one block of a unit to another.
     Move(Unit, Moved),
-    /// Erase one block.
-    Erase(Unit),
+    /// Erase one block of a unit.
+    Erase(Unit, u32),
 }
 
 /// What moving some logical pages takes.
@@ -52,10 +54,12 @@ pub enum FlashOp {
 pub struct Moved {
     /// Logical pages.
     pub pages: u32,
-    /// Flash pages read for them.
+    /// Array reads that bring them.
     pub reads: u32,
     /// Flash pages that they fill.
     pub programs: u32,
+    /// The block that the last of them went to, and which of its array reads would bring that one.
+    pub to: (u32, u32),
 }
 
 /// Blocks that are written with one bit a cell first and emptied into others later.
@@ -155,7 +159,7 @@ impl Mapping {
         geometry: Geometry,
         collection: CollectionSpec,
         slc: Option<SlcSpec>,
-        wear: Option<WearSpec>,
+        wear: Option<Wear>,
         pages: u32,
     ) -> Self {
         let page_bits = geometry.pages_per_block.next_power_of_two().trailing_zeros().max(6);
@@ -184,7 +188,7 @@ impl Mapping {
             collecting: 0,
             digest: 0,
             moved: 0,
-            wear: wear.map(|spec| retirement::fresh(spec, &geometry)),
+            wear,
             read_only: false,
         };
         if let Some(wear) = &mapping.wear {
@@ -236,12 +240,18 @@ impl Mapping {
     pub fn place_of(&self, page: Lpn) -> Option<PageLocation> {
         let inverted = self.slots[page.0 as usize];
         (inverted != UNMAPPED).then(|| {
-            let (block, page) = (!inverted >> self.page_bits, !inverted & ((1 << self.page_bits) - 1));
-            // Dividing by one would take as long as dividing.
-            let together = self.geometry.program_pages;
-            let flash_page = (block << self.page_bits) | if together == 1 { page } else { page / together };
-            PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), flash_page }
+            let (block, sense) = self.sense_of(!inverted);
+            PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), block, sense }
         })
+    }
+
+    /// The block of a slot, and which of that block's array reads brings it.
+    #[inline]
+    pub(super) fn sense_of(&self, slot: u32) -> (u32, u32) {
+        let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
+        // Dividing by one would take as long as dividing.
+        let together = self.geometry.sense_pages;
+        (block, if together == 1 { page } else { page / together })
     }
 
     /// Writes `page`, appending to `plan` all that flash must do for it, in order. Whether that programs it:
@@ -258,7 +268,8 @@ impl Mapping {
             .rotate_left(29);
         let full = self.fills(slot);
         if full {
-            plan.push(FlashOp::Program(unit, cells));
+            let (block, sense) = self.sense_of(slot + 1 - self.geometry.program_pages);
+            plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
             self.next_unit = if unit.0 + 1 == self.units.len() as u32 { 0 } else { unit.0 + 1 };
         }
         full
@@ -280,10 +291,12 @@ impl Mapping {
         }
         let host = &mut self.units[unit.0 as usize].host;
         host.next = next.next_multiple_of(together);
+        let (block, next) = (host.block, host.next - together);
         if host.next == host.end {
             self.close(unit, PageSource::Host);
         }
-        plan.push(FlashOp::Program(unit, cells));
+        let (block, sense) = self.sense_of(block << self.page_bits | next);
+        plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
         self.next_unit = (unit.0 + 1) % self.units.len() as u32;
         self.digest = self.digest.rotate_left(7) ^ u64::from(unit.0 + 1);
     }
@@ -331,7 +344,7 @@ impl Mapping {
     }
 
     #[inline]
-    fn unit_of_block(&self, block: u32) -> Unit {
+    pub(super) fn unit_of_block(&self, block: u32) -> Unit {
         Unit(block / self.geometry.blocks_per_plane)
     }
 

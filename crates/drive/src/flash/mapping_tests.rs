@@ -2,6 +2,7 @@
 
 use super::super::collection::{self, CollectionPolicy};
 use super::*;
+use crate::{Specimen, WearSpec};
 use block::Bytes;
 
 /// Four dies of `blocks` blocks, `pages` logical pages.
@@ -19,6 +20,7 @@ fn geometry(blocks: u32) -> Geometry {
         pages_per_block: 128,
         page: Bytes::from_kib(4),
         program_pages: 1,
+        sense_pages: 1,
     }
 }
 
@@ -70,9 +72,19 @@ fn a_first_write_programs_one_page_and_nothing_else() {
     let mut map = small(16, 1000);
     let mut plan = Vec::new();
     map.write(Lpn(7), &mut plan);
-    assert_eq!(plan, [FlashOp::Program(Unit(0), Cells::Native)]);
-    assert_eq!(map.place_of(Lpn(7)), Some(PageLocation { unit: Unit(0), cells: Cells::Native, flash_page: 0 }));
+    let place = PageLocation { unit: Unit(0), cells: Cells::Native, block: 0, sense: 0 };
+    assert_eq!(plan, [FlashOp::Program(place)]);
+    assert_eq!(map.place_of(Lpn(7)), Some(place));
     assert_eq!(map.place_of(Lpn(8)), None);
+}
+
+/// The unit and array read of each program.
+fn programmed(plan: &[FlashOp]) -> Vec<(u32, u32)> {
+    let place = |op: &FlashOp| match op {
+        FlashOp::Program(place) => Some((place.unit.0, place.sense)),
+        _ => None,
+    };
+    plan.iter().filter_map(place).collect()
 }
 
 #[test]
@@ -80,7 +92,7 @@ fn pages_go_to_the_units_in_turn() {
     let mut map = small(16, 1000);
     let mut plan = Vec::new();
     (0..5).for_each(|page| assert!(map.write(Lpn(page), &mut plan)));
-    assert_eq!(plan, [0, 1, 2, 3, 0].map(|unit| FlashOp::Program(Unit(unit), Cells::Native)));
+    assert_eq!(programmed(&plan), [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1)]);
 }
 
 #[test]
@@ -184,14 +196,14 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
 
 #[test]
 fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
-    let together = Geometry { program_pages: 4, ..geometry(40) };
+    let together = Geometry { program_pages: 4, sense_pages: 4, ..geometry(40) };
     let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
     let mut plan = Vec::new();
     let full: Vec<bool> = (0..9).map(|page| map.write(Lpn(page), &mut plan)).collect();
     assert_eq!(full, [false, false, false, true, false, false, false, true, false]);
     map.pad(&mut plan);
     map.pad(&mut plan);
-    assert_eq!(plan, [0, 1, 2].map(|unit| FlashOp::Program(Unit(unit), Cells::Native)), "padding twice adds nothing");
+    assert_eq!(programmed(&plan), [(0, 0), (1, 0), (2, 0)], "padding twice adds nothing");
     churn(&mut map, 100_000);
 }
 
@@ -219,13 +231,16 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
     (0..written).for_each(|page| {
         map.write(Lpn(page), &mut plan);
     });
-    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Single))), "100 %");
+    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(PageLocation { cells: Cells::Single, .. }))), "100 %");
     assert_eq!(map.place_of(Lpn(0)).map(|place| place.cells), Some(Cells::Single));
     plan.clear();
     (written..2 * written).for_each(|page| {
         map.write(Lpn(page), &mut plan);
     });
-    assert!(plan.iter().all(|op| matches!(op, FlashOp::Program(_, Cells::Native))), "then none");
+    assert!(
+        plan.iter().all(|op| matches!(op, FlashOp::Program(PageLocation { cells: Cells::Native, .. }))),
+        "then none"
+    );
     churn(&mut map, 200_000);
     assert!(map.units.iter().all(|unit| unit.single <= 8));
 }
@@ -326,10 +341,14 @@ const WEAR: WearSpec = WearSpec {
     least_worn_first: false,
 };
 
+fn fresh(wear: WearSpec) -> Wear {
+    retirement::fresh(wear, &geometry(60), Specimen::default())
+}
+
 /// Four dies of 60 blocks that wear out, 45 of them full.
 fn wearing(policy: CollectionPolicy, wear: WearSpec) -> Mapping {
     let collection = CollectionSpec { policy, start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
-    Mapping::new(geometry(60), collection, None, Some(wear), 4 * 128 * 45)
+    Mapping::new(geometry(60), collection, None, Some(fresh(wear)), 4 * 128 * 45)
 }
 
 /// Fills the drive, then overwrites a tenth of it at random until so many blocks were erased or the drive takes
@@ -341,7 +360,7 @@ fn wear_out(map: &mut Mapping, erases: usize) -> u64 {
         let page = if written < u64::from(pages) { written as u32 } else { number(pages / 10) };
         map.write(Lpn(page), &mut plan);
         written += 1;
-        erased += plan.drain(..).filter(|op| matches!(op, FlashOp::Erase(_))).count();
+        erased += plan.drain(..).filter(|op| matches!(op, FlashOp::Erase(..))).count();
         if written % 50_000 == 0 {
             map.check();
         }
@@ -374,7 +393,7 @@ fn blocks_of_one_bit_wear_out_like_the_others() {
     let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
     let collection = CollectionSpec { start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
     let wear = WearSpec { failures_ppb: 1_000_000, spread_max: Some(4), least_worn_first: true, ..WEAR };
-    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(wear), 4 * 128 * 45);
+    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(fresh(wear)), 4 * 128 * 45);
     churn(&mut map, 300_000);
     assert!(map.wear().unwrap().retired > 0);
 }
@@ -457,7 +476,7 @@ fn equal_histories_wear_alike_and_a_clone_goes_the_same_way() {
 /// A host that has every page in flash before it writes the next leaves most of each flash page empty.
 #[test]
 fn pages_left_empty_are_collected_for_like_written_ones() {
-    let together = Geometry { program_pages: 16, ..geometry(40) };
+    let together = Geometry { program_pages: 16, sense_pages: 16, ..geometry(40) };
     let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
     let (mut page, mut plan) = (random(11), Vec::new());
     for step in 0..60_000 {

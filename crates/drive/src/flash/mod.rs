@@ -5,18 +5,24 @@ mod candidates;
 mod channel;
 mod collection;
 mod compression;
+mod die;
+mod errors;
 mod file;
 mod firmware;
 mod geometry;
+mod housekeeping;
 mod journal;
 mod map_cache;
 mod mapping;
 mod nand;
+mod pages;
 mod power_cut;
 mod read;
 mod read_ahead;
+mod recent;
 mod retirement;
 mod spec;
+mod variation;
 mod warmth;
 mod write;
 
@@ -24,41 +30,54 @@ use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
+pub use die::SuspendSpec;
+pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::FlashFile;
 use firmware::Firmware;
 pub use geometry::Geometry;
+use housekeeping::Housekeeping;
+pub use housekeeping::{CHORES, ChoreSpec};
 use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
 pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
-pub use nand::{CellTimes, NandTimes};
+pub use nand::{CellTimes, NandBehaviour, NandTimes};
+pub use pages::{PAGE_TYPES_MAX, PageTypes};
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
+use recent::Recent;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
+pub use variation::VariationSpec;
 
 use crate::cloned::clone_in_place;
+use crate::draw::{Draws, Spread};
 use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::thermal::Thermal;
-use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
 
 /// A simulated flash drive.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FlashDrive {
     spec: FlashSpec,
+    specimen: Specimen,
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
+    /// What a command takes this time beside what it takes in the mean.
+    pace_draws: Draws,
+    housekeeping: Housekeeping,
     journal: Journal,
     read_ahead: ReadAhead,
     compression: Option<Compression>,
     link: Link,
     queue: CommandQueue,
     buffer: Buffer,
+    recent: Recent,
     mapping: Mapping,
     map_cache: Option<MapCache>,
     /// The logical page that holds the first mapping page: they come after those of the host.
@@ -92,7 +111,13 @@ struct PagePart {
 impl FlashDrive {
     /// A drive as it leaves the factory: all blocks erased, nothing mapped, time at zero.
     pub fn new(spec: FlashSpec) -> Self {
+        Self::of(spec, Specimen::default())
+    }
+
+    /// The same of a certain specimen.
+    pub fn of(spec: FlashSpec, specimen: Specimen) -> Self {
         let page_sectors = spec.geometry.page.sectors() as u32;
+        let seed = specimen.seed();
         assert!(
             page_sectors.is_power_of_two() && page_sectors <= 64,
             "a page has 1, 2, 4 … 64 sectors, not {page_sectors}"
@@ -105,16 +130,25 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            pace_draws: Draws::new(seed.split("firmware")),
+            housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
             compression: spec.compression.map(Compression::new),
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
+            recent: Recent::new(spec.buffer_reads.then_some(spec.buffer_pages)),
+            mapping: Mapping::new(
+                spec.geometry,
+                spec.collection,
+                spec.slc,
+                spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
+                pages + map_pages,
+            ),
             map_cache,
             map_base: pages,
-            nand: Nand::new(&spec.geometry, spec.nand),
+            nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
             written_to: Lba::new(u64::MAX),
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
             meter: EnergyMeter::new(spec.power),
@@ -124,6 +158,7 @@ impl FlashDrive {
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
+            specimen,
             spec,
         }
     }
@@ -131,6 +166,11 @@ impl FlashDrive {
     /// What it is made of.
     pub fn spec(&self) -> &FlashSpec {
         &self.spec
+    }
+
+    /// Which drive of its model it is.
+    pub fn specimen(&self) -> Specimen {
+        self.specimen
     }
 
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
@@ -142,11 +182,12 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(awake);
-        let ready = start + self.paced(self.spec.command);
+        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes()));
+        let command = self.commanding();
+        let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
-            Op::Read => self.read(ready, request),
+            Op::Read => self.read(core, ready, request),
             Op::Write => self.write(core, ready, request),
             Op::Trim => self.trim(ready, request),
             Op::Flush => self.flush(ready),
@@ -154,6 +195,15 @@ impl FlashDrive {
         self.counters.count(&request);
         self.meter.end(at);
         self.queue.take(Completion { at, tag });
+    }
+
+    /// What the firmware takes for a command before flash can begin, this time.
+    #[inline]
+    fn commanding(&mut self) -> Nanos {
+        match self.spec.jitter {
+            Spread::NONE => self.spec.command,
+            spread => spread.factor(self.pace_draws.draw()).of(self.spec.command),
+        }
     }
 
     /// What the firmware takes for a command when it is done with it.
@@ -226,7 +276,11 @@ impl Drive for FlashDrive {
     }
 
     fn counters(&self) -> Counters {
+        let errors = self.nand.error_counts();
         Counters {
+            read_retries: errors.retries,
+            soft_decodes: errors.soft_decodes,
+            uncorrectable: errors.uncorrectable,
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
             pages_moved: self.mapping.moved(),
@@ -254,6 +308,7 @@ impl Drive for FlashDrive {
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
         self.journal = Journal::default();
+        self.recent.clear();
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
@@ -283,15 +338,19 @@ impl Drive for FlashDrive {
 // The page map, which is nearly all of it, is left alone where it has not changed since it was copied.
 clone_in_place!(FlashDrive {
     spec,
+    specimen,
     page_sectors,
     now,
     firmware,
+    pace_draws,
+    housekeeping,
     journal,
     read_ahead,
     compression,
     link,
     queue,
     buffer,
+    recent,
     mapping,
     map_cache,
     map_base,

@@ -1,19 +1,25 @@
 //! How long flash takes for what was decided.
 
-use block::{Bytes, Nanos, Rate, SECTOR};
+use block::{Bytes, Nanos, Rate, SECTOR, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::geometry::{Die, Geometry, Unit};
+use super::die::{Die, NOTHING, OperationKind, SuspendSpec};
+use super::errors::{ErrorCounts, Errors, ErrorsSpec};
+use super::geometry::{self, Geometry, Unit};
 use super::mapping::{Cells, FlashOp, Moved, PageLocation};
+use super::pages::PageTypes;
+use super::variation::{Variation, VariationSpec};
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NandTimes {
-    /// From the array into the die's register.
+    /// From the array into the die's register, the mean over the page types.
     pub read: Nanos,
-    /// From the register into the array, one flash page.
+    /// From the register into the array, one flash page, the mean over the page types.
     pub program: Nanos,
+    /// How the pages of a word line differ from that.
+    pub pages: PageTypes,
     /// The same where a cell holds one bit.
     pub single: CellTimes,
     /// One block.
@@ -25,7 +31,7 @@ pub struct NandTimes {
     pub copy_back: bool,
     /// Whether the next page can be sent to a die while it programs one.
     pub cache_program: bool,
-    /// Whether a die keeps the flash page that it read last until it does something else, so that other
+    /// Whether a die keeps the page that it read last until it does something else, so that other
     /// logical pages of it come without another read.
     pub keeps_page: bool,
 }
@@ -39,15 +45,30 @@ pub struct CellTimes {
     pub program: Nanos,
 }
 
+/// How flash behaves beside its times; without any of it every operation takes what it takes in the mean, in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NandBehaviour {
+    /// How its parts and operations differ.
+    pub variation: Option<VariationSpec>,
+    /// Its raw bit errors, and what the controller does about them.
+    pub errors: Option<ErrorsSpec>,
+    /// How the host's reads go before programs and erases.
+    pub suspend: Option<SuspendSpec>,
+}
+
 /// The dies and channels of a drive, each with the time up to which it is booked.
 ///
-/// A die does what it is given in order, so one register tells when it is free. A channel serves
-/// whichever of its dies is ready first, so it keeps what is booked: see [`Channel`].
+/// A die does what it is given in order, so one register tells when it is free; where reads suspend what is under way, it
+/// keeps what it was given: see [`Die`]. A channel serves whichever of its dies is ready first, so it keeps what is booked:
+/// see [`Channel`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Nand {
     times: NandTimes,
+    suspend: Option<SuspendSpec>,
+    variation: Option<Variation>,
+    errors: Option<Errors>,
     multi_plane: bool,
-    dies: Vec<DieState>,
+    dies: Vec<Die>,
     channels: Vec<Channel>,
     die_of_unit: Vec<u32>,
     /// What a number of sectors takes on the channel, up to a logical page's worth.
@@ -55,51 +76,32 @@ pub struct Nand {
     /// What a flash page takes there.
     fill: Nanos,
     program_pages: u32,
+    /// A block of which a read took so many retries that its data is to be moved.
+    ailing: Option<u32>,
     pub(super) pages_read: u64,
     pub(super) pages_programmed: u64,
     pub(super) blocks_erased: u64,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct DieState {
-    free: Nanos,
-    /// When the last program began, and the register could take the next page.
-    loaded: Nanos,
-    channel: u32,
-    /// Its number among the dies of the channel.
-    lane: u32,
-    /// The unit and start of the program that ends at `free`, which other planes may still join.
-    joinable: Option<(Unit, Nanos)>,
-    /// The flash page that is in the register.
-    holds: u32,
-    /// When the last of the reads that went first is done: they wait for each other.
-    reads_until: Nanos,
-}
-
-/// In a register: nothing of use.
-const NOTHING: u32 = u32::MAX;
-
 impl Nand {
-    /// Idle flash of this `geometry`.
-    pub fn new(geometry: &Geometry, times: NandTimes) -> Self {
-        let die = |die| DieState {
-            free: Nanos::ZERO,
-            loaded: Nanos::ZERO,
-            channel: geometry.channel_of(Die(die)),
-            lane: die / geometry.channels,
-            joinable: None,
-            holds: NOTHING,
-            reads_until: Nanos::ZERO,
-        };
+    /// Idle flash of this `geometry`, made by `seed`.
+    pub fn new(geometry: &Geometry, times: NandTimes, behaviour: NandBehaviour, seed: Seed) -> Self {
+        let NandBehaviour { variation, errors, suspend } = behaviour;
+        let die = |die| Die::new(geometry.channel_of(geometry::Die(die)), die / geometry.channels);
+        let channel = Channel::new(geometry.dies_per_channel, suspend.is_some());
         Self {
             times,
+            suspend,
+            variation: variation.map(|spec| Variation::new(spec, geometry, seed.split("variation"))),
+            errors: errors.map(|spec| Errors::new(spec, geometry, seed.split("errors"))),
             multi_plane: geometry.multi_plane,
             dies: (0..geometry.dies()).map(die).collect(),
-            channels: vec![Channel::new(geometry.dies_per_channel); geometry.channels as usize],
+            channels: vec![channel; geometry.channels as usize],
             die_of_unit: (0..geometry.units()).map(|unit| geometry.die_of(Unit(unit)).0).collect(),
             transfer: transfers(times.channel, geometry.page.sectors()),
             fill: fill(times.channel, geometry.page, geometry.program_pages),
             program_pages: geometry.program_pages,
+            ailing: None,
             pages_read: 0,
             pages_programmed: 0,
             blocks_erased: 0,
@@ -114,37 +116,109 @@ impl Nand {
         self.times = times;
     }
 
+    /// What was done about errors; nothing where there are none.
+    pub fn error_counts(&self) -> ErrorCounts {
+        self.errors.as_ref().map_or(ErrorCounts::default(), |errors| errors.counted)
+    }
+
+    /// The block whose data is to be moved, if a read has found one since this was asked last.
+    #[inline]
+    pub fn take_ailing(&mut self) -> Option<u32> {
+        self.ailing.take()
+    }
+
     /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.
     #[inline]
     pub fn read(&mut self, now: Nanos, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
-        let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
-        let in_register = die.free.max(ready) + die.fetch(&self.times, place);
-        let done =
-            self.channels[die.channel as usize].reserve(now, die.lane, in_register, self.transfer[sectors as usize]);
+        let number = self.die_of_unit[place.unit.0 as usize] as usize;
+        let transfer = self.transfer[sectors as usize];
+        let sensing = self.sensing(now, number, place, transfer);
+        let die = &mut self.dies[number];
+        let start = die.free.max(ready);
+        let done = self.channels[die.channel as usize].reserve(now, die.lane, start + sensing, transfer);
+        if self.suspend.is_some() {
+            die.schedule.add(now, OperationKind::Reads(done - start), start, done);
+        }
         die.free = done;
         die.joinable = None;
         self.pages_read += 1;
         done
     }
 
-    /// Reads `sectors` of the page at `place` as soon as the die is done with the operation under way, before the
-    /// others that it has been given.
+    /// Reads `sectors` of the page at `place` before what the die has been given and has not begun; where programs and
+    /// erases are suspended, before the rest of those as well.
     ///
-    /// Operations are not kept one by one, so the end of the one under way is reckoned back from the end of
-    /// all, in steps of one page moved. The rest is put off by what the read takes.
-    pub fn read_first(&mut self, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
+    /// Where nothing is suspended, operations are not kept one by one: the end of the one under way is reckoned back from
+    /// the end of all, in steps of one page moved. The rest is put off by what the read takes.
+    pub fn read_first(&mut self, now: Nanos, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
+        let number = self.die_of_unit[place.unit.0 as usize] as usize;
         let transfer = self.transfer[sectors as usize];
+        let sensing = self.sensing(now, number, place, transfer);
         let step = self.times.read + self.fill + self.fill + self.times.program;
-        let die = &mut self.dies[self.die_of_unit[place.unit.0 as usize] as usize];
-        let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
-        let start = (ready + waits).max(die.reads_until);
-        let in_register = start + die.fetch(&self.times, place);
-        let done = self.channels[die.channel as usize].find(die.lane, in_register, transfer) + transfer;
-        die.free = die.free.max(start) + done.since(start);
-        die.reads_until = done;
-        die.joinable = None;
+        let die = &mut self.dies[number];
+        let channel = &mut self.channels[die.channel as usize];
         self.pages_read += 1;
+        let Some(suspend) = &self.suspend else {
+            let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
+            let start = (ready + waits).max(die.reads_until);
+            let done = channel.find(die.lane, start + sensing, transfer) + transfer;
+            die.free = die.free.max(start) + done.since(start);
+            die.reads_until = done;
+            die.joinable = None;
+            return done;
+        };
+        let turn = die.turn(suspend, ready);
+        let done = channel.insert(now, die.lane, turn.start + sensing, transfer);
+        die.resume(turn, done);
         done
+    }
+
+    /// What it takes to have the page of `place` in the register of its die, with the retries that its errors need.
+    #[inline]
+    fn sensing(&mut self, now: Nanos, die: usize, place: PageLocation, transfer: Nanos) -> Nanos {
+        let at = (place.block, place.sense);
+        if self.times.keeps_page && std::mem::replace(&mut self.dies[die].holds, at) == at {
+            return Nanos::ZERO;
+        }
+        if place.cells == Cells::Single {
+            return self.varied(self.times.single.read);
+        }
+        let line = self.times.pages.line(place.sense);
+        let mean = match self.times.pages.count {
+            1 => self.times.read,
+            _ => self.times.pages.read[line.page_type as usize].of(self.times.read),
+        };
+        let sensing = self.varied(mean);
+        let Some(errors) = &mut self.errors else { return sensing };
+        let effort = errors.read(now, place.block, line);
+        if effort.refresh {
+            self.ailing = Some(place.block);
+        }
+        sensing + errors.time(effort, sensing + transfer)
+    }
+
+    /// What an array read of this mean time takes this time.
+    #[inline]
+    fn varied(&mut self, mean: Nanos) -> Nanos {
+        self.variation.as_mut().map_or(mean, |variation| variation.read(mean))
+    }
+
+    /// What programming the flash page at `place` takes.
+    #[inline]
+    fn programming(&mut self, now: Nanos, die: usize, place: PageLocation) -> Nanos {
+        if let Some(errors) = &mut self.errors {
+            errors.programmed(now, place.block);
+        }
+        let line = self.times.pages.line(place.sense);
+        let mean = match (place.cells, self.times.pages.count) {
+            (Cells::Single, _) => self.times.single.program,
+            (Cells::Native, 1) => self.times.program,
+            (Cells::Native, _) => self.times.pages.program[line.page_type as usize].of(self.times.program),
+        };
+        match &mut self.variation {
+            Some(variation) => variation.program(die as u32, place.block, line.number, mean),
+            None => mean,
+        }
     }
 
     /// Does what `plan` says in its order; data of the host is there from `ready` on. When the last of it ends.
@@ -152,9 +226,9 @@ impl Nand {
         let mut end = ready;
         for op in plan {
             end = match *op {
-                FlashOp::Program(unit, cells) => self.program(now, ready, unit, cells),
+                FlashOp::Program(place) => self.program(now, ready, place),
                 FlashOp::Move(unit, moved) => self.move_pages(now, unit, moved),
-                FlashOp::Erase(unit) => self.erase(now, unit),
+                FlashOp::Erase(unit, block) => self.erase(now, unit, block),
             };
         }
         end
@@ -165,8 +239,11 @@ impl Nand {
         self.dies[self.die_of_unit[unit.0 as usize] as usize].free
     }
 
-    fn program(&mut self, now: Nanos, ready: Nanos, unit: Unit, cells: Cells) -> Nanos {
-        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
+    fn program(&mut self, now: Nanos, ready: Nanos, place: PageLocation) -> Nanos {
+        let unit = place.unit;
+        let number = self.die_of_unit[unit.0 as usize] as usize;
+        let programming = self.programming(now, number, place);
+        let die = &mut self.dies[number];
         let channel = &mut self.channels[die.channel as usize];
         self.pages_programmed += u64::from(self.program_pages);
         // Another plane joins a program for which it has data by the time that one would begin.
@@ -176,69 +253,126 @@ impl Nand {
         let earliest = joined.map_or(register_free.max(ready), |(_, start)| start);
         let loaded = channel.reserve(now, die.lane, earliest, self.fill);
         let start = if joined.is_some() { loaded } else { loaded.max(die.free) };
+        if self.suspend.is_some() {
+            match joined {
+                Some(_) => die.schedule.extend(start + programming),
+                None => die.schedule.add(now, OperationKind::Program, start, start + programming),
+            }
+        }
         die.loaded = start;
-        die.free = die.free.max(start + self.times.of(cells).program);
+        die.free = die.free.max(start + programming);
         die.joinable = Some((unit, start));
         die.holds = NOTHING;
         die.free
     }
 
     fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
-        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
-        let (start, NandTimes { read, program, .. }) = (die.free.max(now), self.times);
-        let Moved { pages, reads, programs } = moved;
-        let channel = &mut self.channels[die.channel as usize];
-        die.free = if self.times.copy_back {
-            start + read.times(u64::from(reads)) + program.times(u64::from(programs))
-        } else if self.program_pages == 1 {
-            channel.reserve_each(now, die.lane, start + read, self.fill + self.fill, program + read, programs) + program
+        let number = self.die_of_unit[unit.0 as usize] as usize;
+        let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;
+        let start = self.dies[number].free.max(now);
+        let Moved { pages, programs, to, .. } = moved;
+        if let (Some(errors), true) = (&mut self.errors, programs > 0) {
+            errors.programmed(now, to.0);
+        }
+        let end = if uniform {
+            self.move_alike(now, number, start, moved)
         } else {
-            let page = *self.transfer.last().expect("a page has a sector");
-            let out = page.times(u64::from(pages).div_ceil(u64::from(reads)));
-            let read_all = channel.reserve_each(now, die.lane, start + read, out, read, reads);
-            match programs {
-                0 => read_all,
-                _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
-            }
+            let read_all = self.move_reads(now, number, start, moved);
+            (0..programs).fold(read_all, |from, index| {
+                // The last of them fills the flash page that is `to`, the others those before it.
+                let back = (programs - 1 - index) * self.times.pages.count;
+                let place = PageLocation { unit, cells: Cells::Native, block: to.0, sense: to.1.saturating_sub(back) };
+                self.move_program(now, number, from, place)
+            })
         };
-        die.loaded = die.free;
+        let die = &mut self.dies[number];
+        die.free = end;
+        die.loaded = end;
         die.joinable = None;
         die.holds = NOTHING;
         self.pages_read += u64::from(pages);
         self.pages_programmed += u64::from(programs * self.program_pages);
-        die.free
+        end
     }
 
-    fn erase(&mut self, now: Nanos, unit: Unit) -> Nanos {
-        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
-        die.free = die.free.max(now) + self.times.erase;
+    /// Moves pages where every read and program takes the same; when the last of it ends.
+    fn move_alike(&mut self, now: Nanos, die: usize, start: Nanos, moved: Moved) -> Nanos {
+        let NandTimes { read, program, .. } = self.times;
+        let Moved { pages, reads, programs, .. } = moved;
+        let carried = self.carried(pages, reads);
+        let die = &self.dies[die];
+        let channel = &mut self.channels[die.channel as usize];
+        if self.times.copy_back {
+            return start + read.times(u64::from(reads)) + program.times(u64::from(programs));
+        }
+        if self.program_pages == 1 {
+            let both = self.fill + self.fill;
+            return channel.reserve_each(now, die.lane, start + read, both, program + read, programs) + program;
+        }
+        let read_all = channel.reserve_each(now, die.lane, start + read, carried, read, reads);
+        match programs {
+            0 => read_all,
+            _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
+        }
+    }
+
+    /// The reads of a move; when they are over.
+    fn move_reads(&mut self, now: Nanos, number: usize, start: Nanos, moved: Moved) -> Nanos {
+        let Moved { pages, reads, .. } = moved;
+        let read = self.varied(self.times.read);
+        let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
+        let die = &mut self.dies[number];
+        let end = match carried {
+            Nanos::ZERO => start + read.times(u64::from(reads)),
+            _ => self.channels[die.channel as usize].reserve_each(now, die.lane, start + read, carried, read, reads),
+        };
+        if self.suspend.is_some() && reads > 0 {
+            let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
+            die.schedule.add(now, OperationKind::Reads(step), start, end);
+        }
+        end
+    }
+
+    /// One program of a move, whose data is there from `from` on; when it is over.
+    fn move_program(&mut self, now: Nanos, number: usize, from: Nanos, place: PageLocation) -> Nanos {
+        let programming = self.programming(now, number, place);
+        let die = &mut self.dies[number];
+        let start = match self.times.copy_back {
+            true => from,
+            false => self.channels[die.channel as usize].reserve(now, die.lane, from, self.fill),
+        };
+        if self.suspend.is_some() {
+            die.schedule.add(now, OperationKind::Program, start, start + programming);
+        }
+        start + programming
+    }
+
+    /// What so many pages take on the channel for each of the array reads that bring them.
+    fn carried(&self, pages: u32, reads: u32) -> Nanos {
+        let page = *self.transfer.last().expect("a page has a sector");
+        page.times(u64::from(pages).div_ceil(u64::from(reads.max(1))))
+    }
+
+    fn erase(&mut self, now: Nanos, unit: Unit, block: u32) -> Nanos {
+        let number = self.die_of_unit[unit.0 as usize];
+        if let Some(errors) = &mut self.errors {
+            errors.erased(block);
+        }
+        let erasing = match &mut self.variation {
+            Some(variation) => variation.erase(number, block, self.times.erase),
+            None => self.times.erase,
+        };
+        let die = &mut self.dies[number as usize];
+        let start = die.free.max(now);
+        die.free = start + erasing;
+        if self.suspend.is_some() {
+            die.schedule.add(now, OperationKind::Erase, start, die.free);
+        }
         die.loaded = die.free;
         die.joinable = None;
         die.holds = NOTHING;
         self.blocks_erased += 1;
         die.free
-    }
-}
-
-impl DieState {
-    /// What it takes to have the flash page of `place` in the register.
-    #[inline]
-    fn fetch(&mut self, times: &NandTimes, place: PageLocation) -> Nanos {
-        if times.keeps_page && std::mem::replace(&mut self.holds, place.flash_page) == place.flash_page {
-            return Nanos::ZERO;
-        }
-        times.of(place.cells).read
-    }
-}
-
-impl NandTimes {
-    /// Reading and programming cells of one kind.
-    #[inline]
-    const fn of(&self, cells: Cells) -> CellTimes {
-        match cells {
-            Cells::Native => CellTimes { read: self.read, program: self.program },
-            Cells::Single => self.single,
-        }
     }
 }
 
@@ -267,6 +401,7 @@ mod tests {
         copy_back: false,
         cache_program: false,
         keeps_page: false,
+        pages: PageTypes::ALIKE,
     };
     const START: Nanos = Nanos::ZERO;
 
@@ -280,16 +415,17 @@ mod tests {
             pages_per_block: 64,
             page: Bytes::from_kib(4),
             program_pages: 1,
+            sense_pages: 1,
         };
-        Nand::new(&geometry, NandTimes { copy_back, ..TIMES })
+        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, NandBehaviour::default(), Seed::new(1))
     }
 
     fn native(unit: u32) -> PageLocation {
-        PageLocation { unit: Unit(unit), cells: Cells::Native, flash_page: unit }
+        PageLocation { unit: Unit(unit), cells: Cells::Native, block: 8 * unit, sense: 0 }
     }
 
     fn moves(unit: u32, pages: u32) -> FlashOp {
-        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages })
+        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages, to: (8 * unit + 1, pages) })
     }
 
     fn micros(us: u64) -> Nanos {
@@ -324,29 +460,29 @@ mod tests {
         let moved = nand.book(START, START, &[moves(0, 10)]);
         assert_eq!(moved, micros(10 * 1150));
         let ready = micros(2 * 1150 + 150);
-        assert_eq!(nand.read_first(ready, native(0), 8), micros(3 * 1150 + 150));
-        assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0))]), moved + micros(150 + 2000));
+        assert_eq!(nand.read_first(ready, ready, native(0), 8), micros(3 * 1150 + 150));
+        assert_eq!(nand.book(START, START, &[FlashOp::Erase(Unit(0), 0)]), moved + micros(150 + 2000));
     }
 
     #[test]
     fn reads_that_go_first_wait_for_each_other() {
         let mut nand = nand(false, false);
-        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, native(0), 8)).collect();
+        let done: Vec<Nanos> = (0..30).map(|_| nand.read_first(START, START, native(0), 8)).collect();
         assert_eq!(done, (1..=30).map(|read| micros(read * 150)).collect::<Vec<_>>());
     }
 
     #[test]
     fn moving_a_page_is_a_read_two_transfers_and_a_program() {
-        let plan = [moves(0, 3), FlashOp::Erase(Unit(0))];
+        let plan = [moves(0, 3), FlashOp::Erase(Unit(0), 0)];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (50 + 200 + 900) + 2000));
         assert_eq!(nand(false, true).book(START, START, &plan), micros(3 * (50 + 900) + 2000), "inside the die");
     }
 
     #[test]
     fn planes_program_together_where_they_can() {
-        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(1), Cells::Native)];
+        let plan = [FlashOp::Program(native(0)), FlashOp::Program(native(1))];
         assert_eq!(nand(true, false).book(START, START, &plan), micros(100 + 100 + 900));
-        let plan = [FlashOp::Program(Unit(0), Cells::Native), FlashOp::Program(Unit(4), Cells::Native)];
+        let plan = [FlashOp::Program(native(0)), FlashOp::Program(native(4))];
         assert_eq!(
             nand(false, false).book(START, START, &plan),
             micros(2 * (100 + 900)),
@@ -360,13 +496,13 @@ mod tests {
             nand(false, false).read(START, START, PageLocation { cells: Cells::Single, ..native(0) }, 8),
             micros(125)
         );
-        let plan = [FlashOp::Program(Unit(0), Cells::Single)];
+        let plan = [FlashOp::Program(PageLocation { cells: Cells::Single, ..native(0) })];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(300));
     }
 
     #[test]
     fn a_die_that_can_takes_the_next_page_while_it_programs() {
-        let plan = [FlashOp::Program(Unit(0), Cells::Native); 3];
+        let plan = [FlashOp::Program(native(0)); 3];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (100 + 900)));
         let mut cached = nand(false, false);
         cached.times.cache_program = true;
@@ -379,10 +515,10 @@ mod tests {
         nand.times.keeps_page = true;
         assert_eq!(nand.read(START, START, native(0), 8), micros(150));
         assert_eq!(nand.read(START, START, native(0), 8), micros(250), "another part of the same flash page");
-        let other = PageLocation { flash_page: 9, ..native(0) };
+        let other = PageLocation { sense: 9, ..native(0) };
         assert_eq!(nand.read(START, START, other, 8), micros(400));
         assert_eq!(nand.read(START, START, native(0), 8), micros(550), "the first has gone");
-        nand.book(START, START, &[FlashOp::Erase(Unit(0))]);
+        nand.book(START, START, &[FlashOp::Erase(Unit(0), 0)]);
         assert_eq!(nand.read(START, START, native(0), 8), micros(550 + 2000 + 150));
     }
 
@@ -390,8 +526,8 @@ mod tests {
     fn a_flash_page_of_four_is_programmed_once_and_read_once() {
         let mut nand = nand(false, false);
         (nand.program_pages, nand.fill) = (4, micros(400));
-        assert_eq!(nand.book(START, START, &[FlashOp::Program(Unit(0), Cells::Native)]), micros(400 + 900));
-        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1 });
+        assert_eq!(nand.book(START, START, &[FlashOp::Program(native(0))]), micros(400 + 900));
+        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1, to: (9, 0) });
         assert_eq!(nand.book(START, START, &[moved]), micros(2 * (50 + 200) + 400 + 900));
         assert_eq!((nand.pages_read, nand.pages_programmed), (4, 8));
     }

@@ -82,6 +82,8 @@ impl FlashDrive {
         self.meter.restart(now, self.spec.power.boot);
         self.firmware.restart(now + self.spec.power.boot);
         self.journal = Journal::default();
+        self.housekeeping.restart();
+        self.recent.clear();
         self.counters.unsafe_shutdowns += 1;
         PowerLoss { unanswered, ..lost }
     }

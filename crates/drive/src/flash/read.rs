@@ -1,14 +1,19 @@
 //! How a flash drive reads, and finds where to.
 
-use block::{Nanos, Request};
+use block::{Nanos, Op, Request};
 
 use super::FlashDrive;
+use super::firmware::Core;
 use super::mapping::Lpn;
 
 impl FlashDrive {
-    pub(super) fn read(&mut self, ready: Nanos, request: Request) -> Nanos {
+    pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         let mut done = ready;
         let mut found = ready;
+        if self.spec.page_read > Nanos::ZERO {
+            let handled = ready + self.paced(self.spec.page_read.times(self.pages(request)));
+            self.firmware.hold(core, handled + self.paced(self.retiring(Op::Read)));
+        }
         let follows = self.read_ahead.follows(request);
         for (index, piece) in self.pieces(request).enumerate() {
             // The first page is looked up by itself, so that flash can begin; then the rest together.
@@ -17,6 +22,7 @@ impl FlashDrive {
             }
             let fetched = match self.read_ahead.take(piece.page) {
                 Some(there) => there.max(found),
+                None if self.recent.has(piece.page, found) => found,
                 None => self.fetch(found, piece.page, piece.sectors),
             };
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
@@ -31,11 +37,23 @@ impl FlashDrive {
     #[inline]
     pub(super) fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
         let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
-        match self.mapping.place_of(page) {
-            Some(place) if self.spec.reads_first => self.nand.read_first(ready, place, sectors),
-            Some(place) => self.nand.read(self.now, ready, place, sectors),
-            None => ready,
+        let Some(place) = self.mapping.place_of(page) else { return ready };
+        let there = match self.spec.reads_first {
+            true => self.nand.read_first(self.now, ready, place, sectors),
+            false => self.nand.read(self.now, ready, place, sectors),
+        };
+        if let Some(block) = self.nand.take_ailing() {
+            self.refresh(block);
         }
+        there
+    }
+
+    /// Has the data of a block moved whose pages have become hard to read.
+    #[cold]
+    fn refresh(&mut self, block: u32) {
+        self.plan.clear();
+        self.mapping.refresh(block, &mut self.plan);
+        self.nand.book(self.now, self.now, &self.plan);
     }
 
     /// Reads the pages that will be asked for if reads go on after `last`.
@@ -64,7 +82,7 @@ impl FlashDrive {
     /// Reads the mapping page of `region`.
     pub(super) fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
         match self.mapping.place_of(Lpn(self.map_base + region)) {
-            Some(place) => self.nand.read_first(ready, place, self.page_sectors),
+            Some(place) => self.nand.read_first(self.now, ready, place, self.page_sectors),
             None => ready,
         }
     }

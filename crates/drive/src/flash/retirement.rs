@@ -4,19 +4,15 @@ use super::collection::START_MIN;
 use super::geometry::{Geometry, Unit};
 use super::mapping::Mapping;
 use crate::wear::Wear;
-use crate::{WearSpec, WearSummary};
+use crate::{Specimen, WearSpec, WearSummary};
 
 /// Free blocks of a unit at which a drive whose blocks wear out begins to collect: two may go bad one after
 /// the other before the loss is made up for.
 pub const WORN_START_MIN: u32 = START_MIN + 2;
 
-/// Which random numbers decide how long each block lasts: the same for every drive, so that one file always
-/// makes the same drive.
-const SEED: &str = "wear";
-
-/// Fresh flash of this layout.
-pub fn fresh(spec: WearSpec, geometry: &Geometry) -> Wear {
-    Wear::new(spec, geometry.units(), geometry.blocks_per_plane, block::Seed::new(0).split(SEED))
+/// Fresh flash of this layout; which specimen it is of decides how long each block lasts.
+pub fn fresh(spec: WearSpec, geometry: &Geometry, specimen: Specimen) -> Wear {
+    Wear::new(spec, geometry.units(), geometry.blocks_per_plane, specimen.seed_by_number().split("wear"))
 }
 
 /// How many valid pages each unit may hold, if it holds `share` where all are equal and `good` of its blocks can

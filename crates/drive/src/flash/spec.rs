@@ -3,8 +3,9 @@
 use block::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::{CollectionSpec, Geometry, MapCacheSpec, NandTimes, SlcSpec};
-use crate::{LinkTimes, PowerSpec, ThermalSpec, WearSpec};
+use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
+use crate::draw::Spread;
+use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub struct FlashSpec {
     pub cores: u32,
     /// What the firmware takes for each command before flash can begin.
     pub command: Nanos,
+    /// How much that differs from one command to the next.
+    pub jitter: Spread,
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
     /// The same for a write.
@@ -30,6 +33,10 @@ pub struct FlashSpec {
     pub write: Nanos,
     /// What each page that a write touches takes.
     pub page_write: Nanos,
+    /// What each page that a read touches takes, which delays the next command but not this one.
+    pub page_read: Nanos,
+    /// What the firmware does for itself: the journal of the map, its checkpoint, a log.
+    pub chores: [Option<ChoreSpec>; CHORES],
     /// The part of the page map in the controller's memory; none where all of it is.
     pub map_cache: Option<MapCacheSpec>,
     /// Pages read beyond the last where reads come in order.
@@ -40,10 +47,14 @@ pub struct FlashSpec {
     pub buffer_pages: u32,
     /// Of those, how many may hold pages that were written in part.
     pub buffer_partial_pages: u32,
+    /// Whether a read of a page that is still in the write buffer is answered from there.
+    pub buffer_reads: bool,
     /// The layout of the flash.
     pub geometry: Geometry,
     /// The times of the flash.
     pub nand: NandTimes,
+    /// How the flash behaves beside.
+    pub behaviour: NandBehaviour,
     /// How blocks are emptied.
     pub collection: CollectionSpec,
     /// Whether the host's reads go before what a die has been given and has not begun.
@@ -59,6 +70,16 @@ pub struct FlashSpec {
 }
 
 impl FlashSpec {
+    /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.
+    pub(crate) fn has_room(&self, specimen: u32) -> bool {
+        let pages = self.capacity.get().div_ceil(self.geometry.page.get()) as u32;
+        let map_pages = self.map_cache.map_or(0, |map| pages.div_ceil(map.entries));
+        self.wear.is_none_or(|wear| {
+            let wear = retirement::fresh(wear, &self.geometry, Specimen::new("", specimen));
+            retirement::has_room(&wear, &self.geometry, self.collection.start, pages + map_pages)
+        })
+    }
+
     /// What the drive is made of, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let (geometry, nand) = (&self.geometry, &self.nand);

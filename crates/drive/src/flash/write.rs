@@ -77,6 +77,7 @@ impl FlashDrive {
         for piece in self.pieces(request) {
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
+                self.recent.forget(piece.page);
                 self.mapping.trim(piece.page);
             }
         }
@@ -106,6 +107,7 @@ impl FlashDrive {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
+        self.recent.note(page, Nanos::MAX);
         self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
         self.put(page, ready);
     }
@@ -146,6 +148,7 @@ impl FlashDrive {
     pub(super) fn settle(&mut self, programmed: Nanos) {
         for &waiting in &self.waiting {
             self.unsettled.note(self.now, waiting, programmed);
+            self.recent.note(waiting.page, programmed);
             self.buffer.release(programmed);
         }
         self.waiting.clear();

@@ -3,6 +3,8 @@
 use block::nearest;
 use thiserror::Error;
 
+use crate::Specimen;
+
 /// Why a drive cannot be had.
 #[non_exhaustive]
 #[derive(Clone, Debug, Error)]
@@ -37,6 +39,17 @@ pub enum PresetError {
         found: String,
         /// What would be right.
         right: &'static str,
+    },
+    /// What follows `#` in a drive's name is not a number.
+    #[error(
+        "`#{found}` is no specimen of `{base}`: give a whole number from 1 to {}, such as `{base}#2`",
+        Specimen::MAX
+    )]
+    Specimen {
+        /// What comes before it.
+        base: String,
+        /// What was found in its place.
+        found: String,
     },
     /// A change to a drive is not one.
     #[error("`{change}` is not a valid change of the drive: {why}")]

@@ -6,6 +6,7 @@ mod embedded;
 mod error;
 pub(crate) mod fields;
 pub(crate) mod link;
+mod name;
 pub(crate) mod power;
 mod rated;
 pub(crate) mod units;
@@ -14,22 +15,27 @@ use block::Bytes;
 pub use error::PresetError;
 pub(crate) use error::{require, unknown};
 pub(crate) use fields::table;
+pub use name::DriveName;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use self::embedded::{EMBEDDED, RIGS};
-use crate::Device;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
 use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
+use crate::{Device, Specimen};
 
 /// A drive as its file describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// The word by which it is asked for, with any changes to it.
+    /// The word by which it is asked for, with its number where that is not one, and any changes to it.
     pub name: String,
+    /// The name that its file has.
+    pub model: String,
+    /// Which drive of its model it is, counted from one.
+    pub specimen: u32,
     /// What it is, in a line.
     pub title: String,
     /// What its maker promises.
@@ -74,20 +80,29 @@ impl Preset {
         embedded().map(|(_, text)| Self::parse(text).expect("a test reads every embedded drive"))
     }
 
-    /// The drive that comes with the program under this name, with changes after a `?`:
-    /// `x25-m?capacity.spare=12%&buffer.size=1MiB`.
+    /// The drive that comes with the program under this name, with the number of a specimen after a `#` and changes after
+    /// a `?`: `x25-m#2?capacity.spare=12%&buffer.size=1MiB`.
     ///
     /// # Errors
     /// If there is none; the message has the nearest name. If a change names nothing in the drive or makes no drive.
     pub fn find(name: &str) -> Result<Self, PresetError> {
-        let (name, changes) = name.split_once('?').unwrap_or((name, ""));
-        match embedded().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::parse(text)?.changed(changes),
-            None => Err(unknown(name, embedded().map(|(known, _)| *known))),
+        let DriveName { base, specimen, changes } = DriveName::read(name)?;
+        match embedded().find(|(known, _)| *known == base) {
+            Some((_, text)) => Self::parse(text)?.numbered(specimen)?.changed(changes),
+            None => Err(unknown(base, embedded().map(|(known, _)| *known))),
         }
     }
 
-    /// Reads a drive's file.
+    /// The drive of a file with all changes made, which is asked for by `name`.
+    ///
+    /// # Errors
+    /// If the file is no drive's, or the name has a number that is none.
+    pub fn named(name: &str, text: &str) -> Result<Self, PresetError> {
+        let specimen = DriveName::read(name)?.specimen;
+        Ok(Self { name: name.to_owned(), ..Self::parse(text)?.numbered(specimen)? })
+    }
+
+    /// Reads a drive's file: the first specimen of its model.
     ///
     /// # Errors
     /// If it is not TOML, lacks a field, has one that is not known, its base is none, or its numbers make no drive.
@@ -123,7 +138,36 @@ impl Preset {
                 (file.name, file.title, file.rated, spec)
             }
         };
-        Ok(Self { name, title, rated, spec, text: text.to_owned() })
+        Ok(Self { model: name.clone(), name, specimen: 1, title, rated, spec, text: text.to_owned() })
+    }
+
+    /// The drive of this number among those of its model, counted from one; of a rig, one with other drives.
+    ///
+    /// # Errors
+    /// If so many of its blocks are bad from the factory that the rest cannot hold its data.
+    pub fn numbered(mut self, specimen: u32) -> Result<Self, PresetError> {
+        let DriveName { base, changes, .. } = DriveName::read(&self.name)?;
+        let number = if specimen > 1 { format!("#{specimen}") } else { String::new() };
+        let joint = if changes.is_empty() { "" } else { "?" };
+        self.name = format!("{base}{number}{joint}{changes}");
+        self.specimen = specimen;
+        self.check_specimen()?;
+        Ok(self)
+    }
+
+    fn check_specimen(&self) -> Result<(), PresetError> {
+        let (spec, mut numbers) = match &self.spec {
+            Spec::Rig(rig) => (&rig.member.spec, rig.members(self.specimen)),
+            spec => (spec, self.specimen..self.specimen + 1),
+        };
+        let Spec::Flash(flash) = spec else { return Ok(()) };
+        let full = numbers.find(|&number| number > 1 && !flash.has_room(number));
+        require(
+            full.is_none(),
+            || format!("specimen {} of the drive has too many bad blocks from the factory", full.unwrap_or_default()),
+            "the good ones must hold the user data, and gc.start and three more in each plane; take another specimen or \
+             raise capacity.spare",
+        )
     }
 
     /// This drive with `changes` made to its file: `capacity.spare=12%&nand.read=25us`. The table's name may
@@ -140,7 +184,8 @@ impl Preset {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
             _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
         };
-        let mut changed = Self::parse(&text).map_err(|error| change::refused(changes, &error))?;
+        let changed = Self::parse(&text).and_then(|changed| changed.numbered(self.specimen));
+        let mut changed = changed.map_err(|error| change::refused(changes, &error))?;
         let joint = if self.name.contains('?') { '&' } else { '?' };
         changed.name = format!("{}{joint}{changes}", self.name);
         Ok(changed)
@@ -174,6 +219,7 @@ impl Preset {
             Spec::Disk(spec) => spec.facts(),
             Spec::Dram(spec) => spec.facts(),
         };
+        facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
     }
@@ -199,16 +245,22 @@ impl Preset {
 
     /// The drive itself, as it leaves the factory.
     pub fn build(&self) -> Device {
+        self.build_numbered(self.specimen)
+    }
+
+    /// Another of its model, as it leaves the factory.
+    pub(crate) fn build_numbered(&self, number: u32) -> Device {
+        let specimen = Specimen::new(&self.model, number);
         match &self.spec {
-            Spec::Flash(spec) => Device::Flash(FlashDrive::new(*spec)),
-            Spec::Rig(spec) => Device::Rig(Rig::new(spec.clone())),
-            Spec::Disk(spec) => Device::Disk(DiskDrive::new(*spec)),
+            Spec::Flash(spec) => Device::Flash(FlashDrive::of(*spec, specimen)),
+            Spec::Rig(spec) => Device::Rig(Rig::of(spec.clone(), specimen)),
+            Spec::Disk(spec) => Device::Disk(DiskDrive::of(*spec, specimen)),
             Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
         }
     }
 }
 
-/// As its name and its file.
+/// As its name, which has its number, and its file.
 impl Serialize for Preset {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (&self.name, &self.text).serialize(serializer)
@@ -218,8 +270,7 @@ impl Serialize for Preset {
 impl<'de> Deserialize<'de> for Preset {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (name, text) = <(String, String)>::deserialize(deserializer)?;
-        let preset = Self::parse(&text).map_err(serde::de::Error::custom)?;
-        Ok(Self { name, ..preset })
+        Self::named(&name, &text).map_err(serde::de::Error::custom)
     }
 }
 

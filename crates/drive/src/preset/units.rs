@@ -34,6 +34,12 @@ pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
     read(deserializer, parse_share)
 }
 
+/// Shares, in millionths.
+pub fn shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| parse_share(text).map_err(serde::de::Error::custom)).collect()
+}
+
 /// A share that may be left out.
 pub fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     share(deserializer).map(Some)

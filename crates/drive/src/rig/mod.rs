@@ -1,5 +1,7 @@
 //! What limits drives from outside: a host, its controllers, and how its drives are put together.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 mod bottleneck;
@@ -19,7 +21,7 @@ use crate::cloned::clone_in_place;
 use crate::event_queue::EventQueue;
 use crate::preset::Preset;
 use crate::slab::Slab;
-use crate::{Counters, Device, Drive, Health, PowerLoss, Shape, not_before};
+use crate::{Counters, Device, Drive, Health, PowerLoss, Shape, Specimen, not_before};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
@@ -40,6 +42,12 @@ impl RigSpec {
     /// Where data is.
     pub fn layout(&self) -> ArrayLayout {
         ArrayLayout::new(self.level, self.drives, self.stripe, self.member.capacity())
+    }
+
+    /// Which drives of their model its drives are, where it is the rig of this number: no two of any two rigs are the same.
+    pub(crate) fn members(&self, number: u32) -> Range<u32> {
+        let first = self.member.specimen + (number - 1) * self.drives;
+        first..first + self.drives
     }
 
     /// What the rig is made of, in labelled lines for people.
@@ -65,6 +73,7 @@ impl RigSpec {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rig {
     spec: RigSpec,
+    specimen: Specimen,
     host: Host,
     array: Array,
     /// Before this nothing completes in the array; later than any time if nothing is in flight there.
@@ -105,7 +114,12 @@ struct RigCommand {
 impl Rig {
     /// An idle rig whose drives are as they leave the factory, time at zero.
     pub fn new(spec: RigSpec) -> Self {
-        let members = (0..spec.drives).map(|_| spec.member.build()).collect();
+        Self::of(spec, Specimen::default())
+    }
+
+    /// The same of a certain specimen.
+    pub fn of(spec: RigSpec, specimen: Specimen) -> Self {
+        let members = spec.members(specimen.number()).map(|number| spec.member.build_numbered(number)).collect();
         let array = Array::new(spec.layout(), members, spec.controllers);
         Self {
             host: Host::new(spec.host),
@@ -117,6 +131,7 @@ impl Rig {
             commands: Slab::default(),
             done: EventQueue::default(),
             counters: Counters::default(),
+            specimen,
             spec,
         }
     }
@@ -124,6 +139,11 @@ impl Rig {
     /// What it is made of.
     pub fn spec(&self) -> &RigSpec {
         &self.spec
+    }
+
+    /// Which rig of its model it is.
+    pub fn specimen(&self) -> Specimen {
+        self.specimen
     }
 
     pub fn drives(&self) -> &[Device] {
@@ -285,4 +305,4 @@ impl Drive for Rig {
 }
 
 // Into the memory of the drives.
-clone_in_place!(Rig { spec, host, array, array_due, agenda, flights, commands, done, now, counters });
+clone_in_place!(Rig { spec, specimen, host, array, array_due, agenda, flights, commands, done, now, counters });

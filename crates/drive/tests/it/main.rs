@@ -10,5 +10,6 @@ mod power_cut_all;
 mod published;
 mod rig;
 mod saved;
+mod specimen;
 mod support;
 mod wear;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use block::Seed;
-use drive::preset::Preset;
+use drive::preset::{DriveName, Preset};
 use rayon::prelude::*;
 
 use super::CalibrateError;
@@ -133,7 +133,7 @@ impl FitFigures {
 /// What stands before a parameter of `drive` on `target`: nothing on the drive itself, `drive.` on a rig that holds
 /// it; none where the target has nothing to do with it.
 fn prefix(target: &str, drive: &str) -> Option<&'static str> {
-    let base = |name: &str| name.split('?').next().unwrap_or(name).to_owned();
+    let base = |name: &str| DriveName::read(name).map_or(name, |name| name.base).to_owned();
     if base(target) == base(drive) {
         return Some("");
     }

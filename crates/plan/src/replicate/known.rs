@@ -30,6 +30,8 @@ pub struct KnownFigure {
 /// own way.
 pub fn known_figures(preset: &Preset) -> Vec<KnownFigure> {
     let is_own = !preset.name.contains('?') && Preset::find(&preset.name).is_ok_and(|own| own == *preset);
+    // They are as true of another specimen of the model.
+    let Ok(preset) = &preset.clone().numbered(1) else { return Vec::new() };
     let names = if is_own { catalog::names() } else { Vec::new() };
     let reviews = names.into_iter().filter_map(|name| catalog::find(name).ok());
     let of_review = |review: catalog::Review| {

@@ -1,0 +1,296 @@
+//! A die: what it has been given to do, and how the host's reads go before that.
+
+use std::collections::VecDeque;
+
+use block::Nanos;
+use serde::{Deserialize, Serialize};
+
+use super::geometry::Unit;
+
+/// How a die lets the host's reads go before what it is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspendSpec {
+    /// A program is suspended at the end of a step of this length: pulses and verifies that are not broken off.
+    pub program_step: Nanos,
+    /// The same for an erase.
+    pub erase_step: Nanos,
+    /// From the end of a step until the array can read.
+    pub latency: Nanos,
+    /// What a suspended operation takes to resume.
+    pub resume: Nanos,
+    /// How often one operation is suspended; after that reads wait for its end.
+    pub limit: u32,
+}
+
+/// A die of the drive, and up to when it is booked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Die {
+    pub free: Nanos,
+    /// When the last program began, and the register could take the next page.
+    pub loaded: Nanos,
+    pub channel: u32,
+    /// Its number among the dies of the channel.
+    pub lane: u32,
+    /// The unit and start of the program that ends at `free`, which other planes may still join.
+    pub joinable: Option<(Unit, Nanos)>,
+    /// The block and array read whose page is in the register.
+    pub holds: (u32, u32),
+    /// When the last of the reads that went first is done: they wait for each other.
+    pub reads_until: Nanos,
+    /// What is under way and booked, where reads have to know it.
+    pub schedule: Schedule,
+}
+
+/// In a register: nothing of use.
+pub const NOTHING: (u32, u32) = (u32::MAX, u32::MAX);
+
+/// The operations of a die that are not over, in order.
+///
+/// A read that goes first puts off all that is left: by how much is kept once for all of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Schedule {
+    operations: VecDeque<Operation>,
+    put_off: Nanos,
+    /// Whether the reads that go first until `reads_until` have suspended the first operation.
+    suspended: bool,
+}
+
+/// One operation, its times less what all are put off by.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Operation {
+    start: Nanos,
+    end: Nanos,
+    kind: OperationKind,
+    suspensions: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OperationKind {
+    Program,
+    Erase,
+    /// Reads one after the other, each of this length: another may go between two.
+    Reads(Nanos),
+}
+
+/// When a read that goes first can begin, and what that does to what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub start: Nanos,
+    /// From when on nothing else of the die goes on; none if nothing is left.
+    stopped: Option<Nanos>,
+    /// What the rest takes longer, beside.
+    resume: Nanos,
+}
+
+impl Die {
+    pub const fn new(channel: u32, lane: u32) -> Self {
+        Self {
+            free: Nanos::ZERO,
+            loaded: Nanos::ZERO,
+            channel,
+            lane,
+            joinable: None,
+            holds: NOTHING,
+            reads_until: Nanos::ZERO,
+            schedule: Schedule { operations: VecDeque::new(), put_off: Nanos::ZERO, suspended: false },
+        }
+    }
+
+    /// Finds when a read that is there from `ready` on has its turn.
+    pub fn turn(&mut self, suspend: &SuspendSpec, ready: Nanos) -> Turn {
+        let at = ready.max(self.reads_until);
+        let follows = ready <= self.reads_until;
+        self.schedule.turn(suspend, at, follows)
+    }
+
+    /// Notes that the read that had this turn was done at `done`: the rest goes on then.
+    pub fn resume(&mut self, turn: Turn, done: Nanos) {
+        if let Some(stopped) = turn.stopped {
+            let longer = done.since(stopped) + turn.resume;
+            self.schedule.put_off += longer;
+            self.free += longer;
+            self.loaded += longer;
+        }
+        self.free = self.free.max(done);
+        self.reads_until = done;
+        self.joinable = None;
+    }
+}
+
+impl Schedule {
+    /// Adds what the die does from `start` to `end`, after all it was given before; what is over at `now` is forgotten.
+    #[inline]
+    pub fn add(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos) {
+        self.forget(now);
+        let (start, end) = (start - self.put_off, end - self.put_off);
+        self.operations.push_back(Operation { start, end, kind, suspensions: 0 });
+    }
+
+    /// The last operation takes until `end`, for another plane has joined it.
+    pub fn extend(&mut self, end: Nanos) {
+        if let Some(last) = self.operations.back_mut() {
+            last.end = last.end.max(end - self.put_off);
+        }
+    }
+
+    #[inline]
+    fn forget(&mut self, now: Nanos) {
+        while self.operations.front().is_some_and(|first| first.end + self.put_off <= now) {
+            self.operations.pop_front();
+            self.suspended = false;
+        }
+    }
+
+    fn turn(&mut self, suspend: &SuspendSpec, at: Nanos, follows: bool) -> Turn {
+        self.forget(at);
+        let suspended = follows && self.suspended;
+        self.suspended = false;
+        let put_off = self.put_off;
+        let free = Turn { start: at, stopped: None, resume: Nanos::ZERO };
+        let Some(first) = self.operations.front_mut() else { return free };
+        let (begins, ends) = (first.start + put_off, first.end + put_off);
+        if suspended {
+            self.suspended = true;
+            return Turn { stopped: Some(at), ..free };
+        }
+        if begins >= at {
+            return Turn { stopped: Some(begins), ..free };
+        }
+        let step = match first.kind {
+            OperationKind::Reads(step) => step,
+            OperationKind::Program => suspend.program_step,
+            OperationKind::Erase => suspend.erase_step,
+        };
+        let into = Nanos::from_nanos((at - begins).as_nanos() % step.as_nanos().max(1));
+        let stops = if into == Nanos::ZERO { at } else { at + (step - into) };
+        match first.kind {
+            OperationKind::Reads(_) if stops < ends => return Turn { start: stops, stopped: Some(stops), ..free },
+            OperationKind::Program | OperationKind::Erase
+                if stops + suspend.latency < ends && first.suspensions < suspend.limit =>
+            {
+                first.suspensions += 1;
+                self.suspended = true;
+                return Turn { start: stops + suspend.latency, stopped: Some(stops), resume: suspend.resume };
+            }
+            _ => {}
+        }
+        // It waits for the end of what is under way, and goes before the rest.
+        self.operations.pop_front();
+        let next = self.operations.front().map(|next| next.start + put_off);
+        Turn { start: ends, stopped: next, resume: Nanos::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUSPEND: SuspendSpec = SuspendSpec {
+        program_step: Nanos::from_micros(50),
+        erase_step: Nanos::from_micros(500),
+        latency: Nanos::from_micros(20),
+        resume: Nanos::from_micros(10),
+        limit: 2,
+    };
+
+    fn us(us: u64) -> Nanos {
+        Nanos::from_micros(us)
+    }
+
+    /// A die that programs for 600 µs, erases for 3 ms and reads ten pages of 50 µs.
+    fn busy() -> Die {
+        let mut die = Die::new(0, 0);
+        for (kind, length) in
+            [(OperationKind::Program, 600), (OperationKind::Erase, 3000), (OperationKind::Reads(us(50)), 500)]
+        {
+            let start = die.free;
+            die.free += us(length);
+            die.schedule.add(Nanos::ZERO, kind, start, die.free);
+        }
+        die
+    }
+
+    /// When a read of 60 µs that is there from `ready` on begins.
+    fn read(die: &mut Die, ready: u64) -> u64 {
+        let turn = die.turn(&SUSPEND, us(ready));
+        die.resume(turn, turn.start + us(60));
+        turn.start.as_nanos() / 1000
+    }
+
+    #[test]
+    fn a_program_is_suspended_goes_on_later_and_is_not_suspended_for_ever() {
+        let mut die = busy();
+        assert_eq!(read(&mut die, 60), 100 + 20, "at the end of its step");
+        assert_eq!(die.free, us(4100 + 80 + 10), "suspending, the read, and resuming");
+        assert_eq!(read(&mut die, 110), 180, "the next read finds it suspended");
+        assert_eq!(die.free, us(4190 + 60));
+        // It goes on at 250, with 100 of its 600 µs done.
+        assert_eq!(read(&mut die, 390), 400 + 20, "the second suspension");
+        let ends = 600 + 90 + 60 + 90;
+        assert_eq!(read(&mut die, 700), ends, "then reads wait for its end");
+        assert_eq!(die.free, us(4100 + 90 + 60 + 90 + 60), "and the erase for the read");
+    }
+
+    #[test]
+    fn an_erase_is_suspended_and_between_reads_there_is_room() {
+        let mut die = busy();
+        assert_eq!(read(&mut die, 1000), 1100 + 20);
+        assert_eq!(die.free, us(4100 + 80 + 10));
+        let first = 3600 + 90;
+        assert_eq!(read(&mut die, first + 70), first + 100, "after the second of the ten");
+        assert_eq!(read(&mut die, first + 100 + 60 + 50), first + 100 + 60 + 50, "exactly between two");
+        assert_eq!(die.free, us(first + 500 + 120));
+    }
+
+    #[test]
+    fn an_idle_die_reads_at_once_and_what_has_not_begun_waits_only_if_it_is_in_the_way() {
+        let mut die = Die::new(0, 0);
+        die.schedule.add(Nanos::ZERO, OperationKind::Program, us(500), us(1100));
+        die.free = us(1100);
+        assert_eq!(read(&mut die, 100), 100);
+        assert_eq!(die.free, us(1100), "it is over before the program begins");
+        assert_eq!(read(&mut die, 480), 480);
+        assert_eq!(die.free, us(1140));
+        assert_eq!(read(&mut die, 5000), 5000);
+    }
+
+    #[test]
+    fn what_is_nearly_over_is_not_suspended() {
+        let mut die = busy();
+        assert_eq!(read(&mut die, 590), 600);
+        assert_eq!(die.free, us(4160));
+    }
+
+    /// Whatever comes when: no read begins before it is there or within another, and what was booked takes as much longer as
+    /// it stood still.
+    #[test]
+    fn reads_never_overlap_and_no_work_is_lost() {
+        let mut random = testkit::Random::new(3);
+        for _ in 0..200 {
+            let (mut die, mut now, mut last, mut work) = (Die::new(0, 0), 0, 0, 0);
+            for _ in 0..200 {
+                now += random.below(300);
+                if random.below(3) == 0 {
+                    let (kind, length) = match random.below(3) {
+                        0 => (OperationKind::Program, 600),
+                        1 => (OperationKind::Erase, 3000),
+                        _ => (OperationKind::Reads(us(50)), 50 * (1 + random.below(9))),
+                    };
+                    let start = die.free.max(us(now));
+                    die.free = start + us(length);
+                    die.schedule.add(us(now), kind, start, die.free);
+                    work += length;
+                } else {
+                    let start = read(&mut die, now);
+                    assert!(start >= now.max(last), "{start} after {last}, there at {now}");
+                    last = start + 60;
+                    work += 60;
+                }
+                let left: u64 = die.schedule.operations.iter().map(|op| (op.end - op.start).as_nanos() / 1000).sum();
+                assert!(die.free >= us(last) && left <= work, "{left} of {work}");
+                let ends = die.schedule.operations.back().map_or(Nanos::ZERO, |op| op.end + die.schedule.put_off);
+                assert!(ends <= die.free, "what is left ends at {ends:?}, the die is free at {:?}", die.free);
+            }
+        }
+    }
+}

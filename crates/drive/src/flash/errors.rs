@@ -1,0 +1,331 @@
+//! Raw bit errors, and what it takes to read a page in spite of them.
+
+use block::{Nanos, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::geometry::Geometry;
+use super::pages::{PAGE_TYPES_MAX, WordLine};
+use super::variation::number;
+use crate::draw::{Draws, normal};
+
+/// How many raw bit errors flash has, and what its controller does about them.
+///
+/// The raw bit error rate of a page is `fresh`, times what erases, time and reads make of it, times what its place draws. As
+/// long as it is no more than `correctable`, one read suffices. Each retry moves the read voltages and has `gain` as few
+/// errors; after `steps` of them comes soft decoding, which corrects what is within another `soft_gain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorsSpec {
+    /// Raw bit errors of a fresh block that was just programmed, the median page, in millionths of the bits.
+    pub fresh: u32,
+    /// What hard decoding corrects, in millionths of the bits.
+    pub correctable: u32,
+    /// How many times as many errors there are after so many erases.
+    pub worn: Growth,
+    /// How many times as many after so much time, in units of 2³⁰ ns; in between it grows as the logarithm of time.
+    pub retained: Growth,
+    /// How many times as many after so many reads of the block.
+    pub disturbed: Growth,
+    /// The binary logarithm of how many times as many the pages of each type have, in 2⁻¹⁶.
+    pub by_page: [i32; PAGE_TYPES_MAX],
+    /// The standard deviation of the binary logarithm between word lines, in 2⁻¹⁶.
+    pub spread: u32,
+    /// The same between one read of a page and the next.
+    pub noise: u32,
+    /// How many retries there can be.
+    pub steps: u32,
+    /// The binary logarithm of the factor by which each lowers the errors, in 2⁻¹⁶.
+    pub gain: u32,
+    /// What a retry takes beside another array read and transfer: setting the voltages, decoding.
+    pub step: Nanos,
+    /// What soft decoding takes, its array reads included.
+    pub soft: Nanos,
+    /// The binary logarithm of the factor that it corrects beyond the last retry, in 2⁻¹⁶.
+    pub soft_gain: u32,
+    /// Retries from which on the block's data is moved; none if it never is.
+    pub refresh: Option<u32>,
+}
+
+/// How something grows: `times` as much at `full`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// In 2⁻¹⁶.
+    pub times: u32,
+    pub full: u32,
+}
+
+/// What it takes to read a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadEffort {
+    /// Array reads and transfers beyond the first.
+    pub retries: u32,
+    /// Whether soft decoding was needed, or even that did not help.
+    pub soft: bool,
+    pub uncorrectable: bool,
+    /// Whether the block's data is to be moved.
+    pub refresh: bool,
+}
+
+/// The state of the errors of a drive's flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Errors {
+    spec: ErrorsSpec,
+    /// How far the median fresh page is from what can be corrected, as a binary logarithm in 2⁻¹⁶.
+    margin: i64,
+    blocks: Vec<BlockStress>,
+    places: Seed,
+    draws: Draws,
+    pub counted: ErrorCounts,
+}
+
+/// What happened, for the drive's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCounts {
+    pub retries: u64,
+    pub soft_decodes: u64,
+    pub uncorrectable: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct BlockStress {
+    erases: u32,
+    /// When it was last programmed, in units of 2³⁰ ns.
+    programmed: u32,
+    /// Reads since it was erased.
+    reads: u32,
+}
+
+impl Errors {
+    /// Fresh flash of this layout, made by `seed`.
+    pub fn new(spec: ErrorsSpec, geometry: &Geometry, seed: Seed) -> Self {
+        Self {
+            spec,
+            margin: log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh)),
+            blocks: vec![BlockStress::default(); geometry.blocks() as usize],
+            places: seed.split("places"),
+            draws: Draws::new(seed.split("reads")),
+            counted: ErrorCounts::default(),
+        }
+    }
+
+    /// Notes that a page of `block` is programmed at `now`.
+    #[inline]
+    pub fn programmed(&mut self, now: Nanos, block: u32) {
+        self.blocks[block as usize].programmed = age(now);
+    }
+
+    /// Notes that `block` is erased.
+    #[inline]
+    pub fn erased(&mut self, block: u32) {
+        let stress = &mut self.blocks[block as usize];
+        *stress = BlockStress { erases: stress.erases + 1, programmed: 0, reads: 0 };
+    }
+
+    /// Reads a page of a word line; what that takes.
+    #[inline]
+    pub fn read(&mut self, now: Nanos, block: u32, line: WordLine) -> ReadEffort {
+        let spec = &self.spec;
+        let stress = &mut self.blocks[block as usize];
+        stress.reads = stress.reads.saturating_add(1);
+        let retained = age(now).saturating_sub(stress.programmed);
+        let grown =
+            spec.worn.linear(stress.erases) + spec.retained.logarithmic(retained) + spec.disturbed.linear(stress.reads);
+        let place = i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread) >> 16;
+        let noise = i64::from(normal(self.draws.draw())) * i64::from(spec.noise) >> 16;
+        let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - self.margin;
+        if beyond <= 0 { ReadEffort::default() } else { self.recover(beyond) }
+    }
+
+    /// What it takes to read a page whose errors are so far beyond what one read corrects.
+    #[cold]
+    fn recover(&mut self, beyond: i64) -> ReadEffort {
+        let spec = &self.spec;
+        let gain = i64::from(spec.gain).max(1);
+        let wanted = u64::try_from((beyond + gain - 1) / gain).unwrap_or(0);
+        let retries = wanted.min(u64::from(spec.steps)) as u32;
+        let soft = wanted > u64::from(spec.steps);
+        let uncorrectable = soft && beyond - gain * i64::from(spec.steps) > i64::from(spec.soft_gain);
+        self.counted.retries += u64::from(retries);
+        self.counted.soft_decodes += u64::from(soft);
+        self.counted.uncorrectable += u64::from(uncorrectable);
+        let refresh = spec.refresh.is_some_and(|from| retries >= from);
+        ReadEffort { retries, soft, uncorrectable, refresh }
+    }
+
+    /// What the retries of a read take whose array read and transfer take so long.
+    #[inline]
+    pub fn time(&self, effort: ReadEffort, again: Nanos) -> Nanos {
+        let soft = if effort.soft { self.spec.soft } else { Nanos::ZERO };
+        (again + self.spec.step).times(u64::from(effort.retries)) + soft
+    }
+}
+
+impl Growth {
+    /// No growth.
+    pub const NONE: Self = Self { times: 1 << 16, full: 1 };
+
+    /// The binary logarithm of one and the growth in proportion to `count`, in 2⁻¹⁶.
+    #[inline]
+    fn linear(self, count: u32) -> i64 {
+        let beyond = u64::from(self.times.saturating_sub(1 << 16));
+        log2((1 << 16) + beyond * u64::from(count) / u64::from(self.full)) - (16 << 16)
+    }
+
+    /// The same where it is the logarithm of `count` that counts.
+    #[inline]
+    fn logarithmic(self, count: u32) -> i64 {
+        if count == 0 {
+            return 0;
+        }
+        let beyond = u64::from(self.times.saturating_sub(1 << 16));
+        let share = log2(1 + u64::from(count)) as u64;
+        let full = log2(1 + u64::from(self.full)).max(1) as u64;
+        log2((1 << 16) + beyond * share / full) - (16 << 16)
+    }
+}
+
+/// A time in units of 2³⁰ ns.
+#[inline]
+fn age(time: Nanos) -> u32 {
+    u32::try_from(time.as_nanos() >> 30).unwrap_or(u32::MAX)
+}
+
+/// The binary logarithm of a number that is not zero, in 2⁻¹⁶, within 0.0005: a parabola and its correction between powers
+/// of two.
+#[inline]
+pub fn log2(number: u64) -> i64 {
+    let whole = i64::from(number.ilog2());
+    let part = ((number << number.leading_zeros() << 1) >> 48) as i64;
+    let rest = (1 << 16) - part;
+    let bow = part * rest >> 16;
+    // x + x(1 − x)(0.4427 − 0.1640 x − 0.0834 x (1 − x)): with the logarithm's slopes at both ends and its middle.
+    let factor = 29_013 - (part * 10_748 >> 16) - (bow * 5_466 >> 16);
+    (whole << 16) + part + (bow * factor >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Bytes;
+
+    use super::*;
+
+    const GEOMETRY: Geometry = Geometry {
+        channels: 1,
+        dies_per_channel: 1,
+        planes: 1,
+        multi_plane: false,
+        blocks_per_plane: 8,
+        pages_per_block: 64,
+        page: Bytes::from_kib(4),
+        program_pages: 1,
+        sense_pages: 1,
+    };
+
+    /// A factor's binary logarithm in 2⁻¹⁶.
+    fn doubling(factor: f64) -> u32 {
+        (factor.log2() * 65_536.0) as u32
+    }
+
+    fn times(times: u32, full: u32) -> Growth {
+        Growth { times: times << 16, full }
+    }
+
+    /// A tenth of what can be corrected when fresh; ten times that after a thousand erases, a year or a million reads.
+    const YEAR: u32 = 29_370;
+    fn spec() -> ErrorsSpec {
+        ErrorsSpec {
+            fresh: 880,
+            correctable: 8_800,
+            worn: times(10, 1_000),
+            retained: times(10, YEAR),
+            disturbed: times(10, 1_000_000),
+            by_page: [0; PAGE_TYPES_MAX],
+            spread: 0,
+            noise: 0,
+            steps: 8,
+            gain: doubling(1.5),
+            step: Nanos::from_micros(20),
+            soft: Nanos::from_micros(400),
+            soft_gain: doubling(2.0),
+            refresh: Some(5),
+        }
+    }
+
+    const LINE: WordLine = WordLine { number: 3, page_type: 0 };
+
+    fn flash(spec: ErrorsSpec) -> Errors {
+        Errors::new(spec, &GEOMETRY, Seed::new(1))
+    }
+
+    #[test]
+    fn binary_logarithms_are_right_to_half_a_thousandth() {
+        for number in (1..200_000).step_by(7).chain([1 << 40, u64::MAX]) {
+            let found = log2(number) as f64 / 65_536.0;
+            assert!((found - (number as f64).log2()).abs() < 5e-4, "{found} of {number}");
+        }
+    }
+
+    #[test]
+    fn fresh_pages_take_one_read_and_stress_adds_up_to_retries() {
+        let mut errors = flash(spec());
+        assert_eq!(errors.read(Nanos::ZERO, 0, LINE), ReadEffort::default());
+        (0..1_000).for_each(|_| errors.erased(0));
+        assert_eq!(errors.read(Nanos::ZERO, 0, LINE).retries, 0, "ten times as many is just what can be corrected");
+        let years = |years: u64| Nanos::from_nanos(years * u64::from(YEAR) << 30);
+        assert_eq!(errors.read(years(1), 1, LINE).retries, 0);
+        let both = errors.read(years(1), 0, LINE);
+        // Ten times what can be corrected: 1.5⁶ is 11.4.
+        assert_eq!((both.retries, both.soft, both.refresh), (6, false, true));
+        assert_eq!(errors.time(both, Nanos::from_micros(80)), Nanos::from_micros(600));
+        for _ in 0..1_000_000 {
+            errors.read(years(1), 0, LINE);
+        }
+        let all = errors.read(years(1), 0, LINE);
+        assert_eq!((all.retries, all.soft, all.uncorrectable), (8, true, true), "a hundred times");
+        assert_eq!(errors.time(all, Nanos::from_micros(80)), Nanos::from_micros(8 * 100 + 400));
+        assert!(errors.counted.uncorrectable >= 1 && errors.counted.retries > 6_000_000);
+        errors.erased(0);
+        errors.programmed(years(1), 0);
+        assert_eq!(
+            errors.read(years(1), 0, LINE).retries,
+            1,
+            "programmed again: what is left is the wear, a little more"
+        );
+    }
+
+    #[test]
+    fn page_types_and_places_differ_as_they_should() {
+        let by_page = [0, doubling(10.0) as i32 + 64, doubling(15.0) as i32 + 64, 0];
+        let mut typed = flash(ErrorsSpec { by_page, ..spec() });
+        let mut of = |page_type| typed.read(Nanos::ZERO, 0, WordLine { page_type, ..LINE }).retries;
+        assert_eq!([of(0), of(1), of(2)], [0, 1, 2]);
+        // A deviation of one doubling: what is beyond log2(10) deviations takes a retry, 0.0446 %.
+        let mut spread = flash(ErrorsSpec { spread: 1 << 16, disturbed: Growth::NONE, ..spec() });
+        let count = |errors: &mut Errors, of: &dyn Fn(u32) -> u32| {
+            let line = |number| WordLine { number: of(number), page_type: 0 };
+            (0..1_000_000).filter(|&number| errors.read(Nanos::ZERO, 0, line(number)).retries > 0).count()
+        };
+        let found = count(&mut spread, &|number| number);
+        assert!((400..=490).contains(&found), "{found} of a million");
+        let same = count(&mut spread, &|_| 3);
+        assert!(same == 0 || same == 1_000_000, "a word line keeps what it has: {same}");
+        let mut noisy = flash(ErrorsSpec { noise: 1 << 16, disturbed: Growth::NONE, ..spec() });
+        let found = count(&mut noisy, &|_| 3);
+        assert!((400..=490).contains(&found), "{found} of a million");
+    }
+
+    /// More stress of any kind never takes fewer retries.
+    #[test]
+    fn retries_only_grow_with_stress() {
+        let mut random = testkit::Random::new(5);
+        for _ in 0..2_000 {
+            let mut errors = flash(spec());
+            let (erases, age) = (random.below(5_000), random.below(2 * u64::from(YEAR)));
+            let now = |age: u64| Nanos::from_nanos(age << 30);
+            errors.blocks[0].erases = erases as u32;
+            let before = errors.read(now(age), 0, LINE);
+            errors.blocks[0].erases += random.below(500) as u32;
+            let after = errors.read(now(age + random.below(1_000)), 0, LINE);
+            assert!(after.retries >= before.retries && after.soft >= before.soft, "{before:?} then {after:?}");
+        }
+    }
+}

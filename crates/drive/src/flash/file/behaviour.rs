@@ -1,0 +1,188 @@
+//! The tables of a flash drive's file for how its flash differs, errs and is suspended, and what its firmware does for itself.
+
+use block::{Bytes, Nanos};
+
+use crate::flash::errors::log2;
+use crate::flash::{ChoreSpec, ErrorsSpec, Growth, PageTypes, SuspendSpec, VariationSpec};
+use crate::preset::units::{duration, share, shares, some_bytes, some_duration, some_share};
+use crate::preset::{PresetError, require, table};
+
+table!(pub(super) VariationTable {
+    #[serde(default, deserialize_with = "share")]
+    dies: u64,
+    #[serde(default, deserialize_with = "share")]
+    blocks: u64,
+    #[serde(default, deserialize_with = "share")]
+    word_lines: u64,
+    #[serde(default, deserialize_with = "share")]
+    programs: u64,
+    #[serde(default, deserialize_with = "share")]
+    erases: u64,
+    #[serde(default, deserialize_with = "share")]
+    reads: u64,
+});
+
+table!(pub(super) ErrorsTable {
+    #[serde(deserialize_with = "share")]
+    fresh: u64,
+    #[serde(deserialize_with = "share")]
+    correctable: u64,
+    #[serde(default, deserialize_with = "some_share")]
+    worn: Option<u64>,
+    #[serde(default = "rated_erases")]
+    worn_erases: u32,
+    #[serde(default, deserialize_with = "some_share")]
+    retained: Option<u64>,
+    #[serde(default, deserialize_with = "some_duration")]
+    retained_for: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_share")]
+    disturbed: Option<u64>,
+    #[serde(default = "disturbing_reads")]
+    disturbed_reads: u32,
+    #[serde(default, deserialize_with = "shares")]
+    by_page: Vec<u64>,
+    #[serde(default, deserialize_with = "share")]
+    spread: u64,
+    #[serde(default, deserialize_with = "share")]
+    noise: u64,
+    steps: u32,
+    #[serde(deserialize_with = "share")]
+    gain: u64,
+    #[serde(default, deserialize_with = "duration")]
+    step: Nanos,
+    #[serde(deserialize_with = "duration")]
+    soft: Nanos,
+    #[serde(deserialize_with = "share")]
+    soft_gain: u64,
+    refresh: Option<u32>,
+});
+
+table!(pub(super) SuspendTable {
+    #[serde(deserialize_with = "duration")]
+    program_step: Nanos,
+    #[serde(deserialize_with = "duration")]
+    erase_step: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    latency: Nanos,
+    #[serde(default, deserialize_with = "duration")]
+    resume: Nanos,
+    limit: u32,
+});
+
+table!(pub(super) ChoreTable {
+    #[serde(default, deserialize_with = "some_bytes")]
+    written: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_duration")]
+    every: Option<Nanos>,
+    #[serde(deserialize_with = "duration")]
+    length: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    deviation: u64,
+    #[serde(default)]
+    holds_reads: bool,
+});
+
+/// Erases after which `errors.worn` holds, where the file does not say.
+fn rated_erases() -> u32 {
+    3_000
+}
+
+/// Reads after which `errors.disturbed` holds, where the file does not say.
+fn disturbing_reads() -> u32 {
+    1_000_000
+}
+
+/// A deviation as it is kept.
+pub(super) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
+    require(ppm <= 1_000_000, || format!("{name} is {} %", ppm / 10_000), "a relative deviation is at most 100%")?;
+    Ok(ppm as u32)
+}
+
+impl VariationTable {
+    pub(super) fn spec(&self) -> Result<VariationSpec, PresetError> {
+        Ok(VariationSpec {
+            die: deviation("variation.dies", self.dies)?,
+            block: deviation("variation.blocks", self.blocks)?,
+            word_line: deviation("variation.word_lines", self.word_lines)?,
+            program: deviation("variation.programs", self.programs)?,
+            erase: deviation("variation.erases", self.erases)?,
+            read: deviation("variation.reads", self.reads)?,
+        })
+    }
+}
+
+impl ErrorsTable {
+    pub(super) fn spec(&self, pages: &PageTypes) -> Result<ErrorsSpec, PresetError> {
+        let Self { fresh, correctable, by_page, steps, gain, soft_gain, spread, noise, .. } = self;
+        require(
+            *fresh >= 1 && fresh < correctable && *correctable < 500_000,
+            || format!("errors.fresh is {fresh} millionths of the bits, errors.correctable {correctable}"),
+            "a fresh page has fewer errors than can be corrected, at least 0.0001% and less than 50% of its bits",
+        )?;
+        let growths = [self.worn, self.retained, self.disturbed].map(|share| share.unwrap_or(1_000_000));
+        require(
+            growths.iter().chain([gain, soft_gain]).all(|share| (1_000_000..=1_000_000_000).contains(share)),
+            || {
+                format!(
+                    "errors.worn, retained, disturbed, gain or soft_gain is not a growth: {growths:?}, {gain}, {soft_gain} (millionths)"
+                )
+            },
+            "each says how many times as many errors: 100% (as many) to 100000%",
+        )?;
+        require(
+            *steps <= 64 && *gain > 1_000_000 && self.worn_erases > 0 && self.disturbed_reads > 0,
+            || format!("errors.steps is {steps}, errors.gain {gain} millionths"),
+            "there are up to 64 retries, each of which lowers the errors (gain above 100%), and counts are above zero",
+        )?;
+        require(
+            by_page.is_empty() || by_page.len() == pages.count as usize && by_page.iter().all(|&share| share >= 10_000),
+            || format!("errors.by_page has {} page types, nand.read_by_page {}", by_page.len(), pages.count),
+            "as many as nand.read_by_page, each 1% or more",
+        )?;
+        // Binary logarithms in 2⁻¹⁶ of shares in millionths.
+        let doublings = |share: u64| (log2(share) - log2(1_000_000)) as i32;
+        let growth = |share: u64, full: u32| Growth { times: ((share << 16) / 1_000_000) as u32, full };
+        let year = Nanos::from_secs(365 * 86_400);
+        let retained_for = (self.retained_for.unwrap_or(year).as_nanos() >> 30).clamp(1, u64::from(u32::MAX)) as u32;
+        Ok(ErrorsSpec {
+            fresh: *fresh as u32,
+            correctable: *correctable as u32,
+            worn: growth(growths[0], self.worn_erases),
+            retained: growth(growths[1], retained_for),
+            disturbed: growth(growths[2], self.disturbed_reads),
+            by_page: std::array::from_fn(|page| by_page.get(page).map_or(0, |&share| doublings(share))),
+            spread: doublings(1_000_000 + spread) as u32,
+            noise: doublings(1_000_000 + noise) as u32,
+            steps: *steps,
+            gain: doublings(*gain) as u32,
+            step: self.step,
+            soft: self.soft,
+            soft_gain: doublings(*soft_gain) as u32,
+            refresh: self.refresh,
+        })
+    }
+}
+
+impl SuspendTable {
+    pub(super) const fn spec(&self) -> SuspendSpec {
+        let Self { program_step, erase_step, latency, resume, limit, .. } = *self;
+        SuspendSpec { program_step, erase_step, latency, resume, limit }
+    }
+}
+
+impl ChoreTable {
+    pub(super) fn spec(&self) -> Result<ChoreSpec, PresetError> {
+        let Self { written, every, length, deviation: ppm, holds_reads, .. } = *self;
+        let period = every.unwrap_or(Nanos::MAX);
+        require(
+            (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
+            || {
+                format!(
+                    "a journal, checkpoint or log has written = {written:?}, every = {every:?} and length = {length}"
+                )
+            },
+            "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
+        )?;
+        Ok(ChoreSpec { written, every, length, deviation: deviation("deviation", ppm)?, holds_reads })
+    }
+}

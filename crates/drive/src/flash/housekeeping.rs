@@ -1,0 +1,149 @@
+//! What the firmware does for itself, while commands wait.
+
+use block::{Bytes, Nanos, Op, Seed};
+use serde::{Deserialize, Serialize};
+
+use crate::draw::{Draws, Spread};
+
+/// Work of the firmware that comes again and again: the journal of the map, its checkpoint, a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChoreSpec {
+    /// How much the host writes from one to the next.
+    pub written: Option<Bytes>,
+    /// How much time passes from one to the next.
+    pub every: Option<Nanos>,
+    /// How long it takes, in the mean.
+    pub length: Nanos,
+    /// The standard deviation of that, in millionths of it.
+    pub deviation: u32,
+    /// Whether reads wait as well as writes.
+    pub holds_reads: bool,
+}
+
+/// Chores that a drive may have.
+pub const CHORES: usize = 3;
+
+/// The chores of a drive, and when the one under way is over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Housekeeping {
+    chores: Vec<Chore>,
+    draws: Draws,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Chore {
+    spec: ChoreSpec,
+    length: Spread,
+    /// What the host wrote since the last one began.
+    written: Bytes,
+    /// When the next one begins, if that is a matter of time.
+    due: Nanos,
+    /// When the last one is over.
+    until: Nanos,
+}
+
+impl Housekeeping {
+    /// Nothing was done yet. Chores that come with time begin anywhere in their period.
+    pub fn new(specs: [Option<ChoreSpec>; CHORES], seed: Seed) -> Self {
+        let mut draws = Draws::new(seed);
+        let chores = specs.into_iter().flatten().map(|spec| {
+            let period = spec.every.unwrap_or(Nanos::MAX).as_nanos();
+            let due = Nanos::from_nanos(((u128::from(period) * u128::from(draws.draw())) >> 32) as u64);
+            Chore {
+                due: if spec.every.is_some() { due } else { Nanos::MAX },
+                length: Spread::new(u64::from(spec.deviation)),
+                written: Bytes::ZERO,
+                until: Nanos::ZERO,
+                spec,
+            }
+        });
+        Self { chores: chores.collect(), draws }
+    }
+
+    /// When a command that is there at `now` can begin.
+    #[inline]
+    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes) -> Nanos {
+        let mut start = now;
+        for chore in &mut self.chores {
+            if let Some(every) = chore.spec.every.filter(|_| now >= chore.due) {
+                // Only the last of those that were due can be in the way.
+                let missed = (now - chore.due).as_nanos() / every.as_nanos().max(1);
+                let began = chore.due + every.times(missed);
+                chore.due = began + every;
+                chore.until = began + chore.length.factor(self.draws.draw()).of(chore.spec.length);
+            }
+            if let Some(each) = chore.spec.written.filter(|_| op == Op::Write) {
+                chore.written += bytes;
+                if chore.written >= each {
+                    chore.written = Bytes::new(chore.written.get() % each.get().max(1));
+                    chore.until = now.max(chore.until) + chore.length.factor(self.draws.draw()).of(chore.spec.length);
+                }
+            }
+            if chore.spec.holds_reads || op != Op::Read {
+                start = start.max(chore.until);
+            }
+        }
+        start
+    }
+
+    /// Power was cut: what was under way is over.
+    pub fn restart(&mut self) {
+        self.chores.iter_mut().for_each(|chore| chore.until = Nanos::ZERO);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHORE: ChoreSpec =
+        ChoreSpec { written: None, every: None, length: Nanos::from_millis(2), deviation: 0, holds_reads: false };
+
+    fn drive(specs: &[ChoreSpec]) -> Housekeeping {
+        Housekeeping::new(std::array::from_fn(|index| specs.get(index).copied()), Seed::new(1))
+    }
+
+    #[test]
+    fn every_so_much_data_a_write_waits_and_those_behind_it() {
+        let mut drive = drive(&[ChoreSpec { written: Some(Bytes::from_mib(1)), ..CHORE }]);
+        let mut waits = 0;
+        for index in 0..2_560 {
+            let now = Nanos::from_millis(index * 10);
+            let start = drive.begin(now, Op::Write, Bytes::from_kib(4));
+            if start > now {
+                waits += 1;
+                assert_eq!(start, now + CHORE.length);
+                let soon = now + Nanos::from_millis(1);
+                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4)), soon, "reads go on");
+                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO), start);
+            }
+        }
+        assert_eq!(waits, 10, "of ten mebibytes");
+    }
+
+    #[test]
+    fn with_time_a_share_of_commands_waits_as_long_as_the_chore_is() {
+        let every = Nanos::from_millis(50);
+        let mut drive = drive(&[ChoreSpec { every: Some(every), holds_reads: true, deviation: 300_000, ..CHORE }]);
+        let (mut waiting, mut longest) = (0, Nanos::ZERO);
+        for index in 0..200_000 {
+            let now = Nanos::from_micros(index * 100);
+            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4)) - now;
+            waiting += u32::from(wait > Nanos::ZERO);
+            longest = longest.max(wait);
+        }
+        // Two of fifty milliseconds, four of a hundred commands.
+        assert!((7_600..8_400).contains(&waiting), "{waiting} of 200,000");
+        assert!(longest > CHORE.length && longest < CHORE.length.times(4), "{longest}");
+    }
+
+    #[test]
+    fn after_a_long_rest_one_chore_at_most_is_in_the_way() {
+        let every = Nanos::from_millis(50);
+        let mut drive = drive(&[ChoreSpec { every: Some(every), holds_reads: true, ..CHORE }]);
+        for hour in 1..100 {
+            let now = Nanos::from_secs(3_600 * hour);
+            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4)) <= now + CHORE.length);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! How the parts of flash differ, and how one operation differs from the next.
+
+use block::{Nanos, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::geometry::Geometry;
+use crate::draw::{Draws, Factor, Spread};
+
+/// Relative standard deviations, in millionths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariationSpec {
+    /// Of program and erase times between dies.
+    pub die: u32,
+    /// Between the blocks of a die.
+    pub block: u32,
+    /// Of program times between the word lines of a block.
+    pub word_line: u32,
+    /// Between one program and the next of the same page.
+    pub program: u32,
+    /// Between one erase and the next of the same block.
+    pub erase: u32,
+    /// Between one array read and the next.
+    pub read: u32,
+}
+
+/// The flash of one specimen: what was drawn when it was made, and the stream that each operation draws from.
+///
+/// What a block or a word line draws follows from its number and the specimen's seed, so that it takes no memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Variation {
+    dies: Vec<Factor>,
+    blocks: Seed,
+    block: Spread,
+    word_line: Spread,
+    program: Spread,
+    erase: Spread,
+    read: Spread,
+    draws: Draws,
+}
+
+impl Variation {
+    /// Flash of this layout, made by `seed`.
+    pub fn new(spec: VariationSpec, geometry: &Geometry, seed: Seed) -> Self {
+        let mut made = Draws::new(seed.split("dies"));
+        let die = Spread::new(u64::from(spec.die));
+        Self {
+            dies: (0..geometry.dies()).map(|_| die.factor(made.draw())).collect(),
+            blocks: seed.split("blocks"),
+            block: Spread::new(u64::from(spec.block)),
+            word_line: Spread::new(u64::from(spec.word_line)),
+            program: Spread::new(u64::from(spec.program)),
+            erase: Spread::new(u64::from(spec.erase)),
+            read: Spread::new(u64::from(spec.read)),
+            draws: Draws::new(seed.split("operations")),
+        }
+    }
+
+    /// What an array read of this mean time takes.
+    #[inline]
+    pub fn read(&mut self, time: Nanos) -> Nanos {
+        if self.read == Spread::NONE { time } else { self.read.factor(self.draws.draw()).of(time) }
+    }
+
+    /// What programming a page of `word_line` takes.
+    #[inline]
+    pub fn program(&mut self, die: u32, block: u32, word_line: u32, time: Nanos) -> Nanos {
+        let lasting = self.dies[die as usize].of(self.block.factor(number(self.blocks, block, u32::MAX)).of(time));
+        let lasting = self.word_line.factor(number(self.blocks, block, word_line)).of(lasting);
+        self.program.factor(self.draws.draw()).of(lasting)
+    }
+
+    /// What erasing a block takes.
+    pub fn erase(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
+        let lasting = self.dies[die as usize].of(self.block.factor(number(self.blocks, block, u32::MAX)).of(time));
+        self.erase.factor(self.draws.draw()).of(lasting)
+    }
+}
+
+/// The draw that belongs to a part of a block.
+#[inline]
+pub fn number(seed: Seed, block: u32, part: u32) -> u32 {
+    let mut z = seed.get() ^ (u64::from(block) << 32 | u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Bytes;
+
+    use super::*;
+
+    const GEOMETRY: Geometry = Geometry {
+        channels: 8,
+        dies_per_channel: 32,
+        planes: 1,
+        multi_plane: false,
+        blocks_per_plane: 8,
+        pages_per_block: 64,
+        page: Bytes::from_kib(4),
+        program_pages: 1,
+        sense_pages: 1,
+    };
+    const TIME: Nanos = Nanos::from_micros(600);
+
+    /// The mean and relative deviation of some times.
+    fn shape(times: impl Iterator<Item = Nanos>) -> (f64, f64) {
+        let times: Vec<f64> = times.map(|time| time.as_nanos() as f64 / TIME.as_nanos() as f64).collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let squares = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / times.len() as f64;
+        (mean, squares.sqrt() / mean)
+    }
+
+    #[test]
+    fn each_level_varies_as_it_should_and_the_mean_stays() {
+        let one = |field: fn(&mut VariationSpec) -> &mut u32| {
+            let mut spec = VariationSpec::default();
+            *field(&mut spec) = 80_000;
+            Variation::new(spec, &GEOMETRY, Seed::new(1))
+        };
+        let near = |found: (f64, f64), slack: f64| {
+            assert!((found.0 - 1.0).abs() < slack && (found.1 / 0.08 - 1.0).abs() < 10.0 * slack, "{found:?}");
+        };
+        let mut dies = one(|spec| &mut spec.die);
+        near(shape((0..256).map(|die| dies.program(die, 0, 0, TIME))), 0.02);
+        let mut blocks = one(|spec| &mut spec.block);
+        near(shape((0..100_000).map(|block| blocks.erase(0, block, TIME))), 0.002);
+        let mut lines = one(|spec| &mut spec.word_line);
+        near(shape((0..100_000).map(|line| lines.program(0, 7, line, TIME))), 0.002);
+        let mut each = one(|spec| &mut spec.program);
+        near(shape((0..100_000).map(|_| each.program(0, 7, 3, TIME))), 0.002);
+        let mut each = one(|spec| &mut spec.read);
+        near(shape((0..100_000).map(|_| each.read(TIME))), 0.002);
+        assert_eq!(each.program(3, 4, 5, TIME), TIME, "what has no deviation is as it was");
+    }
+
+    #[test]
+    fn a_word_line_keeps_its_time_and_another_specimen_has_its_own() {
+        let spec = VariationSpec { die: 50_000, block: 50_000, word_line: 50_000, ..VariationSpec::default() };
+        let times = |seed| {
+            let mut flash = Variation::new(spec, &GEOMETRY, Seed::new(seed));
+            [(0, 1, 2), (0, 1, 3), (1, 1, 2), (0, 1, 2)].map(|(die, block, line)| flash.program(die, block, line, TIME))
+        };
+        let first = times(1);
+        assert_eq!(first, times(1));
+        assert_eq!(first[0], first[3]);
+        assert!(first[0] != first[1] && first[0] != first[2]);
+        assert!(times(2).iter().zip(first).all(|(&other, one)| other != one));
+    }
+}
