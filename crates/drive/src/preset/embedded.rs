@@ -22,6 +22,29 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/flash" / "p4500-1tb",
     "drives/flash" / "pcie5",
     "drives/flash" / "sata-tlc",
+    "drives/flash" / "7450-max-800",
+    "drives/flash" / "7450-pro-960",
+    "drives/flash" / "860-pro-1tb",
+    "drives/flash" / "9100-max-2400",
+    "drives/flash" / "980-pro-1tb",
+    "drives/flash" / "cm7-r-3840",
+    "drives/flash" / "dc500m-960",
+    "drives/flash" / "optimus-eco-400",
+    "drives/flash" / "p3700-800",
+    "drives/flash" / "p400m-400",
+    "drives/flash" / "p4510-1tb",
+    "drives/flash" / "p5520-1920",
+    "drives/flash" / "pe8110-960",
+    "drives/flash" / "pm883-480",
+    "drives/flash" / "pm983-960",
+    "drives/flash" / "pm9a3-960",
+    "drives/flash" / "s3500-m2-80",
+    "drives/flash" / "s3610-480",
+    "drives/flash" / "s3700-400",
+    "drives/flash" / "s4500-480",
+    "drives/flash" / "s4610-480",
+    "drives/flash" / "sm843-480",
+    "drives/flash" / "sn640-960",
     "drives/flash" / "intel-520",
     "drives/flash" / "m4-256",
     "drives/flash" / "samsung-830",
@@ -30,6 +53,22 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/flash" / "x25-e-32",
     "drives/flash" / "x25-e-64",
     "drives/flash" / "x25-m",
+];
+
+/// What drives are based on beside other drives: parts and classes, each the file of a part of a drive.
+pub const CLASSES: &[(&str, &str)] = embed![
+    "drives/class" / "cells-mlc",
+    "drives/class" / "cells-tlc",
+    "drives/class" / "nand-imft-20nm-mlc",
+    "drives/class" / "nand-imft-25nm-mlc",
+    "drives/class" / "nand-imft-64l-tlc",
+    "drives/class" / "nand-samsung-128l-tlc",
+    "drives/class" / "nand-samsung-64l-tlc",
+    "drives/class" / "pcie3-x4",
+    "drives/class" / "pcie4-x4",
+    "drives/class" / "pcie5-x4",
+    "drives/class" / "server-nvme",
+    "drives/class" / "server-sata",
 ];
 
 /// Every rig that comes with the program: its name and its file.
@@ -54,7 +93,8 @@ mod tests {
         let files = kinds.flat_map(|kind| std::fs::read_dir(kind).unwrap()).map(|file| file.unwrap().path());
         for file in files {
             let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
-            assert!(EMBEDDED.iter().any(|(known, _)| *known == name), "{} is not in EMBEDDED", file.display());
+            let all = || EMBEDDED.iter().chain(CLASSES);
+            assert!(all().any(|(known, _)| *known == name), "{} is in neither EMBEDDED nor CLASSES", file.display());
         }
     }
 

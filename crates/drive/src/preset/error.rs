@@ -22,6 +22,16 @@ pub enum PresetError {
     /// The file is not a drive.
     #[error("the drive's file cannot be read: {0}")]
     Text(#[from] toml::de::Error),
+    /// A base that the file names is none, or cannot be its base.
+    #[error("the drive's file cannot be based on `{base}`: {why}")]
+    Base {
+        base: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// The file is not a drive once its bases have been added.
+    #[error("the drive's file, with what its bases say, cannot be read: {0}")]
+    Whole(String),
     /// The numbers do not make a drive.
     #[error("the drive's parameters are inconsistent: {found}; {right}")]
     Numbers {

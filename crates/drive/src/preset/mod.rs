@@ -1,5 +1,6 @@
 //! Simulated drives as files: a drive is a TOML table whose every part names its source.
 
+mod base;
 pub(crate) mod change;
 mod embedded;
 mod error;
@@ -104,8 +105,16 @@ impl Preset {
     /// Reads a drive's file: the first specimen of its model.
     ///
     /// # Errors
-    /// If it is not TOML, lacks a field, has one that is not known, or its numbers make no drive.
+    /// If it is not TOML, lacks a field, has one that is not known, its base is none, or its numbers make no drive.
     pub fn parse(text: &str) -> Result<Self, PresetError> {
+        match base::resolved(text)? {
+            Some(whole) => Self::parse_whole(&whole).map_err(base::refused),
+            None => Self::parse_whole(text),
+        }
+    }
+
+    /// Reads a file that is based on no other.
+    fn parse_whole(text: &str) -> Result<Self, PresetError> {
         let head: Head = toml::from_str(text)?;
         let (name, title, rated, spec) = match head.kind {
             PresetKind::Flash => {
