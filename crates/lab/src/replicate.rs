@@ -6,4 +6,4 @@ mod tails;
 pub use ::plan::replicate::*;
 pub(crate) use carry::carry_out;
 pub use carry::replicate;
-pub use tails::{BLOCKS, QosRequest, replicate_qos};
+pub use tails::{QosRequest, replicate_qos};

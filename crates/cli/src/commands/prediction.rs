@@ -1,13 +1,12 @@
 //! `assay replicate qos`: published latencies and rates of single drives, beside what their presets do.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use block::{Seed, suggestion};
 use drive::preset::Preset;
 use lab::replicate::qos::{self, Qos, QosRun};
-use lab::replicate::{BLOCKS, QosRequest, replicate_qos};
+use lab::replicate::{QosRequest, replicate_qos};
 
 use super::page::deliver;
 use crate::failure::Failure;
@@ -20,6 +19,9 @@ use crate::terminal::{notice, say, width};
 
 /// The word by which the figures are asked for.
 pub const NAME: &str = "qos";
+
+/// No record of drives is longer.
+const RECORD_MAX: u64 = 1 << 20;
 
 /// What only these figures take.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,9 +38,9 @@ pub struct Options {
     #[arg(long)]
     quick: bool,
 
-    /// With `qos`: blocks of each flash plane that drives are scaled down to
-    #[arg(long, value_name = "COUNT", default_value_t = BLOCKS, value_parser = number::within::<u32>(16..=1_000_000))]
-    blocks: u32,
+    /// With `qos`: blocks of each flash plane that drives are scaled down to [default: 48 to 96, and 8 GiB at least]
+    #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
+    blocks: Option<u32>,
 
     /// With `qos`: write into this file how well each drive predicts, as `assay drives show` tells it
     #[arg(long, value_name = "FILE")]
@@ -55,7 +57,7 @@ impl Options {
             ("--drive", !self.drive.is_empty()),
             ("--on", self.on.is_some()),
             ("--quick", self.quick),
-            ("--blocks", self.blocks != BLOCKS),
+            ("--blocks", self.blocks.is_some()),
             ("--record", self.record.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
@@ -114,11 +116,11 @@ fn drives(options: &Options, figures: &Qos) -> Result<Vec<Option<Result<Preset, 
 
 /// The record as it is, or an empty one.
 fn before(path: &Path) -> Result<String, Failure> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Failure::usage(format!("the record {} cannot be read: {error}", path.display()))),
+    if !path.exists() {
+        return Ok(String::new());
     }
+    let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
+    host::open::text(path, RECORD_MAX).map_err(refuse)
 }
 
 fn record(path: &Path, before: &str, figures: &Qos, done: &QosRun) -> Result<(), Failure> {

@@ -1,19 +1,26 @@
 //! Published tails and rates, beside what simulated drives do under the same conditions.
 
 use block::{Bytes, Nanos, Request, Seed, Tag, parse_bytes};
-use drive::preset::{Preset, Spec};
+use drive::flash::FlashSpec;
+use drive::preset::{Preset, PresetError, Spec};
 use drive::{Device, Drive, Observed};
 use engine::{Job, Measurement, VirtualError, run_virtual, run_virtual_together};
-use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW};
+use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
 use rayon::prelude::*;
 use workload::{Distribution, Pattern, Stop, Workload};
 
 use crate::Watch;
 
-/// Blocks of each plane that a drive is scaled down to.
-///
-/// docs/calibration.md has the figures of one drive at several scales.
-pub const BLOCKS: u32 = 48;
+/// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
+const BLOCKS: u32 = 96;
+/// As many where so many blocks would be more than [`CAPACITY_MAX`]: rates are then up to a tenth off.
+const BLOCKS_LEAST: u32 = 48;
+/// A scaled drive holds no more unless [`BLOCKS_LEAST`] do; more would take minutes to overwrite.
+const CAPACITY_MAX: Bytes = Bytes::from_gib(40);
+/// It holds no less: its write buffer must stay a small part of it.
+const CAPACITY_LEAST: Bytes = Bytes::from_gib(8);
+/// So many times its write buffer.
+const BUFFERS: u64 = 100;
 
 /// The queue depth at which a drive is filled and overwritten.
 const DEPTH: u32 = 32;
@@ -31,8 +38,8 @@ pub struct QosRequest<'q> {
     pub seed: Seed,
     /// Runs of a tenth of the time: tails are not resolved, all else is less sure.
     pub is_quick: bool,
-    /// Blocks of each plane that drives are scaled down to.
-    pub blocks: u32,
+    /// Blocks of each plane that drives are scaled down to; none for as many as suit the drive.
+    pub blocks: Option<u32>,
 }
 
 /// What one drive gave.
@@ -129,7 +136,7 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let target = QosTarget {
         name: preset.name.clone(),
         title: preset.title.clone(),
-        digest: Seed::new(0).split(&preset.text).get(),
+        digest: digest(preset),
         blocks,
         write_amplification,
     };
@@ -257,7 +264,7 @@ fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Work
 ///
 /// Free blocks that each plane keeps for collection do not shrink with it: so that data fills the rest as densely as
 /// before, the capacity shrinks by the blocks beside those.
-fn scaled(preset: &Preset, blocks: u32) -> Result<(Preset, Option<(u32, u32)>), drive::preset::PresetError> {
+fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
     let (spec, text) = match &preset.spec {
         Spec::Flash(spec) => (spec, &preset.text),
         Spec::Rig(rig) => match &rig.member.spec {
@@ -267,6 +274,7 @@ fn scaled(preset: &Preset, blocks: u32) -> Result<(Preset, Option<(u32, u32)>), 
         Spec::Disk(_) | Spec::Dram(_) => return Ok((preset.clone(), None)),
     };
     let before = spec.geometry.blocks_per_plane;
+    let blocks = blocks.unwrap_or_else(|| suitable(spec));
     if before <= blocks {
         return Ok((preset.clone(), None));
     }
@@ -290,8 +298,19 @@ fn scaled(preset: &Preset, blocks: u32) -> Result<(Preset, Option<(u32, u32)>), 
     Ok((preset.clone().changed(&changes)?, Some((blocks, before))))
 }
 
+/// As many blocks of each plane as suit a drive: enough for its figures not to change, few enough to be quick.
+fn suitable(spec: &FlashSpec) -> u32 {
+    let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane).max(1);
+    let buffer = spec.geometry.page.times(u64::from(spec.buffer_pages));
+    let most = (CAPACITY_MAX.get() / row).clamp(u64::from(BLOCKS_LEAST), u64::from(BLOCKS));
+    let least = CAPACITY_LEAST.max(buffer.times(BUFFERS)).get().div_ceil(row);
+    u32::try_from(most.max(least)).unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
+    use plan::replicate::qos::Standing;
+
     use super::*;
 
     fn geometry(preset: &Preset) -> (u32, u64, Bytes) {
@@ -303,7 +322,7 @@ mod tests {
     fn a_scaled_drive_has_so_many_blocks_and_keeps_its_free_ones_apart() {
         for name in ["p4500-1tb", "x25-m", "990-pro", "optane-p4800x"] {
             let preset = Preset::find(name).unwrap();
-            let (small, blocks) = scaled(&preset, 64).unwrap();
+            let (small, blocks) = scaled(&preset, Some(64)).unwrap();
             let (before, spare, capacity) = geometry(&preset);
             let (now, small_spare, small_capacity) = geometry(&small);
             assert_eq!((now, blocks), (64, Some((64, before))), "{name}");
@@ -321,7 +340,116 @@ mod tests {
     fn a_small_drive_and_a_disk_are_left_as_they_are() {
         for name in ["x25-m?capacity.user=1GB&spare=50%", "raptor-150"] {
             let preset = Preset::find(name).unwrap();
-            assert_eq!(scaled(&preset, 4096).unwrap(), (preset, None), "{name}");
+            assert_eq!(scaled(&preset, Some(4096)).unwrap(), (preset, None), "{name}");
         }
+    }
+
+    #[test]
+    fn blocks_are_as_many_as_keep_a_drive_quick_and_its_buffer_small() {
+        let of = |name: &str| {
+            let Spec::Flash(spec) = Preset::find(name).unwrap().spec else { panic!("a flash drive") };
+            (suitable(&spec), spec)
+        };
+        assert_eq!(of("p4500-1tb").0, 96, "16 GB");
+        let (blocks, spec) = of("p4500-1tb?pages_per_block=16384");
+        let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane);
+        assert_eq!(blocks, BLOCKS_LEAST, "{} of a row", Bytes::new(row));
+        let (blocks, spec) = of("optane-p4800x");
+        let capacity = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane) * u64::from(blocks);
+        assert!(capacity >= CAPACITY_LEAST.get(), "{blocks} blocks");
+        let large = of("p4500-1tb?buffer.size=512MiB").0;
+        assert!(large > 200, "{large} blocks hold a hundred times the buffer");
+    }
+
+    const FILE: &str = r#"
+[[reading]]
+id = "log"
+text = "a log"
+[[source]]
+id = "s"
+title = "S"
+host = "h"
+[[drive]]
+id = "d"
+preset = "x25-m"
+model = "D"
+[[drive]]
+id = "lost"
+preset = "lost"
+model = "L"
+[[qos]]
+id = "d/load"
+drive = "d"
+source = "s"
+cond = { rw = "randrw", bs = 4096, overwrites = 1, offered_total_iops = 10600 }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 1"
+use = "fit"
+points = [{ q = "read p50", v = 64 }, { q = "achieved writes/s", v = 5000, unit = "IOPS" }, { q = "read p99.999", v = 64 }]
+[[qos]]
+id = "d/deep"
+drive = "d"
+source = "s"
+cond = { rw = "randwrite", bs = 4096, qd = 4, workers = 2, overwrites = 0.5, distribution = "zipf:0.8" }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 2"
+use = "check"
+points = [{ q = "mean", v = 64 }, { q = "IOPS", v = 60000, unit = "IOPS" }, { q = "min IOPS (0.5 s samples)", v = 64, unit = "IOPS" }]
+[[qos]]
+id = "lost/any"
+drive = "lost"
+source = "s"
+cond = { rw = "randread", bs = 4096, qd = 1, overwrites = 0 }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 3"
+use = "check"
+points = [{ q = "p50", v = 64 }]
+"#;
+
+    fn run(seed: u64) -> QosRun {
+        let qos = plan::replicate::qos::parse(FILE).unwrap();
+        let tiny = Preset::find("x25-m?capacity.user=64MiB&spare=60%").unwrap();
+        let drives = vec![Some(Ok(tiny)), Some(Err("no such drive".to_owned()))];
+        let request = QosRequest { qos: &qos, drives, seed: Seed::new(seed), is_quick: true, blocks: None };
+        replicate_qos(&request, &crate::Silent)
+    }
+
+    #[test]
+    fn a_small_drive_answers_every_point_and_one_seed_tells_one_story() {
+        let done = run(1);
+        assert_eq!(done, run(1));
+        assert_ne!(done.answers, run(2).answers);
+        let value = |group: usize, at: usize| done.answers[group][at].simulated.unwrap().value;
+        assert!(value(0, 1) > 4_000.0, "half of the probe's requests and nearly all of 600 others are writes");
+        assert!(matches!(done.answers[0][2].standing, Standing::Unresolved(beyond) if beyond < 1.0));
+        let (mean, rate) = (value(1, 0), value(1, 1));
+        assert!((mean * rate / 8e6 - 1.0).abs() < 0.01, "Little: {mean} µs times {rate} a second are eight in flight");
+        assert!((value(1, 2) - rate).abs() < 0.5 * rate, "a closed loop's slowest half second");
+        assert_eq!(done.answers[2][0].standing, Standing::Unmeasured("no such drive".to_owned()));
+        let target = done.drives[0].as_ref().unwrap().as_ref().unwrap();
+        assert_eq!(target.blocks, None, "it is small enough");
+        assert!(target.write_amplification.is_some_and(|factor| factor > 1.0));
+    }
+
+    #[test]
+    fn write_amplification_does_not_change_with_the_scale() {
+        let preset = Preset::find("x25-m?capacity.user=2GB").unwrap();
+        let factor = |blocks| {
+            let (small, scale) = scaled(&preset, Some(blocks)).unwrap();
+            assert!(scale.is_some(), "there are more than {blocks} blocks");
+            let mut state = DriveState::new(&small);
+            state.fill(&mut None, Seed::new(1)).unwrap();
+            state.overwrite(200, &Distribution::Uniform, Seed::new(1)).unwrap();
+            state.overwrite(300, &Distribution::Uniform, Seed::new(1)).unwrap();
+            state.write_amplification.unwrap()
+        };
+        let (half, whole) = (factor(48), factor(96));
+        assert!((half / whole - 1.0).abs() < 0.05, "{half} and {whole}");
     }
 }

@@ -10,7 +10,7 @@ use crate::summary::wrapped;
 /// The narrowest that a table can be.
 const WIDTH_LEAST: u16 = 80;
 /// Columns of the table of points: published, simulated, ratio, use or verdict.
-const COLUMNS: [usize; 4] = [12, 12, 8, 8];
+const COLUMNS: [usize; 4] = [10, 10, 7, 6];
 
 /// Published beside simulated by drive and kind, then all together, for a terminal `width` columns wide. Ends with a
 /// line feed.
@@ -51,12 +51,16 @@ fn points(qos: &Qos, run: &QosRun, drive: usize, width: u16) -> Vec<String> {
 }
 
 fn point(row: &Row, width: u16) -> String {
-    let unit = if row.point.unit == "us" { "µs" } else { &row.point.unit };
+    let unit = match row.point.unit.as_str() {
+        "us" => ", µs",
+        "%" => ", %",
+        _ => "",
+    };
     let simulated = row.answer.simulated.map_or_else(|| "–".to_owned(), |simulated| three(simulated.value));
     let ratio = row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
     let last = if row.verdict().is_empty() { row.point.usage.name() } else { row.verdict() };
     let published = format!("{}{}", row.side(), three(row.point.value));
-    line([&format!("  {}, {unit}", row.name()), &published, &simulated, &ratio, last], width)
+    line([&format!("  {}{unit}", row.name()), &published, &simulated, &ratio, last], width)
 }
 
 /// A name, which is cut where it is too long, and columns at the right.

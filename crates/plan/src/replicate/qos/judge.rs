@@ -30,8 +30,8 @@ pub struct QosTarget {
     pub name: String,
     /// What it is.
     pub title: String,
-    /// A digest of its file.
-    pub digest: u64,
+    /// A digest of its file ([`digest`](super::digest)).
+    pub digest: String,
     /// Blocks of a plane as simulated and as the preset has them; none where nothing was scaled down.
     pub blocks: Option<(u32, u32)>,
     /// Programmed over written pages of the last random overwrite; none where there was none.

@@ -13,4 +13,4 @@ pub use condition::{Measure, REQUESTS_BEYOND};
 pub use file::{Qos, QosDrive, QosGroup, QosPoint, builtin, parse};
 pub use judge::{Bar, BarVerdict, Ordering, QosAnswer, QosRun, QosTarget, Standing, Tallied};
 pub use quantity::{Kind, Quantity, Sense, Simulated, WINDOW};
-pub use record::{PredictionRecord, kept, write as write_record};
+pub use record::{KindRecord, PredictionRecord, digest, kept, write as write_record};

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use block::Seed;
+use drive::preset::Preset;
 use serde::{Deserialize, Serialize};
 
 use super::file::Qos;
@@ -61,6 +63,11 @@ pub fn kept(preset: &str) -> Option<&'static PredictionRecord> {
     KEPT.get(preset)
 }
 
+/// A digest of a preset's file, in hexadecimal.
+pub fn digest(preset: &Preset) -> String {
+    format!("{:016x}", Seed::new(0).split(&preset.text).get())
+}
+
 fn read(text: &str) -> Result<BTreeMap<String, PredictionRecord>, toml::de::Error> {
     toml::from_str(text)
 }
@@ -81,8 +88,12 @@ pub fn write(before: &str, qos: &Qos, run: &QosRun) -> Result<String, toml::de::
             };
             Kind::ALL.into_iter().filter(|kind| *kind != Kind::Extreme).filter_map(kind).collect()
         };
-        let digest = format!("{:016x}", target.digest);
-        let found = PredictionRecord { digest, seed: run.seed.get(), fit: of(Use::Fit), check: of(Use::Check) };
+        let found = PredictionRecord {
+            digest: target.digest.clone(),
+            seed: run.seed.get(),
+            fit: of(Use::Fit),
+            check: of(Use::Check),
+        };
         record.insert(target.name.clone(), found);
     }
     let head = "# How well each preset meets the points of qos.toml that count: how many, and the median of simulated over\n\
@@ -92,16 +103,47 @@ pub fn write(before: &str, qos: &Qos, run: &QosRun) -> Result<String, toml::de::
 
 #[cfg(test)]
 mod tests {
-    use drive::preset::Preset;
-
+    use super::super::{QosAnswer, QosTarget, Simulated, builtin, parse};
     use super::*;
 
     #[test]
     fn the_embedded_record_is_of_drives_with_figures() {
         let record = read(include_str!("../../../../../published/qos-record.toml")).unwrap();
+        assert!(!record.is_empty());
         for name in record.keys() {
-            assert!(super::super::builtin().drive(name).is_some(), "nothing was published of `{name}`");
+            assert!(builtin().drive(name).is_some(), "nothing was published of `{name}`");
             assert!(Preset::find(name).is_ok(), "there is no preset `{name}`");
         }
+    }
+
+    #[test]
+    fn a_record_keeps_other_drives_and_has_what_a_run_found() {
+        let qos = parse(
+            "[[reading]]\nid = \"l\"\ntext = \"\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n[[drive]]\nid = \"d\"\n\
+             preset = \"x25-m\"\nmodel = \"D\"\n[[qos]]\nid = \"d/a\"\ndrive = \"d\"\nsource = \"s\"\nread = \"l\"\nseen = \"\"\n\
+             grade = \"A\"\nunit = \"us\"\ncond = { rw = \"read\", bs = 4096, qd = 1 }\nuse = \"fit\"\n\
+             points = [{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100 }, { q = \"max\", v = 100 }]",
+        )
+        .unwrap();
+        let answer = |(point, value)| QosAnswer::new(point, Ok(Some(Simulated { value, beyond: None })));
+        let answers = vec![qos.groups[0].points.iter().zip([50.0, 125.0, 9.0]).map(answer).collect()];
+        let (name, title, digest) = ("x25-m".to_owned(), String::new(), "12".to_owned());
+        let target = QosTarget { name, title, digest, blocks: None, write_amplification: None };
+        let run = QosRun { seed: Seed::new(7), is_quick: false, drives: vec![Some(Ok(target))], answers };
+        let before = "[other]\ndigest = \"1\"\nseed = 1\n[x25-m]\ndigest = \"9\"\nseed = 1\n";
+        let record = read(&write(before, &qos, &run).unwrap()).unwrap();
+        assert_eq!(record["other"].digest, "1");
+        let found = &record["x25-m"];
+        assert_eq!(
+            (found.digest.as_str(), found.seed, found.points(Use::Fit), found.points(Use::Check)),
+            ("12", 7, 2, 0)
+        );
+        let kinds: Vec<_> = found.kinds(Use::Fit).collect();
+        assert_eq!(
+            kinds,
+            [(Kind::Typical, KindRecord { points: 2, factor: 1.625 })],
+            "2 and 1.25; extremes are not kept"
+        );
+        assert!(write("[x25-m]\nseed = true\n", &qos, &run).is_err());
     }
 }
