@@ -73,7 +73,7 @@ impl Options {
 pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) -> Result<(), Failure> {
     let figures = qos::builtin();
     let drives = drives(options, figures)?;
-    let before = options.record.as_ref().map(|path| before(path)).transpose()?;
+    let record = options.record.as_deref().map(Record::at).transpose()?;
     let began = Instant::now();
     let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks };
     let done = with_bar(|watch| replicate_qos(&request, watch));
@@ -85,10 +85,7 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
     deliver(format == Format::Text, out, "replicate-qos.html", || {
         report::prediction::html(figures, &done, env!("CARGO_PKG_VERSION"))
     })?;
-    match options.record.as_deref().zip(before) {
-        Some((path, before)) => record(path, &before, figures, &done),
-        None => Ok(()),
-    }
+    record.map_or(Ok(()), |record| record.write(figures, &done))
 }
 
 /// What each drive of the figures is simulated on; none for those that were not asked for.
@@ -114,18 +111,28 @@ fn drives(options: &Options, figures: &Qos) -> Result<Vec<Option<Result<Preset, 
     Ok(drives.map(|(drive, is_wanted)| is_wanted.then(|| preset(&drive.preset))).collect())
 }
 
-/// The record as it is, or an empty one.
-fn before(path: &Path) -> Result<String, Failure> {
-    if !path.exists() {
-        return Ok(String::new());
-    }
-    let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
-    host::open::text(path, RECORD_MAX).map_err(refuse)
+/// The file that says how well each drive predicts.
+struct Record {
+    output: host::Output,
+    path: PathBuf,
+    /// What it says so far.
+    before: String,
 }
 
-fn record(path: &Path, before: &str, figures: &Qos, done: &QosRun) -> Result<(), Failure> {
-    let text = qos::write_record(before, figures, done)
-        .map_err(|error| Failure::usage(format!("{} is no record of drives: {error}", path.display())))?;
-    outputs::write(path, text.as_bytes())?;
-    say(&format!("Record: {}\n", path.display()))
+impl Record {
+    /// The record at `path`, tried before anything is simulated.
+    fn at(path: &Path) -> Result<Self, Failure> {
+        let is_there = path.exists();
+        let output = outputs::at(path)?;
+        let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
+        let before = if is_there { host::open::text(path, RECORD_MAX).map_err(refuse)? } else { String::new() };
+        Ok(Self { output, path: path.to_owned(), before })
+    }
+
+    fn write(mut self, figures: &Qos, done: &QosRun) -> Result<(), Failure> {
+        let text = qos::write_record(&self.before, figures, done)
+            .map_err(|error| Failure::usage(format!("{} is no record of drives: {error}", self.path.display())))?;
+        self.output.write(text.as_bytes()).map_err(Failure::failed)?;
+        say(&format!("Record: {}\n", self.path.display()))
+    }
 }
