@@ -25,7 +25,10 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay run job.fio sim:x25-m", "a job file of fio's"),
         ],
         "import" => &[("assay import job.fio --output plan.toml", "a plan of a job file")],
-        "replicate" => &[("assay replicate ocaholic-x25m", "reproduce one published review")],
+        "replicate" => &[
+            ("assay replicate ocaholic-x25m", "reproduce one published review"),
+            ("assay replicate qos --drive optane-p4800x --quick", "how well one drive predicts published latencies"),
+        ],
         "calibrate" => {
             &[("assay calibrate x25-m --figures small.toml --parameters nand.read=20us..80us", "fit one parameter")]
         }

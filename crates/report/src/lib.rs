@@ -21,6 +21,7 @@ mod page;
 #[cfg(test)]
 mod palette;
 mod part;
+pub mod prediction;
 mod prose;
 mod quoting;
 mod rated;

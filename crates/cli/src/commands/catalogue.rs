@@ -5,6 +5,7 @@ use drive::Drive;
 use drive::preset::Preset;
 use drive::smart::Smart;
 use lab::plan::{self, Plan, PlanLength, catalog, profile};
+use lab::replicate::{Use, qos};
 
 use report::wrapped;
 use trial::EXPERIMENTS;
@@ -81,10 +82,42 @@ fn named(name: &str) -> Result<Preset, Failure> {
 /// A drive in words, then its file, which has every number with its source.
 fn describe(preset: &Preset) -> String {
     let mut text = format!("{}\n\n", preset.title);
-    for (label, fact) in preset.facts() {
-        text += &format!("{label:<10} {fact}\n");
+    for (label, fact) in preset.facts().into_iter().chain(predictions(preset)) {
+        text += &entry(label, 11, &fact);
     }
     format!("{text}\n{}", preset.text)
+}
+
+/// To how many published figures the drive was fitted, how many check it, and how well it meets them.
+fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
+    let mut said = Vec::new();
+    if !preset.rated.fitted.is_empty() {
+        said.push(("fitted", format!("to {} of its ratings", preset.rated.fitted.len())));
+    }
+    let figures = qos::builtin();
+    let Some(drive) = figures.drive(&preset.name).filter(|drive| figures.drives[*drive].preset == preset.name) else {
+        return said;
+    };
+    let Some(record) = qos::kept(&preset.name) else {
+        let points: usize = figures.of_drive(drive).map(|(_, group)| group.points.len()).sum();
+        let how = format!("`assay replicate qos --drive {}` judges it", preset.name);
+        said.push(("figures", format!("{points} published of its latency and rates; {how}")));
+        return said;
+    };
+    for (usage, word) in [(Use::Fit, "may be fitted to"), (Use::Check, "only check")] {
+        let kind = |(kind, found): (qos::Kind, qos::KindRecord)| {
+            format!("{} ×{:.2} ({})", kind.title(), found.factor, found.points)
+        };
+        let kinds: Vec<String> = record.kinds(usage).map(kind).collect();
+        if !kinds.is_empty() {
+            let points = record.points(usage);
+            said.push(("figures", format!("{points} that {word}, with the median factor off: {}", kinds.join(", "))));
+        }
+    }
+    if record.digest != qos::digest(preset) {
+        said.push(("figures", "those were judged before the drive's file last changed".to_owned()));
+    }
+    said
 }
 
 /// Lists the plans, or shows one.

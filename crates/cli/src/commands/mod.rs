@@ -14,6 +14,7 @@ pub mod import;
 mod jobs;
 pub mod next;
 mod page;
+mod prediction;
 pub mod replicate;
 pub mod review;
 pub mod run;

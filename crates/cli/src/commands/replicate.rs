@@ -1,4 +1,4 @@
-//! `assay replicate`: published reviews again, in virtual time.
+//! `assay replicate`: published reviews again, in virtual time, and published tails beside simulated ones.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use block::Seed;
 use lab::replicate::{Review, ReviewError, catalog, replicate};
 
 use super::page::deliver;
+use super::prediction;
 use crate::color;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -19,7 +20,8 @@ use crate::terminal::{say, width};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = known())]
 pub struct Arguments {
-    /// The reviews to repeat: names, or files of figures [default: all that are built in]
+    /// The reviews to repeat: names, or files of figures [default: all that are built in]; `qos` alone for the published
+    /// latencies and rates of single drives
     #[arg(value_name = "REVIEW")]
     reviews: Vec<String>,
 
@@ -34,15 +36,30 @@ pub struct Arguments {
     /// Folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    qos: prediction::Options,
 }
 
 /// Which reviews there are.
 fn known() -> String {
-    format!("Reviews: {}, or the file of a review's figures (docs/calibration.md).", catalog::names().join(", "))
+    let names = catalog::names().join(", ");
+    format!(
+        "Reviews: {names}, or the file of a review's figures (docs/calibration.md). Beside them: {}.",
+        prediction::NAME
+    )
 }
 
 /// Repeats the reviews, prints what came of it and writes the report.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.reviews.iter().any(|name| name == prediction::NAME) {
+        if arguments.reviews.len() > 1 {
+            return Err(Failure::usage("`qos` is no review; give it alone"));
+        }
+        let (seed, out) = (Seed::new(arguments.seed), arguments.out.as_deref());
+        return prediction::run(&arguments.qos, seed, arguments.format, out);
+    }
+    arguments.qos.refuse()?;
     let reviews = find(&arguments.reviews)?;
     let done = with_bar(|watch| replicate(&reviews, Seed::new(arguments.seed), watch));
     match arguments.format {

@@ -79,3 +79,51 @@ fn what_cannot_be_fitted_is_refused() {
     assert!(said("x25-m", "nand.reed=20us..80us").contains("did you mean `nand.read`?"));
     assert!(said("x25-m", "nand.read=20us").contains("nand.read=20us..80us"));
 }
+
+/// The drive with the fewest figures, in place of which a small one is simulated.
+const QOS: [&str; 6] = ["replicate", "qos", "--drive", "pm983-960", "--quick", "--on"];
+const SMALL: &str = "x25-m?capacity.user=256MiB&spare=20%";
+
+#[test]
+fn published_latencies_stand_beside_simulated_ones_and_are_recorded() {
+    let place = Place::new();
+    let words = [&QOS[..], &[SMALL, "--record", "record.toml"]].concat();
+    let told = place.succeeds(&words);
+    let is_narrow = |line: &str| line.chars().count() <= 80 || line.starts_with("Report: ");
+    assert!(told.lines().all(is_narrow), "{told}");
+    assert!(told.contains("datasheet, random read latency typ, µs") && told.contains("≤ 85.0"), "{told}");
+    assert!(told.contains("Promises and bounds") && told.contains("no points"), "{told}");
+    let record = std::fs::read_to_string(place.path("record.toml")).unwrap();
+    assert!(record.contains("[\"x25-m?capacity.user=256MiB&spare=20%\"]"), "{record}");
+    let page = std::fs::read_to_string(place.path("assay-reports/replicate-qos.html")).unwrap();
+    assert!(page.contains("How well the drives predict") && page.contains("Samsung PM983"));
+    let json = [&QOS[..], &[SMALL, "--format", "json"]].concat();
+    let document: Value = serde_json::from_str(&place.succeeds(&json)).unwrap();
+    assert_eq!(document["points"].as_array().unwrap().len(), 4);
+    assert_eq!(document["points"][0]["standing"], "bound");
+    assert_eq!(document["drives"][0]["preset"], "pm983-960");
+    assert_eq!(document["bars"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn what_the_published_latencies_do_not_take_is_refused() {
+    let place = Place::new();
+    for (words, said) in [
+        (vec!["replicate", "qos", "solid-data"], "give it alone"),
+        (vec!["replicate", "--quick"], "--quick belongs to `assay replicate qos`"),
+        (vec!["replicate", "qos", "--drive", "pm983"], "did you mean `pm983-960`?"),
+        (vec!["replicate", "qos", "--on", "x25-m"], "name that with --drive"),
+        (vec!["replicate", "qos", "--drive", "pm983-960", "--on", "x26-m"], "there is no simulated drive `x26-m`"),
+        (vec!["replicate", "qos", "--blocks", "3"], "--blocks"),
+    ] {
+        let told = place.refuses(&words);
+        assert!(told.contains(said), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn a_drive_says_how_well_it_predicts() {
+    let place = Place::new();
+    let told = place.succeeds(&["drives", "show", "optane-p4800x"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("to 4 of its ratings") && told.contains("that only check"), "{told}");
+}

@@ -9,6 +9,7 @@ pub mod catalog;
 mod known;
 mod layout;
 mod published;
+pub mod qos;
 
 pub use answer::{
     Answer, Beside, Carried, GoalVerdict, Measured, MissingPart, PartCondition, Replication, Tally, complete,

@@ -7,10 +7,18 @@ use super::shell::{Instead, Shell};
 
 /// The review that is soonest repeated, and a drive fitted to one that is made up: what the published ones come to is what
 /// the tests of the drives hold.
-const INSTEAD: [Instead; 4] = [
+const INSTEAD: [Instead; 6] = [
     ("assay replicate    ", "assay replicate ocaholic-x25m "),
     ("assay replicate solid-data", "assay replicate ocaholic-x25m"),
     ("assay replicate --format", "assay replicate ocaholic-x25m --format"),
+    (
+        "assay replicate qos      ",
+        "assay replicate qos --drive pm983-960 --quick --on 'x25-m?capacity.user=256MiB&spare=20%' ",
+    ),
+    (
+        "qos --drive optane-p4800x --quick",
+        "qos --drive s3500-m2-80 --quick --on 'x25-m?capacity.user=256MiB&spare=20%'",
+    ),
     ("--figures solid-data --only new/read", "--figures small.toml --only small/4k --rounds 1"),
 ];
 

@@ -47,6 +47,8 @@ const LINES: &[&str] = &[
     "import job.fio --allow-path {}",
     "replicate {}",
     "replicate small.toml --out {}",
+    "replicate qos --drive pm983-960 --quick --on {}",
+    "replicate qos --drive pm983-960 --quick --on x25-m?capacity.user=1GiB --record {}",
     "calibrate {} --figures small.toml --parameters nand.read=20us..80us --rounds=1",
     "calibrate x25-m --figures {} --parameters nand.read=20us..80us --rounds=1",
     "calibrate x25-m --figures small.toml --parameters nand.read=20us..80us --rounds=1 --out {}",

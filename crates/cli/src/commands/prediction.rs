@@ -1,0 +1,138 @@
+//! `assay replicate qos`: published latencies and rates of single drives, beside what their presets do.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use block::{Seed, suggestion};
+use drive::preset::Preset;
+use lab::replicate::qos::{self, Qos, QosRun};
+use lab::replicate::{QosRequest, replicate_qos};
+
+use super::page::deliver;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::number;
+use crate::outputs;
+use crate::progress::with_bar;
+use crate::target;
+use crate::terminal::{notice, say, width};
+
+/// The word by which the figures are asked for.
+pub const NAME: &str = "qos";
+
+/// No record of drives is longer.
+const RECORD_MAX: u64 = 1 << 20;
+
+/// What only these figures take.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// With `qos`: only this drive, by its preset or its name in published/qos.toml; may be given several times
+    #[arg(long, value_name = "NAME")]
+    drive: Vec<String>,
+
+    /// With `qos` and one --drive: simulate it on this drive, by name or file, with changes after a `?`
+    #[arg(long, value_name = "SIM")]
+    on: Option<String>,
+
+    /// With `qos`: runs of a tenth of their time; tails are not resolved
+    #[arg(long)]
+    quick: bool,
+
+    /// With `qos`: blocks of each flash plane that drives are scaled down to [default: 48 to 96, and 8 GiB at least]
+    #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
+    blocks: Option<u32>,
+
+    /// With `qos`: write into this file how well each drive predicts, as `assay drives show` tells it
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+impl Options {
+    /// That none was given where reviews are repeated.
+    ///
+    /// # Errors
+    /// If one was.
+    pub fn refuse(&self) -> Result<(), Failure> {
+        let given = [
+            ("--drive", !self.drive.is_empty()),
+            ("--on", self.on.is_some()),
+            ("--quick", self.quick),
+            ("--blocks", self.blocks.is_some()),
+            ("--record", self.record.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                Err(Failure::usage(format!("{option} belongs to `assay replicate qos`; leave it out")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Simulates the drives, prints what came of it, and writes the report and the record.
+pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) -> Result<(), Failure> {
+    let figures = qos::builtin();
+    let drives = drives(options, figures)?;
+    let record = options.record.as_deref().map(Record::at).transpose()?;
+    let began = Instant::now();
+    let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks };
+    let done = with_bar(|watch| replicate_qos(&request, watch));
+    notice(&format!("Simulated in {:.0} s.", began.elapsed().as_secs_f64()));
+    match format {
+        Format::Json => say(&format!("{}\n", report::prediction::json(figures, &done, env!("CARGO_PKG_VERSION"))))?,
+        Format::Text => say(&report::prediction::text(figures, &done, width().min(100)))?,
+    }
+    deliver(format == Format::Text, out, "replicate-qos.html", || {
+        report::prediction::html(figures, &done, env!("CARGO_PKG_VERSION"))
+    })?;
+    record.map_or(Ok(()), |record| record.write(figures, &done))
+}
+
+/// What each drive of the figures is simulated on; none for those that were not asked for.
+fn drives(options: &Options, figures: &Qos) -> Result<Vec<Option<Result<Preset, String>>>, Failure> {
+    let mut wanted = vec![options.drive.is_empty(); figures.drives.len()];
+    for name in &options.drive {
+        let found = figures.drive(name).ok_or_else(|| {
+            let known: Vec<&str> = figures.drives.iter().map(|drive| drive.preset.as_str()).collect();
+            Failure::usage(format!("no figures of a drive `{name}`; {}", suggestion(name, &known)))
+        })?;
+        wanted[found] = true;
+    }
+    let on = match (&options.on, &options.drive[..]) {
+        (None, _) => None,
+        (Some(on), [_]) => Some(target::preset(on.strip_prefix("sim:").unwrap_or(on))?),
+        (Some(_), _) => return Err(Failure::usage("--on takes the place of one drive; name that with --drive")),
+    };
+    let preset = |name: &str| match &on {
+        Some(on) => Ok(on.clone()),
+        None => Preset::find(name).map_err(|error| error.to_string()),
+    };
+    let drives = figures.drives.iter().zip(wanted);
+    Ok(drives.map(|(drive, is_wanted)| is_wanted.then(|| preset(&drive.preset))).collect())
+}
+
+/// The file that says how well each drive predicts.
+struct Record {
+    output: host::Output,
+    path: PathBuf,
+    /// What it says so far.
+    before: String,
+}
+
+impl Record {
+    /// The record at `path`, tried before anything is simulated.
+    fn at(path: &Path) -> Result<Self, Failure> {
+        let is_there = path.exists();
+        let output = outputs::at(path)?;
+        let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
+        let before = if is_there { host::open::text(path, RECORD_MAX).map_err(refuse)? } else { String::new() };
+        Ok(Self { output, path: path.to_owned(), before })
+    }
+
+    fn write(mut self, figures: &Qos, done: &QosRun) -> Result<(), Failure> {
+        let text = qos::write_record(&self.before, figures, done)
+            .map_err(|error| Failure::usage(format!("{} is no record of drives: {error}", self.path.display())))?;
+        self.output.write(text.as_bytes()).map_err(Failure::failed)?;
+        say(&format!("Record: {}\n", self.path.display()))
+    }
+}

@@ -1,0 +1,455 @@
+//! Published tails and rates, beside what simulated drives do under the same conditions.
+
+use block::{Bytes, Nanos, Request, Seed, Tag, parse_bytes};
+use drive::flash::FlashSpec;
+use drive::preset::{Preset, PresetError, Spec};
+use drive::{Device, Drive, Observed};
+use engine::{Job, Measurement, VirtualError, run_virtual, run_virtual_together};
+use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
+use rayon::prelude::*;
+use workload::{Distribution, Pattern, Stop, Workload};
+
+use crate::Watch;
+
+/// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
+const BLOCKS: u32 = 96;
+/// As many where so many blocks would be more than [`CAPACITY_MAX`]: rates are then up to a tenth off.
+const BLOCKS_LEAST: u32 = 48;
+/// A scaled drive holds no more unless [`BLOCKS_LEAST`] do; more would take minutes to overwrite.
+const CAPACITY_MAX: Bytes = Bytes::from_gib(40);
+/// It holds no less: its write buffer must stay a small part of it.
+const CAPACITY_LEAST: Bytes = Bytes::from_gib(8);
+/// So many times its write buffer.
+const BUFFERS: u64 = 100;
+
+/// The queue depth at which a drive is filled and overwritten.
+const DEPTH: u32 = 32;
+const FILL_BLOCK: Bytes = Bytes::from_mib(1);
+const OVERWRITE_BLOCK: Bytes = Bytes::from_kib(4);
+
+/// What is to be simulated, and how.
+#[derive(Clone, Debug)]
+pub struct QosRequest<'q> {
+    /// What was published.
+    pub qos: &'q Qos,
+    /// For each of its drives what it is simulated on, or why it is not; none to leave it out.
+    pub drives: Vec<Option<Result<Preset, String>>>,
+    /// Seed of all random choices.
+    pub seed: Seed,
+    /// Runs of a tenth of the time: tails are not resolved, all else is less sure.
+    pub is_quick: bool,
+    /// Blocks of each plane that drives are scaled down to; none for as many as suit the drive.
+    pub blocks: Option<u32>,
+}
+
+/// What one drive gave.
+struct Simulated {
+    target: QosTarget,
+    /// The answers of its groups, with their places.
+    answers: Vec<(usize, Vec<QosAnswer>)>,
+}
+
+/// One workload of a group, with the group's place and its own.
+type Task<'q> = (usize, usize, &'q Measure);
+
+/// What a workload gave: its jobs, and the requests of all in each [`WINDOW`].
+type Taken = Result<(Vec<Measurement>, Vec<u64>), VirtualError>;
+
+/// Simulates every group of the drives that are asked for; drives, and groups on clones of a drive's state, are shared
+/// out over all processors. The same request gives the same, bit for bit.
+pub fn replicate_qos(request: &QosRequest, watch: &dyn Watch) -> QosRun {
+    let qos = request.qos;
+    let found = |drive: usize| request.drives[drive].as_ref().and_then(|preset| preset.as_ref().ok());
+    let tasks = |drive| qos.of_drive(drive).map(|(_, group)| group.measures.len() as u64).sum::<u64>();
+    let all: u64 = (0..qos.drives.len()).filter(|drive| found(*drive).is_some()).map(tasks).sum();
+    watch.begin(Nanos::from_secs(all));
+    let simulated: Vec<Option<Result<Simulated, String>>> = (0..qos.drives.len())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|drive| {
+            let preset = request.drives[drive].as_ref()?;
+            Some(preset.clone().and_then(|preset| of_drive(request, drive, &preset, watch)))
+        })
+        .collect();
+    let mut run = QosRun { seed: request.seed, is_quick: request.is_quick, drives: Vec::new(), answers: Vec::new() };
+    let unmeasured = |drive: usize, why: &str| -> Vec<(usize, Vec<QosAnswer>)> {
+        let answer = |point: &QosPoint| QosAnswer::new(point, Err(why.to_owned()));
+        qos.of_drive(drive).map(|(place, group)| (place, group.points.iter().map(answer).collect())).collect()
+    };
+    run.answers.resize(qos.groups.len(), Vec::new());
+    for (drive, simulated) in simulated.into_iter().enumerate() {
+        let (target, answers) = match simulated {
+            None => (None, unmeasured(drive, "it was not asked for")),
+            Some(Err(why)) => (Some(Err(why.clone())), unmeasured(drive, &why)),
+            Some(Ok(done)) => (Some(Ok(done.target)), done.answers),
+        };
+        run.drives.push(target);
+        for (place, answers) in answers {
+            run.answers[place] = answers;
+        }
+    }
+    run
+}
+
+/// All groups of one drive.
+fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Watch) -> Result<Simulated, String> {
+    let (qos, seed) = (request.qos, request.seed.split(&request.qos.drives[drive].id));
+    let (scaled, blocks) = scaled(preset, request.blocks).map_err(|error| error.to_string())?;
+    let share = blocks.map_or(1.0, |(now, before)| f64::from(now) / f64::from(before));
+    let mut tasks: Vec<Task> = qos
+        .of_drive(drive)
+        .flat_map(|(place, group)| group.measures.iter().enumerate().map(move |(at, measure)| (place, at, measure)))
+        .collect();
+    // What was written evenly first, then less written before more.
+    tasks.sort_by_key(|(place, at, measure)| (spread(measure), measure.overwrites, *place, *at));
+    let mut taken: Vec<(usize, usize, Taken)> = Vec::new();
+    let mut write_amplification = None;
+    let mut filled = None;
+    for alike in tasks.chunk_by(|one, other| spread(one.2) == spread(other.2)) {
+        let mut state = DriveState::new(&scaled);
+        for level in alike.chunk_by(|one, other| one.2.overwrites == other.2.overwrites) {
+            let (place, _, first) = level[0];
+            watch.step(&format!("{}: {}", preset.name, qos.groups[place].id));
+            if let Some(percent) = first.overwrites {
+                let began =
+                    state.fill(&mut filled, seed).and_then(|()| state.overwrite(percent, &first.distribution, seed));
+                began.map_err(|error| format!("the state cannot be reached: {error}"))?;
+                write_amplification = state.write_amplification.or(write_amplification);
+            }
+            let measured = |(place, at, measure): &Task| {
+                let seed = seed.split(&qos.groups[*place].id).number(*at as u64);
+                let taken = take(&state.device, measure, seed, request.is_quick, share);
+                watch.advance(Nanos::from_secs(1));
+                (*place, *at, taken)
+            };
+            taken.par_extend(level.par_iter().with_max_len(1).map(measured));
+        }
+    }
+    let of = |place: usize, point: &QosPoint| {
+        let at = point.measure.clone()?;
+        let taken = taken.iter().find(|(of, number, _)| (*of, *number) == (place, at));
+        let (jobs, counts) = taken.expect("every workload was run").2.as_ref().map_err(ToString::to_string)?;
+        Ok(point.quantity.of(jobs, counts))
+    };
+    let answer = |place| move |point: &QosPoint| QosAnswer::new(point, of(place, point));
+    let answers = qos.of_drive(drive).map(|(place, group)| (place, group.points.iter().map(answer(place)).collect()));
+    let target = QosTarget {
+        name: preset.name.clone(),
+        title: preset.title.clone(),
+        digest: digest(preset),
+        blocks,
+        write_amplification,
+    };
+    Ok(Simulated { answers: answers.collect(), target })
+}
+
+/// Where a state's random writes fall; even ones first.
+fn spread(measure: &Measure) -> String {
+    match &measure.distribution {
+        Distribution::Uniform => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// A drive in the state that experiments begin from. This is the one place where such states are made.
+struct DriveState {
+    device: Device,
+    /// How much was written at random since it was filled, in hundredths of the capacity; none before.
+    overwritten: Option<u32>,
+    write_amplification: Option<f64>,
+}
+
+impl DriveState {
+    fn new(preset: &Preset) -> Self {
+        Self { device: preset.build(), overwritten: None, write_amplification: None }
+    }
+
+    /// Writes the whole drive in order, once; `filled` keeps the drive as it is then.
+    fn fill(&mut self, filled: &mut Option<Device>, seed: Seed) -> Result<(), VirtualError> {
+        if self.overwritten.is_some() {
+            return Ok(());
+        }
+        self.overwritten = Some(0);
+        if let Some(filled) = filled {
+            self.device.clone_from(filled);
+            return Ok(());
+        }
+        let capacity = self.device.shape().capacity;
+        let whole = capacity.round_down(FILL_BLOCK);
+        for (offset, length, block) in [(Bytes::ZERO, whole, FILL_BLOCK), (whole, capacity - whole, capacity - whole)] {
+            let stop = Stop::after_bytes(length);
+            let (pattern, size) = (Pattern::Write, Some(length));
+            let workload = Workload { pattern, block, queue_depth: DEPTH, offset, size, stop, ..Workload::default() };
+            if length > Bytes::ZERO {
+                run_virtual(&mut self.device, &workload, seed.split("fill"))?;
+            }
+        }
+        self.rest();
+        *filled = Some(self.device.clone());
+        Ok(())
+    }
+
+    /// Writes 4 KiB at random until so many hundredths of the capacity have been, since it was filled.
+    fn overwrite(&mut self, percent: u32, distribution: &Distribution, seed: Seed) -> Result<(), VirtualError> {
+        let done = self.overwritten.expect("a drive is filled before it is overwritten");
+        let bytes = self.device.shape().capacity.get() / 100 * u64::from(percent.saturating_sub(done));
+        let bytes = Bytes::new(bytes).round_down(OVERWRITE_BLOCK);
+        if bytes == Bytes::ZERO {
+            return Ok(());
+        }
+        let workload = Workload {
+            pattern: Pattern::RandWrite,
+            block: OVERWRITE_BLOCK,
+            queue_depth: DEPTH,
+            distribution: distribution.clone(),
+            stop: Stop::after_bytes(bytes),
+            ..Workload::default()
+        };
+        let seed = seed.split("overwrite").number(u64::from(done));
+        let measured = run_virtual(&mut self.device, &workload, seed)?;
+        self.rest();
+        self.overwritten = Some(percent);
+        self.write_amplification = measured.drive.and_then(|drive| drive.write_amplification());
+        Ok(())
+    }
+
+    /// Lets what was written reach the media.
+    fn rest(&mut self) {
+        self.device.submit(self.device.now(), Tag(0), Request::FLUSH);
+        self.device.complete(Nanos::MAX);
+    }
+}
+
+/// Runs what `measure` says on a clone of `device`.
+fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f64) -> Taken {
+    let mut clone = device.clone();
+    let workloads: Vec<Workload> =
+        measure.jobs.iter().map(|(_, workload)| timed(workload, measure.shrinks, is_quick, share)).collect();
+    let jobs = measure.jobs.iter().zip(&workloads);
+    let jobs: Vec<Job> = jobs.map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0) }).collect();
+    let from = clone.now() + workloads[0].ramp;
+    let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
+    let mut counts = vec![0; windows];
+    let mut seen = Observed::new(&mut clone, |now: Nanos, _| {
+        if now >= from
+            && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
+        {
+            *count += 1;
+        }
+    });
+    let measured = run_virtual_together(&mut seen, &jobs)?;
+    Ok((measured, counts))
+}
+
+/// The workload with the times that it is run for.
+fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Workload {
+    let by = |time: Nanos, factor: f64| Nanos::from_nanos((time.as_nanos() as f64 * factor) as u64);
+    let mut workload = workload.clone();
+    let factor = if shrinks {
+        share
+    } else if is_quick {
+        0.1
+    } else {
+        1.0
+    };
+    if shrinks {
+        workload.ramp = by(workload.ramp, share);
+    }
+    workload.stop.time = workload.stop.time.map(|time| by(time, factor).max(Nanos::from_millis(20)));
+    workload
+}
+
+/// The drive with `blocks` blocks in each plane and all else as it is, and the blocks of a plane now and before; none
+/// where it has no more, or no flash.
+///
+/// Free blocks that each plane keeps for collection do not shrink with it: so that data fills the rest as densely as
+/// before, the capacity shrinks by the blocks beside those.
+fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
+    let (spec, text) = match &preset.spec {
+        Spec::Flash(spec) => (spec, &preset.text),
+        Spec::Rig(rig) => match &rig.member.spec {
+            Spec::Flash(spec) => (spec, &rig.member.text),
+            _ => return Ok((preset.clone(), None)),
+        },
+        Spec::Disk(_) | Spec::Dram(_) => return Ok((preset.clone(), None)),
+    };
+    let before = spec.geometry.blocks_per_plane;
+    let blocks = blocks.unwrap_or_else(|| suitable(spec));
+    if before <= blocks {
+        return Ok((preset.clone(), None));
+    }
+    let kept = spec.collection.start + 1;
+    let share = f64::from(blocks - kept) / f64::from(before - kept);
+    let user = Bytes::new((spec.capacity.get() as f64 * share) as u64).round_down(Bytes::from_kib(64));
+    let raw = spec.geometry.block().times(u64::from(spec.geometry.units()) * u64::from(blocks));
+    let spare = (u128::from(raw.get()) - u128::from(user.get())) * 1_000_000 / u128::from(user.get());
+    let percent = format!("{}.{:04}%", spare / 10_000, spare % 10_000);
+    let mut changes = format!("drive.capacity.user={} B&drive.capacity.spare={percent}", user.get());
+    // What is sized by the drive shrinks with it.
+    let file: toml::Table = text.parse().expect("the preset was read from it");
+    let share = f64::from(blocks) / f64::from(before);
+    for (table, field) in [("slc", "fixed"), ("slc", "dynamic"), ("map", "cache")] {
+        let size = file.get(table).and_then(|table| table.get(field)?.as_str()).and_then(|size| parse_bytes(size).ok());
+        if let Some(size) = size.filter(|size| *size > Bytes::ZERO) {
+            let smaller = Bytes::new((size.get() as f64 * share) as u64).round_up(Bytes::from_kib(64));
+            changes += &format!("&drive.{table}.{field}={} B", smaller.get());
+        }
+    }
+    Ok((preset.clone().changed(&changes)?, Some((blocks, before))))
+}
+
+/// As many blocks of each plane as suit a drive: enough for its figures not to change, few enough to be quick.
+fn suitable(spec: &FlashSpec) -> u32 {
+    let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane).max(1);
+    let buffer = spec.geometry.page.times(u64::from(spec.buffer_pages));
+    let most = (CAPACITY_MAX.get() / row).clamp(u64::from(BLOCKS_LEAST), u64::from(BLOCKS));
+    let least = CAPACITY_LEAST.max(buffer.times(BUFFERS)).get().div_ceil(row);
+    u32::try_from(most.max(least)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::replicate::qos::Standing;
+
+    use super::*;
+
+    fn geometry(preset: &Preset) -> (u32, u64, Bytes) {
+        let Spec::Flash(spec) = &preset.spec else { panic!("a flash drive") };
+        (spec.geometry.blocks_per_plane, spec.geometry.spare_over(spec.capacity), spec.capacity)
+    }
+
+    #[test]
+    fn a_scaled_drive_has_so_many_blocks_and_keeps_its_free_ones_apart() {
+        for name in ["p4500-1tb", "x25-m", "990-pro", "optane-p4800x"] {
+            let preset = Preset::find(name).unwrap();
+            let (small, blocks) = scaled(&preset, Some(64)).unwrap();
+            let (before, spare, capacity) = geometry(&preset);
+            let (now, small_spare, small_capacity) = geometry(&small);
+            assert_eq!((now, blocks), (64, Some((64, before))), "{name}");
+            let (Spec::Flash(spec), Spec::Flash(of_small)) = (&preset.spec, &small.spec) else { panic!("flash") };
+            let kept = f64::from(spec.collection.start + 1);
+            let dense = |capacity: Bytes, blocks: u32| capacity.get() as f64 / (f64::from(blocks) - kept);
+            let ratio = dense(small_capacity, now) / dense(capacity, before);
+            assert!((ratio - 1.0).abs() < 0.001, "{name}: {ratio}");
+            assert!(small_spare > spare, "{name}: {small_spare} and {spare} ppm");
+            assert_eq!((of_small.nand, of_small.geometry.units()), (spec.nand, spec.geometry.units()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_small_drive_and_a_disk_are_left_as_they_are() {
+        for name in ["x25-m?capacity.user=1GB&spare=50%", "raptor-150"] {
+            let preset = Preset::find(name).unwrap();
+            assert_eq!(scaled(&preset, Some(4096)).unwrap(), (preset, None), "{name}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_as_many_as_keep_a_drive_quick_and_its_buffer_small() {
+        let of = |name: &str| {
+            let Spec::Flash(spec) = Preset::find(name).unwrap().spec else { panic!("a flash drive") };
+            (suitable(&spec), spec)
+        };
+        assert_eq!(of("p4500-1tb").0, 96, "16 GB");
+        let (blocks, spec) = of("p4500-1tb?pages_per_block=16384");
+        let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane);
+        assert_eq!(blocks, BLOCKS_LEAST, "{} of a row", Bytes::new(row));
+        let (blocks, spec) = of("optane-p4800x");
+        let capacity = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane) * u64::from(blocks);
+        assert!(capacity >= CAPACITY_LEAST.get(), "{blocks} blocks");
+        let large = of("p4500-1tb?buffer.size=512MiB").0;
+        assert!(large > 200, "{large} blocks hold a hundred times the buffer");
+    }
+
+    const FILE: &str = r#"
+[[reading]]
+id = "log"
+text = "a log"
+[[source]]
+id = "s"
+title = "S"
+host = "h"
+[[drive]]
+id = "d"
+preset = "x25-m"
+model = "D"
+[[drive]]
+id = "lost"
+preset = "lost"
+model = "L"
+[[qos]]
+id = "d/load"
+drive = "d"
+source = "s"
+cond = { rw = "randrw", bs = 4096, overwrites = 1, offered_total_iops = 10600 }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 1"
+use = "fit"
+points = [{ q = "read p50", v = 64 }, { q = "achieved writes/s", v = 5000, unit = "IOPS" }, { q = "read p99.999", v = 64 }]
+[[qos]]
+id = "d/deep"
+drive = "d"
+source = "s"
+cond = { rw = "randwrite", bs = 4096, qd = 4, workers = 2, overwrites = 0.5, distribution = "zipf:0.8" }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 2"
+use = "check"
+points = [{ q = "mean", v = 64 }, { q = "IOPS", v = 60000, unit = "IOPS" }, { q = "min IOPS (0.5 s samples)", v = 64, unit = "IOPS" }]
+[[qos]]
+id = "lost/any"
+drive = "lost"
+source = "s"
+cond = { rw = "randread", bs = 4096, qd = 1, overwrites = 0 }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 3"
+use = "check"
+points = [{ q = "p50", v = 64 }]
+"#;
+
+    fn run(seed: u64) -> QosRun {
+        let qos = plan::replicate::qos::parse(FILE).unwrap();
+        let tiny = Preset::find("optane-p4800x?capacity.user=64MiB&spare=400%").unwrap();
+        let drives = vec![Some(Ok(tiny)), Some(Err("no such drive".to_owned()))];
+        let request = QosRequest { qos: &qos, drives, seed: Seed::new(seed), is_quick: true, blocks: None };
+        replicate_qos(&request, &crate::Silent)
+    }
+
+    #[test]
+    fn a_small_drive_answers_every_point_and_one_seed_tells_one_story() {
+        let done = run(1);
+        assert_eq!(done, run(1));
+        assert_ne!(done.answers, run(2).answers);
+        let value = |group: usize, at: usize| done.answers[group][at].simulated.unwrap().value;
+        assert!(value(0, 1) > 4_000.0, "half of the probe's requests and nearly all of 600 others are writes");
+        assert!(matches!(done.answers[0][2].standing, Standing::Unresolved(beyond) if beyond < 1.0));
+        let (mean, rate) = (value(1, 0), value(1, 1));
+        assert!((mean * rate / 8e6 - 1.0).abs() < 0.01, "Little: {mean} µs times {rate} a second are eight in flight");
+        assert!((value(1, 2) - rate).abs() < 0.5 * rate, "a closed loop's slowest half second");
+        assert_eq!(done.answers[2][0].standing, Standing::Unmeasured("no such drive".to_owned()));
+        let target = done.drives[0].as_ref().unwrap().as_ref().unwrap();
+        assert_eq!(target.blocks, None, "it is small enough");
+        assert!(target.write_amplification.is_some_and(|factor| factor >= 1.0));
+    }
+
+    #[test]
+    fn write_amplification_does_not_change_with_the_scale() {
+        let preset = Preset::find("x25-m?capacity.user=2GB").unwrap();
+        let factor = |blocks| {
+            let (small, scale) = scaled(&preset, Some(blocks)).unwrap();
+            assert!(scale.is_some(), "there are more than {blocks} blocks");
+            let mut state = DriveState::new(&small);
+            state.fill(&mut None, Seed::new(1)).unwrap();
+            state.overwrite(200, &Distribution::Uniform, Seed::new(1)).unwrap();
+            state.overwrite(300, &Distribution::Uniform, Seed::new(1)).unwrap();
+            state.write_amplification.unwrap()
+        };
+        let (half, whole) = (factor(48), factor(96));
+        assert!((half / whole - 1.0).abs() < 0.05, "{half} and {whole}");
+    }
+}

@@ -1,0 +1,16 @@
+//! Published latencies, tails and rates of real drives, beside what their presets do under the same conditions.
+//!
+//! `published/qos.toml` has the figures and, of each experiment, its conditions. Those are turned into workloads by one
+//! rule for all ([`Measure`]); no experiment has a plan of its own.
+
+mod condition;
+mod file;
+mod judge;
+mod quantity;
+mod record;
+
+pub use condition::{Measure, REQUESTS_BEYOND};
+pub use file::{Qos, QosDrive, QosGroup, QosPoint, builtin, parse};
+pub use judge::{Bar, BarVerdict, Ordering, QosAnswer, QosRun, QosTarget, Standing, Tallied};
+pub use quantity::{Kind, Quantity, Sense, Simulated, WINDOW};
+pub use record::{KindRecord, PredictionRecord, digest, kept, write as write_record};

@@ -1,0 +1,142 @@
+//! How well drives predict, as one HTML file.
+
+use maud::{Markup, html};
+use plan::replicate::Use;
+use plan::replicate::qos::{Bar, BarVerdict, Kind, Qos, QosRun};
+
+use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections};
+use crate::number::{kept, three};
+use crate::page::{NO_SCRIPT, Page};
+use crate::table::framed;
+
+/// Published beside simulated: one self-contained HTML file. The same always gives the same text.
+pub fn html(qos: &Qos, run: &QosRun, version: &str) -> String {
+    let heading = html! {
+        p.kicker { "Published latencies and rates, repeated in simulated time" }
+        h1 { "How well the drives predict" }
+        p.facts { span { (scope(qos, run)) } }
+    };
+    let main = html! {
+        section #summary aria-labelledby="verdict" {
+            h2.hidden #verdict { "Summary" }
+            (overall(qos, run))
+            (by_drive(qos, run))
+            p.trust {
+                "Parameters of the drives may be fitted to the fitted points; these are no evidence for the models. "
+                "Checked points are never used for fitting. A factor is simulated over published or its inverse, whichever "
+                "is larger. Promises are bounds; points that are set apart count in no bar."
+            }
+        }
+        (NO_SCRIPT)
+        @for (drive, model, target) in asked(qos, run) {
+            section.step id=(qos.drives[drive].id) {
+                h2 { (model) }
+                @match target {
+                    Err(why) => p.missing { "Not simulated: " (why) "." },
+                    Ok(target) => {
+                        p.asked { (conditions(target)) }
+                        @for section in sections(qos, run, drive) { (points(&section)) }
+                    }
+                }
+            }
+        }
+        (disordered(qos, run))
+        section #repeat {
+            h2 { "Repeat this" }
+            p { "The same command with the same version gives the same figures:" }
+            pre.command { code { "assay replicate qos --seed " (run.seed) } }
+        }
+    };
+    let (title, name) = ("How well the drives predict".to_owned(), "replicate-qos".to_owned());
+    Page { title, version: version.to_owned(), name, heading, main }.contained()
+}
+
+fn overall(qos: &Qos, run: &QosRun) -> Markup {
+    let verdict = |verdict: BarVerdict| {
+        html! { @match verdict {
+            BarVerdict::NotMet => span.worse { (verdict.name()) },
+            BarVerdict::Met => (verdict.name()),
+            BarVerdict::Empty => span.absent { (verdict.name()) },
+        } }
+    };
+    let heads = ["Points", "Median error", "Within 25 %", "Median factor", "Within 1.6, consistency 1.5"];
+    let table = html! {
+        table.told {
+            caption { "All drives, fitted and checked points apart" }
+            thead { tr {
+                th scope="col" { "Figures" } th scope="col" { "Use" }
+                @for head in heads { th.number scope="col" { (head) } }
+                th scope="col" { "Wanted" } th scope="col" { "Verdict" }
+            } }
+            tbody { @for bar in run.bars(qos) { tr {
+                th scope="row" { (counted(&bar)) }
+                td { (bar.usage.name()) }
+                @for cell in cells(&bar) { td.number { (cell) } }
+                td { (Bar::wanted(bar.kind)) }
+                td { (verdict(bar.verdict)) }
+            } } }
+        }
+    };
+    framed("All drives", &table)
+}
+
+fn by_drive(qos: &Qos, run: &QosRun) -> Markup {
+    let kinds = || Kind::ALL.into_iter().filter(|kind| *kind != Kind::Extreme);
+    let table = html! {
+        table.told {
+            caption { "Median factor by drive and kind, and of how many points" }
+            thead { tr {
+                th scope="col" { "Drive" } th scope="col" { "Use" }
+                @for kind in kinds() { th.number scope="col" { (capital(kind.title())) } }
+            } }
+            tbody { @for (drive, model, _) in asked(qos, run) { @for usage in [Use::Fit, Use::Check] { tr {
+                th scope="row" { a href={ "#" (qos.drives[drive].id) } { (model) } }
+                td { (usage.name()) }
+                @for kind in kinds() {
+                    td.number { (factor(run, qos, drive, kind, usage).unwrap_or_else(|| "–".to_owned())) }
+                }
+            } } } }
+        }
+    };
+    framed("By drive", &table)
+}
+
+fn points(section: &Section) -> Markup {
+    let table = html! {
+        table.told {
+            caption { (section.title) }
+            thead { tr {
+                th scope="col" { "Figure" } th scope="col" { "Use" }
+                th.number scope="col" { "Published" } th.number scope="col" { "Simulated" }
+                th.number scope="col" { "Ratio" } th scope="col" { "Unit" }
+            } }
+            tbody { @for row in &section.rows { tr {
+                th scope="row" { (row.name()) }
+                td { (row.point.usage.name()) }
+                td.number data-v=(kept(row.point.value)) { (row.side()) (three(row.point.value)) }
+                td.number data-v=[row.answer.simulated.map(|simulated| kept(simulated.value))] {
+                    (row.answer.simulated.map_or_else(|| "–".to_owned(), |simulated| three(simulated.value)))
+                }
+                td.number {
+                    (row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}")))
+                    @if !row.verdict().is_empty() { " " (row.verdict()) }
+                }
+                td.unit { @if row.point.unit == "us" { "µs" } @else { (row.point.unit) } }
+            } } }
+        }
+    };
+    framed(&section.title, &table)
+}
+
+fn disordered(qos: &Qos, run: &QosRun) -> Markup {
+    let orderings = run.orderings(qos);
+    let wrong: Vec<_> = orderings.iter().filter(|ordering| !ordering.is_same).collect();
+    html! {
+        @if !wrong.is_empty() {
+            section #orderings {
+                h2 { "Pairs in the wrong order" }
+                ul { @for one in wrong { li { (ordering(qos, one)) " (" (one.usage.name()) ")" } } }
+            }
+        }
+    }
+}
