@@ -138,6 +138,7 @@ impl Mapping {
         }
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
+        self.write_out(unit, block);
         // The host takes up a block with as many pages as fit in those it opens while there are few.
         let pace = (valid * pages).div_ceil(gain * self.host_block_pages()).max(1);
         let pace = if self.is_short(unit) { pace * HURRY } else { pace };

@@ -1,5 +1,6 @@
 //! The crate's public promise, in one program.
 
+mod construct;
 mod disk;
 mod dram;
 mod flash;
