@@ -10,6 +10,7 @@ use super::laid::Laid;
 use super::mapping::{DIGEST_PAGE, DIGEST_SLOT, DIGEST_STEP, FlashOp, Lpn, Mapping, PageSource, entry};
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
+use crate::Counters;
 
 /// Requests whose entries of the map are asked of memory together.
 const BATCH: usize = 32;
@@ -50,6 +51,7 @@ impl FlashDrive {
     /// # Panics
     /// As there.
     pub fn fill_untimed(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        let before = self.counters;
         let mut writer = Writer::new(self);
         let is_blank = writer.drive.forget_if_blank();
         let step = block.sectors().max(1);
@@ -65,8 +67,11 @@ impl FlashDrive {
             }
             at = next;
         }
-        let bytes = SECTOR.times(end.get() - first.get());
-        writer.finish_as(bytes.get().div_ceil(block.get().max(1)), bytes);
+        // Counted as the requests that they are, however they were cut here.
+        let (counters, Counters { requests, host_written, .. }) = (&mut writer.drive.counters, before);
+        (counters.requests, counters.host_written) = (requests, host_written);
+        counters.count_writes(first, end, block);
+        writer.finish();
     }
 
     /// Makes an empty drive's map as good as new, so that data can lie in order there; whether it was empty.
@@ -84,10 +89,8 @@ struct Writer<'d> {
     drive: &'d mut FlashDrive,
     /// Pages that wait for their flash page to be full.
     pending: Vec<BufferedPage>,
-    /// What the drive had used and done before.
+    /// What the drive had used before.
     used: Energy,
-    requests: u64,
-    written: Bytes,
 }
 
 impl<'d> Writer<'d> {
@@ -97,8 +100,7 @@ impl<'d> Writer<'d> {
         drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
         let used = drive.meter.energy(drive.now, drive.work());
-        let (requests, written) = (drive.counters.requests[Op::Write as usize], drive.counters.host_written);
-        Self { drive, pending: Vec::new(), used, requests, written }
+        Self { drive, pending: Vec::new(), used }
     }
 
     /// Writes a request as [`FlashDrive::write`] does.
@@ -222,14 +224,6 @@ impl<'d> Writer<'d> {
         if let Some(thermal) = &mut drive.thermal {
             thermal.pass_over(used - self.used);
         }
-    }
-
-    /// The same, and counts what was written as so many requests of so much together.
-    fn finish_as(self, requests: u64, bytes: Bytes) {
-        let counters = &mut self.drive.counters;
-        counters.requests[Op::Write as usize] = self.requests + requests;
-        counters.host_written = self.written + bytes;
-        self.finish();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use assay_drive::flash::FlashDrive;
 use assay_drive::preset::{Preset, Spec};
-use assay_drive::{Counters, Drive};
+use assay_drive::{Counters, Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use testkit::Random;
 
@@ -63,6 +63,11 @@ fn drives() -> Vec<(String, FlashDrive, Random)> {
 /// Writes as a host does that keeps four requests in flight, and has all of it in flash at the end.
 fn write(drive: &mut FlashDrive, requests: impl IntoIterator<Item = Request>) {
     ask(drive, Nanos::ZERO, Request::FLUSH);
+    keep_four(drive, requests);
+    ask(drive, Nanos::ZERO, Request::FLUSH);
+}
+
+fn keep_four(drive: &mut impl Drive, requests: impl IntoIterator<Item = Request>) {
     let mut in_flight = 0;
     for request in requests {
         drive.submit(drive.now(), Tag(0), request);
@@ -73,10 +78,9 @@ fn write(drive: &mut FlashDrive, requests: impl IntoIterator<Item = Request>) {
         }
     }
     while drive.complete(Nanos::MAX).is_some() {}
-    ask(drive, Nanos::ZERO, Request::FLUSH);
 }
 
-fn ask(drive: &mut FlashDrive, pause: Nanos, request: Request) {
+fn ask(drive: &mut impl Drive, pause: Nanos, request: Request) {
     drive.submit(drive.now() + pause, Tag(0), request);
     drive.complete(Nanos::MAX).expect("it was asked");
 }
@@ -213,4 +217,37 @@ fn what_is_not_of_whole_pages_is_not_written_without_time() {
     assert!(!can(&drive, 0, 7) && !can(&drive, 1, 8) && !can(&drive, 8, sectors + 1) && !can(&drive, 8, 8));
     drive.submit(drive.now(), Tag(0), Request::new(Op::Write, Lba::new(0), 8));
     assert!(!can(&drive, 0, 8), "something is in flight");
+}
+
+/// Striped, mirrored, both and neither, over drives that fill each stripe in one go.
+#[test]
+fn drives_of_a_rig_are_filled_as_by_its_host() {
+    let rig = |level: &str, drives: u32| {
+        let of = "rig.array.stripe=64KiB&drive.capacity.user=64MiB&drive.spare=60%&drive.channels=2";
+        format!("toms-x25e-1?rig.array.level={level}&rig.array.drives={drives}&{of}")
+    };
+    for (level, drives) in [("raid0", 4), ("raid0", 3), ("raid1", 2), ("raid10", 4), ("none", 1)] {
+        let preset = Preset::find(&rig(level, drives)).unwrap_or_else(|error| panic!("{level}: {error}"));
+        let (mut made, mut written) = (preset.build(), preset.build());
+        let end = made.shape().capacity.sectors();
+        assert!(made.can_fill(Lba::new(0), Lba::new(end)), "{level}");
+        made.fill(Lba::new(0), Lba::new(end), Bytes::from_kib(512), 100);
+        keep_four(&mut written, in_order(0, end, 1024));
+        ask(&mut written, Nanos::ZERO, Request::FLUSH);
+        let asked = |device: &Device| (device.counters().requests[1], device.counters().host_written);
+        assert_eq!(asked(&made), asked(&written), "{level}");
+        let (Device::Rig(made), Device::Rig(written)) = (&made, &written) else { panic!("{level} is a rig") };
+        for (made, written) in made.drives().iter().zip(written.drives()) {
+            let (Device::Flash(made), Device::Flash(written)) = (made, written) else { panic!("of flash") };
+            assert_eq!(made.digest(), written.digest(), "{level} of {drives}");
+            assert_eq!(made.counters().pages_programmed, written.counters().pages_programmed, "{level} of {drives}");
+        }
+    }
+    let parity = Preset::find(&rig("raid5", 4)).unwrap().build();
+    let end = Lba::at(parity.shape().capacity);
+    assert!(!parity.can_fill(Lba::new(0), end), "parity is written more than once");
+    assert!(
+        !Preset::find("solid-data-dram").unwrap().build().can_fill(Lba::new(0), Lba::new(8)),
+        "there is nothing to it"
+    );
 }
