@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use block::{Bytes, Nanos, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
@@ -15,6 +15,7 @@ use workload::{Spare, Workload};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
+use crate::plan::Construction;
 use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
 
@@ -181,6 +182,27 @@ impl Subject for Simulated {
 
     fn meter_rest(&mut self, time: Nanos) {
         self.idle_watts = rest(&mut self.drive.clone(), time);
+    }
+
+    fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
+        let capacity = self.capacity();
+        let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
+        let direct = &construction.direct;
+        let (start, length) = direct.span(capacity)?;
+        let (first, end) = (Lba::at(start), Lba::at(start + direct.stop.bytes.unwrap_or(length)));
+        if direct.sprandom.is_none() {
+            if !self.drive.can_fill(first, end) {
+                return Ok(None);
+            }
+            self.drive.fill(first, end, direct.block, 100 - direct.compressible);
+            return Ok(Some(construction));
+        }
+        let Device::Flash(drive) = &mut self.drive else { return Ok(None) };
+        if !drive.can_write_untimed(first, Lba::at(start + direct.block)) {
+            return Ok(None);
+        }
+        drive.write_untimed(construction.row(capacity, seed.split("constructed"))?);
+        Ok(Some(construction))
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
