@@ -49,6 +49,26 @@ impl Device {
         }
     }
 
+    /// From now on, clones share the largest part of the state until they change it, so that making them costs nothing.
+    pub fn lend(&mut self) {
+        match self {
+            Self::Flash(drive) => drive.lend(),
+            Self::Rig(rig) => rig.members_mut().iter_mut().for_each(Self::lend),
+            Self::Disk(_) | Self::Dram(_) => {}
+        }
+    }
+
+    /// Gives back what is shared with another. Whether there is memory of its own left for its next clone to be made into:
+    /// nothing else is of use in it any more.
+    #[must_use = "a drive without a state can only be dropped"]
+    pub fn give_back(&mut self) -> bool {
+        match self {
+            Self::Flash(drive) => drive.give_back(),
+            Self::Rig(rig) => rig.members_mut().iter_mut().all(Self::give_back),
+            Self::Disk(_) | Self::Dram(_) => true,
+        }
+    }
+
     /// Whether [`fill`](Self::fill) can bring about what writes in order from `first` to `end` leave.
     pub fn can_fill(&self, first: Lba, end: Lba) -> bool {
         match self {

@@ -25,6 +25,7 @@ mod power_loss;
 pub mod preset;
 mod queue;
 pub mod rig;
+mod shared;
 mod slab;
 pub mod smart;
 mod sparse;

@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
                 if made.is_some() && wears(workload) {
                     lineage.written += made.as_ref().map_or(Bytes::ZERO, Construction::bytes);
                 }
-                let workload = match &made {
+                let left = match &made {
                     Some(Construction { rest: None, .. }) => {
                         self.watch.advance(weight);
                         return Ok(());
@@ -202,7 +202,9 @@ impl<'a> Session<'a> {
                     None => workload,
                 };
                 let since = Clocks::now();
-                let done = self.run(lineage.subject, workload, seed, weight).map_err(at)?;
+                let mut done = self.run(lineage.subject, left, seed, weight).map_err(at)?;
+                // It stands for the whole, of which it is the end.
+                done.workload = workload.clone();
                 if wears(workload) {
                     lineage.written += done.write.bytes;
                 }

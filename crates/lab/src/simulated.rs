@@ -213,6 +213,7 @@ impl Subject for Simulated {
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, _: &LiveCallback) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
+        self.drive.lend();
         // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
         let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
@@ -228,7 +229,10 @@ impl Subject for Simulated {
             }
             Ok(())
         };
-        rayon::broadcast(work).into_iter().collect()
+        let done = rayon::broadcast(work).into_iter().collect();
+        // What changes the drive next must not have to leave its state to clones that nobody uses.
+        self.clones().retain_mut(Device::give_back);
+        done
     }
 
     fn place(&self) -> Place {

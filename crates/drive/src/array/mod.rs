@@ -100,6 +100,10 @@ impl Array {
         &self.members
     }
 
+    pub(crate) fn members_mut(&mut self) -> &mut [Device] {
+        &mut self.members
+    }
+
     /// Whether members can be brought into the state that writes in order leave: not where parity needs reading.
     pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
         let is_idle = self.flights.is_empty() && self.done.is_empty() && end <= Lba::at(self.layout.capacity());

@@ -556,10 +556,10 @@ impl Clone for Mapping {
             collection: self.collection,
             slc: self.slc,
             page_bits: self.page_bits,
-            slots: self.slots.clone(),
-            owners: self.owners.clone(),
+            slots: sparse::copied(&self.slots),
+            owners: sparse::copied(&self.owners),
             laid: self.laid.clone(),
-            valid: self.valid.clone(),
+            valid: sparse::copied(&self.valid),
             counts: self.counts.clone(),
             single: self.single.clone(),
             units: self.units.clone(),
@@ -598,10 +598,10 @@ impl Clone for Mapping {
             read_only,
         } = other;
         if !is_alike {
-            self.slots.clone_from(slots);
-            self.owners.clone_from(owners);
+            sparse::copy_into(&mut self.slots, slots);
+            sparse::copy_into(&mut self.owners, owners);
             self.laid.clone_from(laid);
-            self.valid.clone_from(valid);
+            sparse::copy_into(&mut self.valid, valid);
             self.counts.clone_from(counts);
             self.single.clone_from(single);
             self.units.clone_from(units);

@@ -45,6 +45,7 @@ use crate::cloned::clone_in_place;
 use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
+use crate::shared::Shared;
 use crate::thermal::Thermal;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, not_before, within};
 
@@ -61,7 +62,7 @@ pub struct FlashDrive {
     link: Link,
     queue: CommandQueue,
     buffer: Buffer,
-    mapping: Mapping,
+    mapping: Shared<Mapping>,
     map_cache: Option<MapCache>,
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
@@ -113,7 +114,7 @@ impl FlashDrive {
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
-            mapping: Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages),
+            mapping: Shared::new(Mapping::new(spec.geometry, spec.collection, spec.slc, spec.wear, pages + map_pages)),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand),
@@ -138,6 +139,16 @@ impl FlashDrive {
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
     pub fn digest(&self) -> u64 {
         self.mapping.digest()
+    }
+
+    /// From now on, clones share the page map until they write.
+    pub(crate) fn lend(&mut self) {
+        self.mapping.lend();
+    }
+
+    /// Gives back the page map if it is another drive's; whether it has one of its own, whatever is in that.
+    pub(crate) fn give_back(&mut self) -> bool {
+        self.mapping.give_back()
     }
 
     /// Takes a command into the drive at `now`.

@@ -130,6 +130,10 @@ impl Rig {
         self.array.members()
     }
 
+    pub(crate) fn members_mut(&mut self) -> &mut [Device] {
+        self.array.members_mut()
+    }
+
     /// Whether all its drives can be filled without time, and data is spread over them as it comes.
     pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
         self.flights.is_empty() && self.done.is_empty() && self.array.can_fill(first, end)
