@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use block::{Bytes, Nanos, Op, Request};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 use serde::{Deserialize, Serialize};
 
 /// What a drive has done since it was made, or between two such readings.
@@ -64,6 +64,13 @@ impl Counters {
     /// Data that the host wrote and the drive took.
     pub fn host_taken(&self) -> Bytes {
         Bytes::new(self.host_written.get().saturating_sub(self.host_rejected.get()))
+    }
+
+    /// Counts writes of `block` each from `first` to `end`.
+    pub(crate) fn count_writes(&mut self, first: Lba, end: Lba, block: Bytes) {
+        let bytes = SECTOR.times(end.get() - first.get());
+        self.requests[Op::Write as usize] += bytes.get().div_ceil(block.get().max(1));
+        self.host_written += bytes;
     }
 
     /// Counts a request that was taken.

@@ -1,6 +1,6 @@
 //! Any of the simulated drives.
 
-use block::{Completion, Lba, Nanos, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskDrive;
@@ -47,6 +47,59 @@ impl Device {
             Self::Disk(drive) => Spec::Disk(*drive.spec()),
             Self::Dram(drive) => Spec::Dram(*drive.spec()),
         }
+    }
+
+    /// From now on, clones share the largest part of the state until they change it, so that making them costs nothing.
+    pub fn lend(&mut self) {
+        match self {
+            Self::Flash(drive) => drive.lend(),
+            Self::Rig(rig) => rig.members_mut().iter_mut().for_each(Self::lend),
+            Self::Disk(_) | Self::Dram(_) => {}
+        }
+    }
+
+    /// Gives back what is shared with another. Whether there is memory of its own left for its next clone to be made into:
+    /// nothing else is of use in it any more.
+    #[must_use = "a drive without a state can only be dropped"]
+    pub fn give_back(&mut self) -> bool {
+        match self {
+            Self::Flash(drive) => drive.give_back(),
+            Self::Rig(rig) => rig.members_mut().iter_mut().all(Self::give_back),
+            Self::Disk(_) | Self::Dram(_) => true,
+        }
+    }
+
+    /// Whether [`fill`](Self::fill) can bring about what writes in order from `first` to `end` leave.
+    pub fn can_fill(&self, first: Lba, end: Lba) -> bool {
+        match self {
+            Self::Flash(drive) => drive.can_write_untimed(first, end),
+            Self::Rig(rig) => rig.can_fill(first, end),
+            Self::Disk(_) | Self::Dram(_) => false,
+        }
+    }
+
+    /// Brings the drive into the state in which writes of `block` each from `first` to `end`, without a pause, would leave
+    /// it at rest, in no time of its own but that of a flush: see [`FlashDrive::fill_untimed`].
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_fill), as disks and DRAM, whose state is nothing but time, never can.
+    pub fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        match self {
+            Self::Flash(drive) => drive.fill_untimed(first, end, block, entropy),
+            Self::Rig(rig) => rig.fill(first, end, block, entropy),
+            Self::Disk(_) | Self::Dram(_) => panic!("only flash is filled without time"),
+        }
+    }
+
+    /// Brings a flash drive into the state that these writes would leave, as [`FlashDrive::write_untimed`] does; whether
+    /// it is one.
+    ///
+    /// # Panics
+    /// As that does.
+    pub fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) -> bool {
+        let Self::Flash(drive) = self else { return false };
+        drive.write_untimed(requests);
+        true
     }
 }
 

@@ -26,6 +26,7 @@ mod power_loss;
 pub mod preset;
 mod queue;
 pub mod rig;
+mod shared;
 mod slab;
 pub mod smart;
 mod sparse;

@@ -44,6 +44,28 @@ macro_rules! number {
 number!(u32);
 number!(u64);
 
+/// A copy of a table. Memory that stays zero is not touched.
+pub fn copied<T: Number>(table: &[T]) -> Vec<T> {
+    let mut copy = vec![T::default(); table.len()];
+    for (to, from) in copy.chunks_mut(PIECE).zip(table.chunks(PIECE)).filter(|(_, from)| T::is_used(from)) {
+        to.copy_from_slice(from);
+    }
+    copy
+}
+
+/// Copies a table into the memory already had.
+pub fn copy_into<T: Number>(mine: &mut Vec<T>, table: &[T]) {
+    if mine.len() != table.len() {
+        *mine = copied(table);
+        return;
+    }
+    for (to, from) in mine.chunks_mut(PIECE).zip(table.chunks(PIECE)) {
+        if T::is_used(from) || T::is_used(to) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
 /// Writes how many numbers there are, and where in it what is each piece that is not zero throughout.
 pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let used: Vec<(u64, &[T])> = (0..).zip(table.chunks(PIECE)).filter(|(_, piece)| T::is_used(piece)).collect();

@@ -87,6 +87,11 @@ impl Thermal {
         self.level != level
     }
 
+    /// Leaves out of account energy that was used in no time.
+    pub fn pass_over(&mut self, energy: Energy) {
+        self.used = self.used + energy;
+    }
+
     /// How long everything takes, in percent of what it takes at full pace.
     pub fn pace(&self) -> u32 {
         if self.level == 0 { 100 } else { self.spec.throttle[self.level - 1].pace }

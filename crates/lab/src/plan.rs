@@ -1,9 +1,9 @@
 //! Plans, with the trials that can be carried out here.
 
 pub use ::plan::{
-    Action, Axis, Cell, Condition, Diagnostic, Field, FieldError, Fill, Idle, Limit, Measure, Method, MethodPart,
-    Passes, Phase, Phrases, Plan, PlanLength, PlanText, Precondition, Purge, Repetition, Rounds, Site, Step, StepKind,
-    StepText, Total, TrialPoint, Trials, Watched, Work, Yield, catalog, parse_method, profile, render,
+    Action, Axis, Cell, Condition, Construction, Diagnostic, Field, FieldError, Fill, Idle, Limit, Measure, Method,
+    MethodPart, Passes, Phase, Phrases, Plan, PlanLength, PlanText, Precondition, Purge, Repetition, Rounds, Site,
+    Step, StepKind, StepText, Total, TrialPoint, Trials, Watched, Work, Yield, catalog, parse_method, profile, render,
 };
 
 /// Reads a plan.

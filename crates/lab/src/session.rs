@@ -16,7 +16,7 @@ use trial::Trial;
 use workload::Workload;
 
 use crate::fit::{Checked, fits};
-use crate::plan::{Cell, Passes, Phase, Plan, Step, Work};
+use crate::plan::{Cell, Construction, Passes, Phase, Plan, Step, Work};
 use crate::run_record::RunRecord;
 use crate::subject::Subject;
 use crate::variants::{Lineage, Variants};
@@ -186,10 +186,25 @@ impl<'a> Session<'a> {
                 lineage.subject.idle(*time);
                 self.watch.advance(weight);
             }
-            Phase::Run { cells, keeps } => {
+            Phase::Run { cells, keeps, construct } => {
                 let [Cell { workload, .. }] = &cells[..] else { unreachable!("jobs side by side are sampled") };
+                let seed = self.seed.split(step);
+                let made = if *construct { lineage.subject.construct(workload, seed).map_err(at)? } else { None };
+                if made.is_some() && wears(workload) {
+                    lineage.written += made.as_ref().map_or(Bytes::ZERO, Construction::bytes);
+                }
+                let left = match &made {
+                    Some(Construction { rest: None, .. }) => {
+                        self.watch.advance(weight);
+                        return Ok(());
+                    }
+                    Some(Construction { rest: Some(rest), .. }) => rest,
+                    None => workload,
+                };
                 let since = Clocks::now();
-                let done = self.run(lineage.subject, workload, self.seed.split(step), weight).map_err(at)?;
+                let mut done = self.run(lineage.subject, left, seed, weight).map_err(at)?;
+                // It stands for the whole, of which it is the end.
+                done.workload = workload.clone();
                 if wears(workload) {
                     lineage.written += done.write.bytes;
                 }

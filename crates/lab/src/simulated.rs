@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use block::{Bytes, Nanos, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
@@ -15,6 +15,7 @@ use workload::{Spare, Workload};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
+use crate::plan::Construction;
 use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
 
@@ -183,6 +184,27 @@ impl Subject for Simulated {
         self.idle_watts = rest(&mut self.drive.clone(), time);
     }
 
+    fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
+        let capacity = self.capacity();
+        let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
+        let direct = &construction.direct;
+        let (start, length) = direct.span(capacity)?;
+        let (first, end) = (Lba::at(start), Lba::at(start + direct.stop.bytes.unwrap_or(length)));
+        if direct.sprandom.is_none() {
+            if !self.drive.can_fill(first, end) {
+                return Ok(None);
+            }
+            self.drive.fill(first, end, direct.block, 100 - direct.compressible);
+            return Ok(Some(construction));
+        }
+        let Device::Flash(drive) = &mut self.drive else { return Ok(None) };
+        if !drive.can_write_untimed(first, Lba::at(start + direct.block)) {
+            return Ok(None);
+        }
+        drive.write_untimed(construction.row(capacity, seed.split("constructed"))?);
+        Ok(Some(construction))
+    }
+
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let measured = run_virtual(&mut counted(&mut self.drive, workload, share), workload, seed)?;
         Ok(self.metered(measured))
@@ -191,6 +213,7 @@ impl Subject for Simulated {
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, _: &LiveCallback) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
+        self.drive.lend();
         // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
         let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
@@ -206,7 +229,10 @@ impl Subject for Simulated {
             }
             Ok(())
         };
-        rayon::broadcast(work).into_iter().collect()
+        let done = rayon::broadcast(work).into_iter().collect();
+        // What changes the drive next must not have to leave its state to clones that nobody uses.
+        self.clones().retain_mut(Device::give_back);
+        done
     }
 
     fn place(&self) -> Place {

@@ -11,7 +11,7 @@ use workload::{Spare, Workload};
 
 use crate::cost::Place;
 use crate::health::HealthReading;
-use crate::plan::{Cell, Site};
+use crate::plan::{Cell, Construction, Site};
 use crate::{DriveRecord, LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
@@ -194,6 +194,15 @@ pub trait Subject: Send {
     /// From now on, what takes place on a stage ends soon after `stop` is set; a simulated drive has `speed` of its seconds
     /// there in each of the machine's.
     fn stage_with(&mut self, _stop: Arc<AtomicBool>, _speed: f64) {}
+
+    /// Puts it into the state that a workload leaves, as far as that is known without carrying it out. Whether it did, and
+    /// what is left to run then.
+    ///
+    /// # Errors
+    /// If the workload has no place here.
+    fn construct(&mut self, _: &Workload, _: Seed) -> Result<Option<Construction>, LabError> {
+        Ok(None)
+    }
 
     /// Leaves it alone for so long.
     fn idle(&mut self, time: Nanos);

@@ -46,6 +46,8 @@ pub(super) struct Body {
     pub(super) spare: Option<Spare>,
     /// How much is written at random behind the order that leaves a steady state, in percent of the capacity.
     pub(super) settle: Option<u32>,
+    /// Whether a simulated drive may be put into the state that the step leaves, in place of being written.
+    pub(super) construct: Option<bool>,
     /// How long the drive is written before each round.
     pub(super) pre_writes: Option<Nanos>,
 }
@@ -67,6 +69,7 @@ impl Body {
                 "rest" => body.rest = mistakes.keep(duration(value)),
                 "spare" => body.spare = mistakes.keep(spare(value)),
                 "settle" => body.settle = mistakes.keep(settle(value)),
+                "construct" => body.construct = mistakes.keep(truth(value)),
                 "pre-writes" => body.pre_writes = mistakes.keep(duration(value)),
                 key => {
                     if let Some(field) = Field::named(key)
@@ -83,11 +86,11 @@ impl Body {
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
         let Self { fields, repeats, time, round, steady, at_least, at_most, .. } = self;
-        let Self { rounds, rest, pre_writes, purge, spare, settle, .. } = self;
+        let Self { rounds, rest, pre_writes, purge, spare, settle, construct, .. } = self;
         let times = time.or(*round).or(*rest).or(*pre_writes);
         let counts = rounds.or(*settle).is_none() && repeats.is_none() && spare.is_none();
         let limits = steady.is_none() && at_least.is_none() && at_most.is_none();
-        fields.is_empty() && purge.is_none() && times.is_none() && counts && limits
+        fields.is_empty() && purge.is_none() && construct.is_none() && times.is_none() && counts && limits
     }
 
     /// Lays this over `under`: what both give, this decides.
@@ -105,6 +108,7 @@ impl Body {
             rest: self.rest.or(under.rest),
             spare: self.spare.or(under.spare),
             settle: self.settle.or(under.settle),
+            construct: self.construct.or(under.construct),
             pre_writes: self.pre_writes.or(under.pre_writes),
         }
     }
@@ -174,6 +178,14 @@ fn settle(value: &Value) -> Result<u32, Diagnostic> {
             let message = "the random writes are given as a share of the capacity";
             Err(Diagnostic::new("plan::bad-value", span, message).help("give it in percent: `10%`"))
         }
+    }
+}
+
+/// `true` or `false`.
+fn truth(value: &Value) -> Result<bool, Diagnostic> {
+    match value.get_ref() {
+        DeValue::Boolean(truth) => Ok(*truth),
+        _ => Err(wrong_type(value, "`true` or `false`")),
     }
 }
 

@@ -159,7 +159,7 @@ pub(super) fn fill(draft: &Draft, body: &Body) -> Result<Action, Diagnostic> {
         ..Workload::default()
     };
     let Workload { block, queue_depth, .. } = body.fields.workload(base, &draft.place)?;
-    Ok(Action::Fill(Fill { block, queue_depth }))
+    Ok(Action::Fill(Fill { block, queue_depth, construct: body.construct.unwrap_or(true) }))
 }
 
 /// That the step lacks these keys; with each, what it may say.

@@ -13,11 +13,13 @@ pub struct Fill {
     pub block: Bytes,
     /// Requests in flight.
     pub queue_depth: u32,
+    /// Whether a simulated drive may be put into the state that this leaves, in place of being written.
+    pub construct: bool,
 }
 
 pub(super) const FORM: Form = Form {
     name: "fill",
-    numbers: || vec!["bs", "iodepth"],
+    numbers: || vec!["bs", "iodepth", "construct"],
     more: &["quick", "simulated"],
     build: |_, draft, body, mistakes| mistakes.keep(super::build::fill(draft, body)),
 };
@@ -34,7 +36,8 @@ impl StepKind for Fill {
             let (queue_depth, stop) = (self.queue_depth, Stop::after_bytes(length));
             let pattern = Pattern::Write;
             let size = Some(length);
-            Phase::run(Workload { pattern, block, queue_depth, offset, size, stop, ..Workload::default() }, false)
+            let workload = Workload { pattern, block, queue_depth, offset, size, stop, ..Workload::default() };
+            Phase::prepare(workload, self.construct)
         };
         let Some(unit) = site.block else { return vec![part(Bytes::ZERO, site.capacity, self.block)] };
         let whole = site.capacity.round_down(unit);
@@ -46,6 +49,10 @@ impl StepKind for Fill {
     }
 
     fn sentence(&self, _: &Phrases) -> String {
-        format!("Fill the active range once sequentially, {} at queue depth {}", self.block, self.queue_depth)
+        let simulated = if self.construct { "" } else { ", written also by a simulated drive" };
+        format!(
+            "Fill the active range once sequentially, {} at queue depth {}{simulated}",
+            self.block, self.queue_depth
+        )
     }
 }

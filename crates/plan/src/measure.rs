@@ -57,7 +57,7 @@ impl StepKind for Measure {
     }
 
     fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
-        self.points().map(|cells| Phase::Run { cells: Cow::Borrowed(cells), keeps: true }).collect()
+        self.points().map(|cells| Phase::Run { cells: Cow::Borrowed(cells), keeps: true, construct: false }).collect()
     }
 
     fn passes(&self) -> Passes<'_> {

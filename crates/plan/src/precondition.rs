@@ -1,5 +1,7 @@
 //! The short way to the steady state of random writing, as a step of a plan.
 
+use std::borrow::Cow;
+
 use block::Bytes;
 use workload::{Mark, Pattern, Spare, Stop, Workload};
 
@@ -9,7 +11,7 @@ use super::draft::Draft;
 use super::fields::Settings;
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Phase, Site};
-use super::{Action, Field};
+use super::{Action, Cell, Field};
 
 /// As much written as the target has flash, in the order that leaves it as endless random writing would, and a little
 /// at random behind it.
@@ -22,6 +24,8 @@ pub struct Precondition {
     /// How much is written at random behind it, in percent of the capacity: what is still other than the drive's own
     /// collection would have it is gone with that.
     pub settle: u32,
+    /// Whether a simulated drive decides where the row of writes goes without simulating how long it takes.
+    pub construct: bool,
 }
 
 /// What the step takes of a workload's fields. The rest is decided by what it does.
@@ -35,7 +39,7 @@ const SETTLE: u32 = 10;
 
 pub(super) const FORM: Form = Form {
     name: "precondition",
-    numbers: || fields().map(Field::name).chain(["spare", "settle"]).collect(),
+    numbers: || fields().map(Field::name).chain(["spare", "settle", "construct"]).collect(),
     more: &["quick", "simulated"],
     build: |frame, draft, body, mistakes| {
         mistakes.keep(Precondition::of(draft, body, frame.workload).map(Action::Precondition))
@@ -48,7 +52,8 @@ impl StepKind for Precondition {
     }
 
     fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
-        vec![Phase::run(self.on(site.capacity, site.spare), true)]
+        let cell = Cell { point: Vec::new(), workload: self.on(site.capacity, site.spare) };
+        vec![Phase::Run { cells: Cow::Owned(vec![cell]), keeps: true, construct: self.construct }]
     }
 
     fn doubt(&self, site: &Site) -> Option<String> {
@@ -88,7 +93,12 @@ impl Precondition {
             ..Workload::default()
         };
         let workload = fields.workload(base, &draft.place)?;
-        Ok(Self { workload, spare: body.spare, settle: body.settle.unwrap_or(SETTLE) })
+        Ok(Self {
+            workload,
+            spare: body.spare,
+            settle: body.settle.unwrap_or(SETTLE),
+            construct: body.construct.unwrap_or(true),
+        })
     }
 
     /// What is written to a target of this capacity that is known to have so much to spare, if that is known.

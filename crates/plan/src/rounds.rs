@@ -72,7 +72,10 @@ impl StepKind for Rounds {
 
     fn phases<'s>(&'s self, _: &Site) -> Vec<Phase<'s>> {
         let once = |cell| {
-            [Phase::Run { cells: Cow::Borrowed(std::slice::from_ref(cell)), keeps: true }, Phase::Rest(self.rest)]
+            [
+                Phase::Run { cells: Cow::Borrowed(std::slice::from_ref(cell)), keeps: true, construct: false },
+                Phase::Rest(self.rest),
+            ]
         };
         let before = self.pre_writes.clone().map(|workload| Phase::run(workload, false));
         before.into_iter().chain(self.measure.cells.iter().flat_map(once)).collect()

@@ -48,15 +48,22 @@ pub enum Phase<'s> {
         cells: Cow<'s, [Cell]>,
         /// Whether measurements of them are kept.
         keeps: bool,
+        /// Whether a simulated drive may be put into the state that they leave, as far as it can be, in place of that.
+        construct: bool,
     },
     /// Carry out a trial above it at this point.
     Trial(&'s Trials, &'s TrialPoint),
 }
 
 impl Phase<'_> {
+    /// A workload of which nothing is kept but the state that it leaves; whether a simulated drive may be put into that.
+    pub fn prepare(workload: Workload, construct: bool) -> Self {
+        Self::Run { cells: Cow::Owned(vec![Cell { point: Vec::new(), workload }]), keeps: false, construct }
+    }
+
     /// A workload that is not swept.
     pub fn run(workload: Workload, keeps: bool) -> Self {
-        Self::Run { cells: Cow::Owned(vec![Cell { point: Vec::new(), workload }]), keeps }
+        Self::Run { cells: Cow::Owned(vec![Cell { point: Vec::new(), workload }]), keeps, construct: false }
     }
 }
 
@@ -118,7 +125,7 @@ impl<'s> Work<'s> {
     /// The workloads that measurements are kept of, in order.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.phases.iter().flat_map(|phase| match phase {
-            Phase::Run { cells, keeps: true } => &cells[..],
+            Phase::Run { cells, keeps: true, .. } => &cells[..],
             _ => &[],
         })
     }
@@ -131,7 +138,7 @@ impl<'s> Work<'s> {
     /// The keys of its results in the store, in order.
     pub fn keys(&self) -> Vec<String> {
         let key = |phase: &Phase| match phase {
-            Phase::Run { cells, keeps: true } => cells.iter().map(Cell::key).collect(),
+            Phase::Run { cells, keeps: true, .. } => cells.iter().map(Cell::key).collect(),
             Phase::Trial(_, point) => vec![point.key()],
             _ => Vec::new(),
         };

@@ -126,6 +126,23 @@ impl ArrayLayout {
         Bytes::from_sectors(self.rows * self.columns * self.chunk)
     }
 
+    /// The most that lies in a row on one member.
+    pub fn chunk(&self) -> Bytes {
+        Bytes::from_sectors(self.chunk)
+    }
+
+    /// Where on each member the sectors from `first` to `end` are, which is in order there; none where parity is among
+    /// them.
+    pub fn shares(&self, first: Lba, end: Lba) -> Option<Vec<(Lba, Lba)>> {
+        let before = |at: Lba, column: u64| {
+            let (row, within) = (at.get() / (self.chunk * self.columns), at.get() % (self.chunk * self.columns));
+            Lba::new(row * self.chunk + within.saturating_sub(column * self.chunk).min(self.chunk))
+        };
+        let share = |member: u32| u64::from(member / self.copies);
+        let of = |column: u64| (before(first, column), before(end, column));
+        (!self.parity).then(|| (0..self.members).map(|member| of(share(member))).collect())
+    }
+
     /// How many members have the same data, from [`MemberStep::member`] on.
     pub fn copies(&self) -> u32 {
         self.copies

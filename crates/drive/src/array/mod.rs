@@ -100,6 +100,32 @@ impl Array {
         &self.members
     }
 
+    pub(crate) fn members_mut(&mut self) -> &mut [Device] {
+        &mut self.members
+    }
+
+    /// Whether members can be brought into the state that writes in order leave: not where parity needs reading.
+    pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
+        let is_idle = self.flights.is_empty() && self.done.is_empty() && end <= Lba::at(self.layout.capacity());
+        let shares = self.layout.shares(first, end);
+        is_idle
+            && shares.is_some_and(|shares| {
+                let mut all = self.members.iter().zip(shares);
+                all.all(|(member, (first, end))| first == end || member.can_fill(first, end))
+            })
+    }
+
+    /// Brings members into that state: see [`Device::fill`].
+    pub(crate) fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        let shares = self.layout.shares(first, end).expect("whether it can be was asked");
+        let piece = block.min(self.layout.chunk());
+        for (member, (first, end)) in self.members.iter_mut().zip(shares).filter(|(_, (first, end))| first < end) {
+            member.fill(first, end, piece, entropy);
+        }
+        self.counters.count_writes(first, end, block);
+        self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
+    }
+
     /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
     ///
     /// What members complete goes before what reaches them at the same time, so that it finds their queues

@@ -145,6 +145,7 @@ impl Mapping {
     fn empty(&mut self, unit: Unit, block: u32, pace: u32) {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
+        self.write_out(unit, block);
         self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
     }
 

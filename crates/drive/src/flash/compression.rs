@@ -56,6 +56,19 @@ impl Compression {
         true
     }
 
+    /// Notes so many pages of the host's in a row, each `together` of which fill a flash page, and takes out what need not
+    /// be programmed; how many flash pages are.
+    pub fn store(&mut self, pages: u32, together: u32, entropy: u8) -> u32 {
+        let mut programs = 0;
+        for _ in 0..pages / together {
+            (0..together).for_each(|_| self.note(entropy));
+            self.host += (self.mean >> 8).clamp(self.floor, 100);
+            programs += self.host / 100;
+            self.host %= 100;
+        }
+        programs
+    }
+
     /// How many of `sectors` are left when stored, at least one.
     #[inline]
     pub fn stored(&self, sectors: u32) -> u32 {

@@ -120,6 +120,13 @@ impl Errors {
         *stress = BlockStress { erases: stress.erases + 1, programmed: 0, reads: 0 };
     }
 
+    /// Notes that all data was purged at `now`.
+    pub fn purge(&mut self, now: Nanos) {
+        for stress in &mut self.blocks {
+            *stress = BlockStress { erases: stress.erases, programmed: age(now), reads: 0 };
+        }
+    }
+
     /// Reads a page of a word line; what that takes.
     #[inline]
     pub fn read(&mut self, now: Nanos, block: u32, line: WordLine) -> ReadEffort {

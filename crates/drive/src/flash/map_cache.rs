@@ -103,6 +103,32 @@ impl MapCache {
         self.hold(number, before, after)
     }
 
+    /// Whether no part of the map takes memory: all that was written was written in order.
+    pub fn is_in_order(&self) -> bool {
+        self.regions.iter().all(|region| region.extents == 0 && !region.resident)
+    }
+
+    /// Whether writes from `page` on break no extent, as long as all behind it is in order.
+    pub fn goes_on_at(&self, page: Lpn) -> bool {
+        let (number, offset) = (page.0 / self.spec.entries, page.0 % self.spec.entries);
+        let region = self.regions[number as usize];
+        region.extents == 0 && (offset == 0 || offset == region.next && region.from_start)
+    }
+
+    /// Changes the map's entries of so many pages from one that it [goes on at](Self::goes_on_at), for which flash has
+    /// nothing to do.
+    pub fn write_in_order(&mut self, first: Lpn, pages: u32) {
+        let (mut at, end, entries) = (first.0, first.0 + pages, self.spec.entries);
+        while at < end {
+            let (number, offset) = (at / entries, at % entries);
+            at = ((number + 1) * entries).min(end);
+            let region = &mut self.regions[number as usize];
+            region.from_start |= offset == 0;
+            region.next = at - number * entries;
+            region.changed = true;
+        }
+    }
+
     /// What becomes of a region in which the page at `offset` is written.
     #[inline]
     fn rewritten(&self, mut region: Region, offset: u32) -> Region {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::geometry::{Geometry, Unit};
+use super::laid::Laid;
 use super::retirement::{self, WORN_START_MIN};
 use crate::sparse;
 use crate::wear::{EraseVerdict, Wear};
@@ -73,9 +74,11 @@ pub struct SlcSpec {
     pub dynamic: u32,
 }
 
-/// In the map, where places stand inverted: nothing was written there, or it was trimmed. Memory fresh from
-/// the system is zero, so that a large drive takes only what is used of it.
+/// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Laid). Memory fresh
+/// from the system is zero, so that a large drive takes only what is used of it.
 const UNMAPPED: u32 = 0;
+/// Likewise: what was written there was trimmed.
+const TRIMMED: u32 = 1;
 
 /// The page map of a flash drive: any logical page may be in any physical page.
 ///
@@ -96,6 +99,8 @@ pub struct Mapping {
     /// The logical page that was last written to each slot.
     #[serde(with = "sparse")]
     pub(super) owners: Vec<u32>,
+    /// Pages of which neither of these says anything.
+    pub(super) laid: Laid,
     /// A bit a slot: whether it is what the map points to.
     #[serde(with = "sparse")]
     pub(super) valid: Vec<u64>,
@@ -107,7 +112,7 @@ pub struct Mapping {
     /// The highest level of any unit's candidates: above it no count is of interest.
     pub(super) level_max: u16,
     /// The unit that takes the next page.
-    next_unit: u32,
+    pub(super) next_unit: u32,
     /// Units that are emptying a block.
     pub(super) collecting: u32,
     /// Of all that was ever decided; equal digests mean equal states.
@@ -122,7 +127,7 @@ pub struct Mapping {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct UnitState {
     pub free: VecDeque<u32>,
-    host: Frontier,
+    pub host: Frontier,
     pub collection: Frontier,
     pub victim: Option<Victim>,
     pub candidates: Candidates,
@@ -171,7 +176,7 @@ impl Mapping {
             "{per_unit} pages a unit cannot hold {share} and the {working} that writing needs open"
         );
         let slots = (geometry.blocks() as usize) << page_bits;
-        assert!(slots < u32::MAX as usize, "{slots} physical pages are more than 32 bits can number");
+        assert!(slots < (u32::MAX - TRIMMED) as usize, "{slots} physical pages are more than 32 bits can number");
         let mut mapping = Self {
             geometry,
             collection,
@@ -179,6 +184,7 @@ impl Mapping {
             page_bits,
             slots: vec![UNMAPPED; pages as usize],
             owners: vec![0; slots],
+            laid: Laid::default(),
             valid: vec![0; slots / 64],
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
             single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
@@ -223,7 +229,7 @@ impl Mapping {
 
     /// Forgets all data. Flash is erased in the background; what it costs, in time and wear, is not modelled.
     pub fn purge(&mut self) {
-        self.slots = vec![UNMAPPED; self.slots.len()];
+        self.forget_places();
         self.valid.fill(0);
         self.counts.fill(NOT_CLOSED);
         self.single.fill(false);
@@ -238,9 +244,8 @@ impl Mapping {
     /// Where `page` is kept; none if it was never written or trimmed.
     #[inline]
     pub fn place_of(&self, page: Lpn) -> Option<PageLocation> {
-        let inverted = self.slots[page.0 as usize];
-        (inverted != UNMAPPED).then(|| {
-            let (block, sense) = self.sense_of(!inverted);
+        self.slot_of(page).map(|slot| {
+            let (block, sense) = self.sense_of(slot);
             PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), block, sense }
         })
     }
@@ -263,9 +268,7 @@ impl Mapping {
         self.collect(unit, plan);
         let cells = self.units[unit.0 as usize].host.cells;
         let slot = self.append(unit, page);
-        self.digest = (self.digest ^ (u64::from(slot) << 32 | u64::from(page.0)))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
+        self.digest = written(self.digest, slot, page);
         let full = self.fills(slot);
         if full {
             let (block, sense) = self.sense_of(slot + 1 - self.geometry.program_pages);
@@ -311,7 +314,7 @@ impl Mapping {
     /// Forgets `page`.
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
-            self.slots[page.0 as usize] = UNMAPPED;
+            self.slots[page.0 as usize] = TRIMMED;
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
         }
     }
@@ -325,12 +328,29 @@ impl Mapping {
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
     pub fn call_slot(&self, page: Lpn) {
-        let inverted = self.slots[page.0 as usize];
-        if inverted != UNMAPPED {
-            let slot = !inverted;
+        if let Some(slot) = self.slot_of(page) {
             prefetch_index(&self.valid, (slot >> 6) as usize);
             prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
         }
+    }
+
+    /// The slot that `page` is in; none if it was never written or trimmed.
+    #[inline]
+    pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
+        let inverted = self.slots[page.0 as usize];
+        if inverted > TRIMMED { Some(!inverted) } else { self.laid_slot(page, inverted) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn laid_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
+        if inverted == TRIMMED { None } else { self.laid.slot_of(page) }
+    }
+
+    /// Forgets where everything is.
+    pub(super) fn forget_places(&mut self) {
+        self.slots = vec![UNMAPPED; self.slots.len()];
+        self.laid = Laid::default();
     }
 
     /// A number that is equal for equal histories, and so for equal states.
@@ -376,11 +396,7 @@ impl Mapping {
     /// Marks what `page` points to as no longer valid; whether there was such.
     #[inline]
     fn invalidate(&mut self, page: Lpn) -> bool {
-        let inverted = self.slots[page.0 as usize];
-        if inverted == UNMAPPED {
-            return false;
-        }
-        let slot = !inverted;
+        let Some(slot) = self.slot_of(page) else { return false };
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
         let count = self.counts[block as usize] - 1;
@@ -497,6 +513,29 @@ impl Mapping {
     }
 }
 
+/// The digest after `page` was written to `slot`.
+///
+/// It is a polynomial of all that was written, so that the digest after many writes in order follows from few of them.
+#[inline]
+pub(super) fn written(digest: u64, slot: u32, page: Lpn) -> u64 {
+    digest.wrapping_mul(DIGEST_STEP).wrapping_add(entry(slot, page))
+}
+
+/// What a write adds to the digest: linear in the numbers of both, and never nothing for the first.
+#[inline]
+pub(super) fn entry(slot: u32, page: Lpn) -> u64 {
+    DIGEST_WRITE
+        .wrapping_add(DIGEST_SLOT.wrapping_mul(u64::from(slot)))
+        .wrapping_add(DIGEST_PAGE.wrapping_mul(u64::from(page.0)))
+}
+
+/// By which the digest is multiplied with each write, and what slots and pages are. Any odd numbers without a pattern do:
+/// these are the fractions of the golden ratio and of the square roots of 2, 3 and 5.
+pub(super) const DIGEST_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const DIGEST_SLOT: u64 = 0x6a09_e667_f3bc_c909;
+pub(super) const DIGEST_PAGE: u64 = 0xbb67_ae85_84ca_a73b;
+const DIGEST_WRITE: u64 = 0x3c6e_f372_fe94_f82b;
+
 impl Mapping {
     /// Whether both are made alike, so that equal histories make equal states.
     fn is_like(&self, other: &Self) -> bool {
@@ -530,9 +569,10 @@ impl Clone for Mapping {
             collection: self.collection,
             slc: self.slc,
             page_bits: self.page_bits,
-            slots: self.slots.clone(),
-            owners: self.owners.clone(),
-            valid: self.valid.clone(),
+            slots: sparse::copied(&self.slots),
+            owners: sparse::copied(&self.owners),
+            laid: self.laid.clone(),
+            valid: sparse::copied(&self.valid),
             counts: self.counts.clone(),
             single: self.single.clone(),
             units: self.units.clone(),
@@ -557,6 +597,7 @@ impl Clone for Mapping {
             page_bits,
             slots,
             owners,
+            laid,
             valid,
             counts,
             single,
@@ -570,9 +611,10 @@ impl Clone for Mapping {
             read_only,
         } = other;
         if !is_alike {
-            self.slots.clone_from(slots);
-            self.owners.clone_from(owners);
-            self.valid.clone_from(valid);
+            sparse::copy_into(&mut self.slots, slots);
+            sparse::copy_into(&mut self.owners, owners);
+            self.laid.clone_from(laid);
+            sparse::copy_into(&mut self.valid, valid);
             self.counts.clone_from(counts);
             self.single.clone_from(single);
             self.units.clone_from(units);

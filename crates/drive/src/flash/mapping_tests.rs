@@ -35,14 +35,27 @@ impl Mapping {
         self.slots.len() as u32
     }
 
+    /// The page that was last written to a slot.
+    fn owner_of(&self, slot: u32) -> Lpn {
+        let mut owner = Lpn(self.owners[slot as usize]);
+        let block = slot >> self.page_bits;
+        let mut laid = self.laid.clone();
+        laid.take(block, self.unit_of_block(block), self.page_bits, |of, page| {
+            if of == slot {
+                owner = page;
+            }
+        });
+        owner
+    }
+
     /// Checks everything that must hold between the map's tables, at any time.
-    fn check(&self) {
-        let mapped = self.slots.iter().filter(|&&slot| slot != UNMAPPED).count();
+    pub fn check(&self) {
+        let mapped = || (0..self.pages()).filter_map(|page| Some((page, self.slot_of(Lpn(page))?)));
         let set: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
-        assert_eq!(set as usize, mapped, "valid bits and mapped pages");
-        for (page, &inverted) in self.slots.iter().enumerate().filter(|(_, slot)| **slot != UNMAPPED) {
-            let slot = !inverted;
-            assert_eq!(self.owners[slot as usize], page as u32, "the owner of slot {slot}");
+        assert_eq!(set as usize, mapped().count(), "valid bits and mapped pages");
+        for (page, slot) in mapped() {
+            let owner = self.owner_of(slot);
+            assert_eq!(owner, Lpn(page), "the owner of slot {slot}");
             assert_eq!(self.valid[(slot >> 6) as usize] >> (slot & 63) & 1, 1, "slot {slot} is valid");
         }
         let words = 1 << (self.page_bits - 6);

@@ -5,6 +5,7 @@ mod candidates;
 mod channel;
 mod collection;
 mod compression;
+mod construct;
 mod die;
 mod errors;
 mod file;
@@ -12,6 +13,7 @@ mod firmware;
 mod geometry;
 mod housekeeping;
 mod journal;
+mod laid;
 mod map_cache;
 mod mapping;
 mod nand;
@@ -57,6 +59,7 @@ use crate::draw::{Draws, Spread};
 use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
+use crate::shared::Shared;
 use crate::thermal::Thermal;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
 
@@ -78,7 +81,7 @@ pub struct FlashDrive {
     queue: CommandQueue,
     buffer: Buffer,
     recent: Recent,
-    mapping: Mapping,
+    mapping: Shared<Mapping>,
     map_cache: Option<MapCache>,
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
@@ -139,13 +142,13 @@ impl FlashDrive {
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
             recent: Recent::new(spec.buffer_reads.then_some(spec.buffer_pages)),
-            mapping: Mapping::new(
+            mapping: Shared::new(Mapping::new(
                 spec.geometry,
                 spec.collection,
                 spec.slc,
                 spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
                 pages + map_pages,
-            ),
+            )),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
@@ -176,6 +179,16 @@ impl FlashDrive {
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
     pub fn digest(&self) -> u64 {
         self.mapping.digest()
+    }
+
+    /// From now on, clones share the page map until they write.
+    pub(crate) fn lend(&mut self) {
+        self.mapping.lend();
+    }
+
+    /// Gives back the page map if it is another drive's; whether it has one of its own, whatever is in that.
+    pub(crate) fn give_back(&mut self) -> bool {
+        self.mapping.give_back()
     }
 
     /// Takes a command into the drive at `now`.
@@ -309,6 +322,7 @@ impl Drive for FlashDrive {
         self.firmware.restart(self.now);
         self.journal = Journal::default();
         self.recent.clear();
+        self.nand.purge(self.now);
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();

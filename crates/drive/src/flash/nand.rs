@@ -234,6 +234,39 @@ impl Nand {
         end
     }
 
+    /// Counts what `plan` says as done at `now`, in no time.
+    pub fn count(&mut self, now: Nanos, plan: &[FlashOp]) {
+        let together = u64::from(self.program_pages);
+        for op in plan {
+            let (programmed, erased) = match *op {
+                FlashOp::Program(place) => {
+                    self.pages_programmed += together;
+                    (Some(place.block), None)
+                }
+                FlashOp::Move(_, moved) => {
+                    self.pages_read += u64::from(moved.pages);
+                    self.pages_programmed += u64::from(moved.programs) * together;
+                    (Some(moved.to.0), None)
+                }
+                FlashOp::Erase(_, block) => {
+                    self.blocks_erased += 1;
+                    (None, Some(block))
+                }
+            };
+            if let Some(errors) = &mut self.errors {
+                erased.into_iter().for_each(|block| errors.erased(block));
+                programmed.into_iter().for_each(|block| errors.programmed(now, block));
+            }
+        }
+    }
+
+    /// Notes that all blocks were purged at `now`.
+    pub fn purge(&mut self, now: Nanos) {
+        if let Some(errors) = &mut self.errors {
+            errors.purge(now);
+        }
+    }
+
     /// When a die of `unit` has done all that it was given.
     pub fn free_at(&self, unit: Unit) -> Nanos {
         self.dies[self.die_of_unit[unit.0 as usize] as usize].free

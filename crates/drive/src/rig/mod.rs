@@ -150,6 +150,22 @@ impl Rig {
         self.array.members()
     }
 
+    pub(crate) fn members_mut(&mut self) -> &mut [Device] {
+        self.array.members_mut()
+    }
+
+    /// Whether all its drives can be filled without time, and data is spread over them as it comes.
+    pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
+        self.flights.is_empty() && self.done.is_empty() && self.array.can_fill(first, end)
+    }
+
+    /// Fills them: see [`Device::fill`].
+    pub(crate) fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        self.array.fill(first, end, block, entropy);
+        self.counters.count_writes(first, end, block);
+        self.now = self.now.max(self.array.now());
+    }
+
     /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
     #[inline]
     fn advance(&mut self, until: Nanos) -> bool {

@@ -1,6 +1,7 @@
 //! The crate's public promise, in one program.
 
 mod behaviour;
+mod construct;
 mod disk;
 mod dram;
 mod flash;

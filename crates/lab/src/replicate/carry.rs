@@ -112,10 +112,10 @@ fn carry_out_step(
                 keep("", &rest);
                 Ok(())
             }
-            Phase::Run { cells, keeps: false } => {
+            Phase::Run { cells, keeps: false, .. } => {
                 cells.iter().try_for_each(|cell| subject.run(&cell.workload, seed, &|_| {}).map(drop))
             }
-            Phase::Run { cells, keeps: true } => cells.iter().try_for_each(|cell| {
+            Phase::Run { cells, keeps: true, .. } => cells.iter().try_for_each(|cell| {
                 let (key, workload) = (cell.key(), &cell.workload);
                 let run = subject.run(workload, seed.split(&key), &|_| {});
                 keep(&key, &run.map_err(|error| error.at(&step.name, &key))?);

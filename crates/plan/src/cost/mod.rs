@@ -14,7 +14,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
 pub use self::pace::Pace;
-use crate::{Cell, Condition, Count, Limit, Passes, Phase, Site, Work};
+use crate::{Cell, Condition, Construction, Count, Limit, Passes, Phase, Site, Work};
 use ::host::PurgeMethod;
 
 /// What a plan is going to be carried out on, as far as its cost depends on that.
@@ -132,6 +132,9 @@ impl Place {
             Phase::Purge(method) if self.is_simulated || *method == PurgeMethod::None => Cost::default(),
             Phase::Purge(_) => Cost { time: Bounds::estimated(PURGE), ..Cost::default() },
             Phase::Rest(time) => Cost { time: Bounds::exact(*time), ..Cost::default() },
+            Phase::Run { cells, construct: true, .. } if self.constructs() => {
+                cells.iter().map(|cell| self.constructed(&cell.workload)).fold(Cost::default(), Cost::beside)
+            }
             Phase::Run { cells, .. } => self.together(cells),
             Phase::Trial(trials, point) => {
                 let (experiment, choices) = (trials.experiment, &point.choices);
@@ -173,6 +176,19 @@ impl Place {
         };
         let (written, time) = (written(workload, moved.and(ramp)), time.and(Bounds::exact(workload.ramp)));
         Cost { written, time, host: self.simulating(workload) }
+    }
+
+    /// Whether what it can be put behind is not simulated: flash.
+    fn constructs(&self) -> bool {
+        self.is_simulated && self.spare.is_some()
+    }
+
+    /// A workload whose state the drive is put into, as far as it can be: that takes none of its time.
+    fn constructed(&self, workload: &Workload) -> Cost {
+        let Some(construction) = Construction::of(workload, self.capacity) else { return self.workload(workload) };
+        let written = Bounds::exact(construction.bytes());
+        let direct = Cost { written, host: self.constructing(&construction), ..Cost::default() };
+        direct.and(construction.rest.as_ref().map(|rest| self.workload(rest)).unwrap_or_default())
     }
 
     /// Rounds until steady, between the limits that the plan sets.

@@ -1,0 +1,311 @@
+//! What writes leave behind, without their time.
+//!
+//! The map knows no time, so what flash looks like after writes follows from the order in which they came alone. Here a drive
+//! decides all that it would decide for them, and books nothing.
+
+use block::{Bytes, Energy, Lba, Op, Request, SECTOR};
+
+use super::geometry::Unit;
+use super::laid::Laid;
+use super::mapping::{DIGEST_PAGE, DIGEST_SLOT, DIGEST_STEP, Lpn, Mapping, PageSource, entry};
+use super::power_cut::BufferedPage;
+use super::{FlashDrive, PagePart};
+use crate::Counters;
+
+/// Requests whose entries of the map are asked of memory together.
+const BATCH: usize = 32;
+
+impl FlashDrive {
+    /// Whether the drive can be brought into the state that this write leaves without carrying it out: it is of whole
+    /// pages, or goes to the very end, and nothing is in flight.
+    pub fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
+        let is_whole = |at: Lba| at.get().is_multiple_of(u64::from(self.page_sectors));
+        let capacity = Lba::at(self.spec.capacity);
+        let is_inside = first < end && end <= capacity && is_whole(first) && (is_whole(end) || end == capacity);
+        is_inside && !self.mapping.is_read_only() && self.queue.is_empty()
+    }
+
+    /// Brings the drive into the state in which these writes, taken in this order without a pause, would leave it, with a
+    /// flush before and behind them, once it has come to rest: map, wear, counters and all else that knows no time.
+    ///
+    /// The clock goes on by what the flushes take alone, and the drive gets no warmer.
+    ///
+    /// # Panics
+    /// If one of them is no write that [`can_write_untimed`](Self::can_write_untimed).
+    pub fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) {
+        let mut writer = Writer::new(self);
+        let (mut batch, mut requests) = (Vec::with_capacity(BATCH), requests.into_iter());
+        loop {
+            batch.extend(requests.by_ref().take(BATCH));
+            if batch.is_empty() {
+                return writer.finish();
+            }
+            crate::Drive::expect(writer.drive, &batch);
+            batch.drain(..).for_each(|request| writer.write(request));
+        }
+    }
+
+    /// The same for writes of `block` each, one behind the other from `first` to `end`. Where the drive is empty, nearly
+    /// nothing is left to be done.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn fill_untimed(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        let before = self.counters;
+        let mut writer = Writer::new(self);
+        let is_blank = writer.drive.forget_if_blank();
+        let step = block.sectors().max(1);
+        let mut at = first.get();
+        while at < end.get() {
+            if is_blank && writer.pending.is_empty() {
+                at += writer.lay(at, end.get(), entropy);
+            }
+            // The rest of a request that was laid in part is as good as one of its own.
+            let next = (at + step - (at - first.get()) % step).min(end.get());
+            if at < next {
+                writer.write(Request { entropy, ..Request::new(Op::Write, Lba::new(at), (next - at) as u32) });
+            }
+            at = next;
+        }
+        // Counted as the requests that they are, however they were cut here.
+        let (counters, Counters { requests, host_written, .. }) = (&mut writer.drive.counters, before);
+        (counters.requests, counters.host_written) = (requests, host_written);
+        counters.count_writes(first, end, block);
+        writer.finish();
+    }
+
+    /// Makes an empty drive's map as good as new, so that data can lie in order there; whether it was empty.
+    fn forget_if_blank(&mut self) -> bool {
+        let is_blank = self.mapping.is_blank() && self.map_cache.as_ref().is_none_or(|cache| cache.is_in_order());
+        if is_blank {
+            self.mapping.forget_places();
+        }
+        is_blank
+    }
+}
+
+/// A drive that is written without time.
+struct Writer<'d> {
+    drive: &'d mut FlashDrive,
+    /// Pages that wait for their flash page to be full.
+    pending: Vec<BufferedPage>,
+    /// What the drive had used before.
+    used: Energy,
+}
+
+impl<'d> Writer<'d> {
+    fn new(drive: &'d mut FlashDrive) -> Self {
+        assert!(drive.queue.is_empty(), "a drive is written without time only when nothing is in flight");
+        drive.warm_up(drive.now);
+        drive.harden(drive.now);
+        drive.now = drive.now.max(drive.buffer.drained());
+        let used = drive.meter.energy(drive.now, drive.work());
+        Self { drive, pending: Vec::new(), used }
+    }
+
+    /// Writes a request as [`FlashDrive::write`] does.
+    fn write(&mut self, request: Request) {
+        let drive = &mut *self.drive;
+        assert!(
+            request.op == Op::Write && drive.can_write_untimed(request.lba, request.end())
+                || drive.mapping.is_read_only(),
+            "{request:?}"
+        );
+        drive.counters.count(&request);
+        if drive.mapping.is_read_only() {
+            drive.counters.host_rejected += request.bytes();
+            return;
+        }
+        self.claim_map(request);
+        let drive = &mut *self.drive;
+        drive.written_to = request.end();
+        for piece in drive.pieces(request) {
+            if let Some(compression) = &mut self.drive.compression {
+                compression.note(request.entropy);
+            }
+            self.part(piece);
+        }
+    }
+
+    /// As [`FlashDrive::claim_map`].
+    fn claim_map(&mut self, request: Request) {
+        for piece in self.drive.pieces(request) {
+            let Some(cache) = &mut self.drive.map_cache else { return };
+            let need = cache.write(piece.page);
+            if let Some(region) = need.write_back.filter(|_| !self.drive.mapping.is_read_only()) {
+                self.put(Lpn(self.drive.map_base + region));
+            }
+            if let Some(region) = need.fetch {
+                let place = self.drive.mapping.place_of(Lpn(self.drive.map_base + region));
+                self.drive.nand.pages_read += u64::from(place.is_some());
+            }
+        }
+    }
+
+    /// Writes what falls on one page.
+    fn part(&mut self, piece: PagePart) {
+        let drive = &mut *self.drive;
+        if piece.sectors < drive.page_sectors {
+            // The last page of a drive that ends within one: it waits for its rest, which never comes, or for the flush.
+            drive.buffer.acquire();
+            drive.buffer.merge(piece.page, piece.first, piece.sectors, drive.page_sectors, drive.now);
+        } else if drive.mapping.is_read_only() {
+            drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
+        } else {
+            let is_kept = drive.mapping.place_of(piece.page).is_some();
+            self.pending.push(BufferedPage { page: piece.page, sectors: u64::MAX, is_kept });
+            self.put(piece.page);
+        }
+    }
+
+    /// Has the map decide where a page goes, and counts what that takes.
+    fn put(&mut self, page: Lpn) {
+        let drive = &mut *self.drive;
+        drive.plan.clear();
+        let mut full = drive.mapping.write(page, &mut drive.plan);
+        if let Some(compression) = &mut drive.compression {
+            full = compression.shrink(&mut drive.plan) || full;
+        }
+        drive.nand.count(drive.now, &drive.plan);
+        if full {
+            self.pending.clear();
+        }
+    }
+
+    /// Lays whole rows of flash pages from sector `at` on, on a drive that has nothing but such data; how many sectors.
+    fn lay(&mut self, at: u64, end: u64, entropy: u8) -> u64 {
+        let drive = &mut *self.drive;
+        let sectors = u64::from(drive.page_sectors);
+        let first = Lpn((at / sectors) as u32);
+        if !at.is_multiple_of(sectors) || drive.map_cache.as_ref().is_some_and(|cache| !cache.goes_on_at(first)) {
+            return 0;
+        }
+        let mut page = first;
+        loop {
+            let laid = drive.mapping.lay(page, (end / sectors) as u32);
+            if laid == 0 {
+                break;
+            }
+            page.0 += laid;
+        }
+        let (pages, together) = (page.0 - first.0, drive.spec.geometry.program_pages);
+        let programs = match &mut drive.compression {
+            Some(compression) => compression.store(pages, together, entropy),
+            None => pages / together,
+        };
+        drive.nand.pages_programmed += u64::from(programs) * u64::from(together);
+        if let Some(cache) = &mut drive.map_cache {
+            cache.write_in_order(first, pages);
+        }
+        drive.written_to = Lba::new(at + u64::from(pages) * sectors);
+        u64::from(pages) * sectors
+    }
+
+    /// Has all of it in flash, which is at rest then.
+    fn finish(self) {
+        let drive = self.drive;
+        for waiting in self.pending {
+            drive.buffer.acquire();
+            drive.waiting.push(waiting);
+        }
+        drive.harden(drive.now);
+        drive.now = drive.now.max(drive.buffer.drained());
+        let used = drive.meter.energy(drive.now, drive.work());
+        if let Some(thermal) = &mut drive.thermal {
+            thermal.pass_over(used - self.used);
+        }
+    }
+}
+
+impl Mapping {
+    /// Whether there is no data at all.
+    fn is_blank(&self) -> bool {
+        self.units.iter().all(|unit| unit.valid == 0)
+    }
+
+    /// Writes pages from `first` on, at most up to `end` and none of them mapped, as [`write`](Self::write) does one
+    /// after the other, as long as no unit needs another block or collection; how many.
+    ///
+    /// These are whole rows: a flash page of each unit in turn. What it takes to program them is the caller's to count.
+    fn lay(&mut self, first: Lpn, end: u32) -> u32 {
+        let (units, together) = (self.geometry.units(), self.geometry.program_pages);
+        let row = units * together;
+        let rows = self.rows_left().min(end.saturating_sub(first.0) / row);
+        if rows == 0 {
+            return 0;
+        }
+        let turn = self.next_unit;
+        let starts: Vec<u32> = (0..units).map(|place| self.lay_in((turn + place) % units, rows * together)).collect();
+        self.note_rows(first, rows, &starts);
+        if self.laid.is_empty() {
+            self.laid = Laid::new(units, together, self.geometry.blocks());
+        }
+        self.laid.add(first, rows, Unit(turn), &starts, self.page_bits);
+        for unit in (0..units).map(|place| Unit((turn + place) % units)) {
+            let host = self.units[unit.0 as usize].host;
+            if host.next == host.end {
+                self.close(unit, PageSource::Host);
+            }
+        }
+        rows * row
+    }
+
+    /// How many flash pages each unit can be given one after the other before any of them has something else to do.
+    fn rows_left(&self) -> u32 {
+        let together = self.geometry.program_pages;
+        let rows = self.units.iter().map(|unit| {
+            let collects = unit.victim.is_some() || unit.free.len() <= self.collection.start as usize;
+            let is_within = !unit.host.next.is_multiple_of(together);
+            let room = (unit.host.end - unit.host.next).min(unit.valid_max.saturating_sub(unit.valid));
+            if collects || is_within { 0 } else { room / together }
+        });
+        if self.read_only { 0 } else { rows.min().unwrap_or(0) }
+    }
+
+    /// Puts so many pages behind those that a unit's open block has; the slot of the first.
+    fn lay_in(&mut self, unit: u32, pages: u32) -> u32 {
+        let state = &mut self.units[unit as usize];
+        let start = state.host.block << self.page_bits | state.host.next;
+        self.counts[state.host.block as usize] += pages as u16;
+        state.host.next += pages;
+        state.valid += pages;
+        set_bits(&mut self.valid, start as usize, pages as usize);
+        start
+    }
+
+    /// Has the digest as after so many rows of writes, the first of them of the pages from `first` on to these slots.
+    fn note_rows(&mut self, first: Lpn, rows: u32, starts: &[u32]) {
+        let together = self.geometry.program_pages;
+        let slots = starts.iter().flat_map(|start| (0..together).map(move |page| start + page));
+        // Of the first row: what it adds, what one more in each of its entries would add, and by what it multiplies.
+        let (mut adds, mut each, mut times) = (0_u64, 0_u64, 1_u64);
+        for (slot, page) in slots.zip(first.0..) {
+            adds = adds.wrapping_mul(DIGEST_STEP).wrapping_add(entry(slot, Lpn(page)));
+            each = each.wrapping_mul(DIGEST_STEP).wrapping_add(1);
+            times = times.wrapping_mul(DIGEST_STEP);
+        }
+        let row = starts.len() as u64 * u64::from(together);
+        let more = DIGEST_SLOT.wrapping_mul(u64::from(together)).wrapping_add(DIGEST_PAGE.wrapping_mul(row));
+        let more = more.wrapping_mul(each);
+        for _ in 0..rows {
+            self.digest = self.digest.wrapping_mul(times).wrapping_add(adds);
+            adds = adds.wrapping_add(more);
+        }
+    }
+
+    /// Writes into the table which pages a block holds that lies in order, before it is emptied.
+    pub(super) fn write_out(&mut self, unit: Unit, block: u32) {
+        let owners = &mut self.owners;
+        self.laid.take(block, unit, self.page_bits, |slot, page| owners[slot as usize] = page.0);
+    }
+}
+
+/// Sets `count` bits from number `first` on.
+fn set_bits(words: &mut [u64], first: usize, count: usize) {
+    let end = first + count;
+    for (index, word) in words.iter_mut().enumerate().take(end.div_ceil(64)).skip(first / 64) {
+        let from = first.saturating_sub(index * 64);
+        let until = (end - index * 64).min(64);
+        *word |= (u64::MAX << from) & (u64::MAX >> (64 - until));
+    }
+}

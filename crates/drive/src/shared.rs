@@ -1,0 +1,174 @@
+//! State that clones share until one of them changes it.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A large part of a drive's state. Once [lent](Self::lend), clones have it in common with the original, and the first
+/// change to one of them gives that its own; until then a change costs no more than a comparison.
+#[derive(Debug)]
+pub struct Shared<T> {
+    held: Held<T>,
+}
+
+#[derive(Debug)]
+enum Held<T> {
+    Own(Box<T>),
+    /// Somebody else's, and memory of one's own to copy it into once that must be.
+    Lent(Arc<T>, Option<Box<T>>),
+    /// Only while one becomes the other.
+    Nothing,
+}
+
+const HELD: &str = "there is always something, but for the moment in which it changes hands";
+
+impl<T> Shared<T> {
+    /// One's own.
+    pub fn new(own: T) -> Self {
+        Self { held: Held::Own(Box::new(own)) }
+    }
+
+    /// From now on, clones share it.
+    pub fn lend(&mut self) {
+        self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Own(own) => Held::Lent(Arc::new(*own), None),
+            held => held,
+        };
+    }
+
+    /// Gives back what is another's; whether memory of one's own is left, of which the contents are of no use.
+    pub fn give_back(&mut self) -> bool {
+        self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Lent(_, Some(own)) => Held::Own(own),
+            held => held,
+        };
+        matches!(self.held, Held::Own(_))
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// Makes it one's own: what nobody else has is taken as it is, all else copied.
+    #[cold]
+    #[inline(never)]
+    fn own(&mut self) {
+        self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Lent(lent, Some(mut own)) => {
+                (*own).clone_from(&*lent);
+                Held::Own(own)
+            }
+            Held::Lent(lent, None) => Held::Own(Box::new(Arc::unwrap_or_clone(lent))),
+            held => held,
+        };
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.held {
+            Held::Own(own) => own,
+            Held::Lent(lent, _) => lent,
+            Held::Nothing => unreachable!("{HELD}"),
+        }
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        if !matches!(self.held, Held::Own(_)) {
+            self.own();
+        }
+        match &mut self.held {
+            Held::Own(own) => own,
+            _ => unreachable!("{HELD}"),
+        }
+    }
+}
+
+impl<T: Clone> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        match &self.held {
+            Held::Lent(lent, _) => Self { held: Held::Lent(Arc::clone(lent), None) },
+            _ => Self::new(T::clone(self)),
+        }
+    }
+
+    /// Keeps the memory already had for when it is needed.
+    fn clone_from(&mut self, other: &Self) {
+        let mine = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Own(own) | Held::Lent(_, Some(own)) => Some(own),
+            Held::Lent(_, None) | Held::Nothing => None,
+        };
+        self.held = match (&other.held, mine) {
+            (Held::Lent(lent, _), mine) => Held::Lent(Arc::clone(lent), mine),
+            (_, Some(mut mine)) => {
+                (*mine).clone_from(&**other);
+                Held::Own(mine)
+            }
+            (_, None) => Held::Own(Box::new(T::clone(other))),
+        };
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        T::serialize(self, serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lent_is_copied_by_who_changes_it() {
+        let mut original = Shared::new(vec![1, 2, 3]);
+        original.lend();
+        let (mut one, other) = (original.clone(), original.clone());
+        assert_eq!(one.as_ptr(), original.as_ptr(), "clones have the same memory");
+        one[0] = 9;
+        assert_eq!((&**one, &**other, &**original), (&[9, 2, 3][..], &[1, 2, 3][..], &[1, 2, 3][..]));
+        original[1] = 8;
+        assert_eq!((&**one, &**other, &**original), (&[9, 2, 3][..], &[1, 2, 3][..], &[1, 8, 3][..]));
+    }
+
+    #[test]
+    fn who_has_it_alone_takes_it_as_it_is_and_memory_of_before_is_used_again() {
+        let mut original = Shared::new(vec![1, 2, 3]);
+        let before = original.as_ptr();
+        original.lend();
+        let mut clone = Shared::new(vec![0, 0, 0]);
+        let own = clone.as_ptr();
+        clone.clone_from(&original);
+        assert_eq!(clone.as_ptr(), before);
+        clone[0] = 7;
+        assert_eq!((clone.as_ptr(), clone[0], clone[2]), (own, 7, 3));
+        clone.clone_from(&original);
+        assert!(clone.give_back() && clone.as_ptr() == own);
+        assert!(!original.clone().give_back(), "it has nothing of its own");
+        original[0] = 5;
+        assert_eq!(original.as_ptr(), before, "nobody else has it any more");
+    }
+
+    #[test]
+    fn without_lending_a_clone_is_a_copy() {
+        let original = Shared::new(vec![1]);
+        let mut clone = original.clone();
+        assert_ne!(clone.as_ptr(), original.as_ptr());
+        clone[0] = 2;
+        clone.clone_from(&original);
+        assert_eq!(clone[0], 1);
+        let read: Shared<Vec<u32>> = serde_json::from_str(&serde_json::to_string(&clone).unwrap()).unwrap();
+        assert_eq!(*read, *clone);
+    }
+}
