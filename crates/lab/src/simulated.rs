@@ -54,7 +54,7 @@ impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
         Self {
-            drive: preset.build(),
+            drive: preset.build_in_host(),
             preset,
             clones: Mutex::new(Vec::new()),
             record: None,
@@ -163,8 +163,9 @@ impl Subject for Simulated {
 
     fn stage(&mut self) -> Result<TrialDevice, LabError> {
         self.idle(Nanos::ZERO);
+        // The host to which it is attached is a real one.
         Ok(TrialDevice::over_drive(
-            self.drive.clone(),
+            self.drive.clone().out_of_host(&self.preset),
             &self.preset.name,
             self.stage.speed,
             Arc::clone(&self.stage.stop),

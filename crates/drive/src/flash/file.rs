@@ -12,7 +12,7 @@ use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, some_bytes, some_duration, some_share};
-use crate::preset::{PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, WearSpec};
 
@@ -37,6 +37,8 @@ pub struct FlashFile {
     power: Option<PowerTable>,
     thermal: Option<ThermalTable>,
     wear: Option<WearTable>,
+    #[serde(rename = "rig")]
+    _rig: Option<HostTable>,
     #[serde(rename = "smart")]
     _smart: Option<IdentityTable>,
 }
@@ -327,6 +329,7 @@ impl FlashFile {
         ("thermal", ThermalTable::FIELDS),
         ("smart", IdentityTable::FIELDS),
         ("wear", WearTable::FIELDS),
+        ("rig", HostTable::FIELDS),
     ];
 
     /// The drive itself.
