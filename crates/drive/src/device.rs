@@ -1,12 +1,12 @@
 //! Any of the simulated drives.
 
-use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskDrive;
 use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
-use crate::preset::Spec;
+use crate::preset::{Preset, Spec};
 use crate::rig::Rig;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen};
 
@@ -115,6 +115,16 @@ impl Device {
     }
 }
 
+impl Device {
+    /// The drive of this preset without the host around it, if that is asked for by the preset and not a rig itself.
+    pub fn out_of_host(self, preset: &Preset) -> Self {
+        match self {
+            Self::Rig(rig) if !matches!(preset.spec, Spec::Rig(_)) => rig.into_only_drive(),
+            other => other,
+        }
+    }
+}
+
 impl Drive for Device {
     fn shape(&self) -> Shape {
         each!(self, drive => drive.shape())
@@ -157,6 +167,14 @@ impl Drive for Device {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         each!(self, drive => drive.unsaved(now))
+    }
+
+    fn bind(&mut self, workers: &[u32]) {
+        each!(self, drive => drive.bind(workers));
+    }
+
+    fn draw_from(&mut self, seed: Seed) {
+        each!(self, drive => drive.draw_from(seed));
     }
 
     #[inline]

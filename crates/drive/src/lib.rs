@@ -12,6 +12,7 @@ pub mod array;
 mod calendar;
 mod cloned;
 mod counters;
+mod delay;
 mod device;
 pub mod disk;
 pub mod dram;
@@ -34,8 +35,9 @@ mod specimen;
 mod thermal;
 mod wear;
 
-use block::{Bytes, Completion, Lba, Nanos, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag};
 pub use counters::Counters;
+pub use delay::DelaySpec;
 pub use device::Device;
 pub use energy::{LowPower, PowerSpec};
 pub use health::Health;
@@ -125,6 +127,14 @@ pub trait Drive {
     fn unsaved(&self, _now: Nanos) -> Vec<(Lba, Lba)> {
         Vec::new()
     }
+
+    /// Says which worker each tag belongs to from now on, so that a host can keep a worker on one processor. A tag of which
+    /// nothing was said is a worker of its own.
+    fn bind(&mut self, _workers: &[u32]) {}
+
+    /// Has what is drawn as it happens come from `seed` from now on, joined to the drive's own: two clones that draw from
+    /// different seeds have different luck from here.
+    fn draw_from(&mut self, _seed: Seed) {}
 
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive
     /// with large tables uses it to have their entries at hand.

@@ -1,6 +1,6 @@
 //! A drive at whose door somebody stands.
 
-use block::{Completion, Lba, Nanos, Request, Tag};
+use block::{Completion, Lba, Nanos, Request, Seed, Tag};
 
 use crate::{Counters, Drive, Health, PowerLoss, Shape};
 
@@ -57,6 +57,14 @@ impl<F: FnMut(Nanos, Request)> Drive for Observed<'_, F> {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         self.drive.unsaved(now)
+    }
+
+    fn bind(&mut self, workers: &[u32]) {
+        self.drive.bind(workers);
+    }
+
+    fn draw_from(&mut self, seed: Seed) {
+        self.drive.draw_from(seed);
     }
 
     fn expect(&self, soon: &[Request]) {

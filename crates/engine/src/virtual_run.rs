@@ -85,6 +85,7 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 pub fn run_virtual_together(drive: &mut dyn Drive, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
     let before = drive.counters();
     let mut run = VirtualRun::new(drive, jobs)?;
+    drive.bind(&run.workers());
     run.go(drive);
     let end = FinalState { at: drive.now(), counters: drive.counters() };
     let mut measured = Vec::with_capacity(jobs.len());
@@ -156,6 +157,17 @@ impl VirtualRun {
             all.push(running);
         }
         Ok(Self { left: all.len(), jobs: all, flights, began, wakes: BinaryHeap::new() })
+    }
+
+    /// The worker of each tag, numbered over all jobs.
+    fn workers(&self) -> Vec<u32> {
+        let firsts = self.jobs.iter().scan(0, |next, job| {
+            let first = *next;
+            *next += job.workers.len() as u32;
+            Some(first)
+        });
+        let firsts: Vec<u32> = firsts.collect();
+        self.flights.iter().map(|flight| firsts[flight.owner.job as usize] + flight.owner.worker).collect()
     }
 
     /// Lets requests follow completions and the clock until no job makes any more.

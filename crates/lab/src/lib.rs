@@ -1,6 +1,7 @@
 //! How plans are carried out, on simulated drives and on real ones, and how runs are read again.
 
 pub mod calibrate;
+mod churn;
 mod counted;
 mod error;
 mod fit;
@@ -35,6 +36,6 @@ pub use recall::{plan_of, recall};
 pub use run_record::{Broken, RunRecord, now_ms};
 pub use session::{Session, Silent, Watch};
 pub use simulated::Simulated;
-pub use subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject};
+pub use subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject};
 pub use traces::{BUILTIN as BUILTIN_TRACE, TraceFileError, Traces};
 pub use trial::{Better, Figure};

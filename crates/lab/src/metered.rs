@@ -11,7 +11,7 @@ use workload::{Spare, Workload};
 
 use crate::cost::Place;
 use crate::health::HealthReading;
-use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject};
+use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Share, Subject};
 use crate::{LabError, PurgeMethod, Thermometer};
 use host::power::PowerMeter;
 
@@ -134,10 +134,10 @@ impl Subject for Metered {
 
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, live: &LiveCallback) -> Result<(), LabError> {
         let Self { target, meter, rest } = self;
-        let keep_metered = |index: usize, mut measured: Repeats, finding: Option<&str>| {
-            measured.iter_mut().flat_map(|(_, together)| together).for_each(|one| rest.complete(one, meter));
+        let keep_metered = |index: usize, mut part: Part| {
+            part.measured.iter_mut().flat_map(|(_, together)| together).for_each(|one| rest.complete(one, meter));
             meter.forget_before(Instant::now());
-            keep(index, measured, finding)
+            keep(index, part)
         };
         target.measure(tasks, &keep_metered, live)
     }

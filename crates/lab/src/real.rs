@@ -13,7 +13,7 @@ use workload::Workload;
 
 use crate::cost::{Pace, Place};
 use crate::health::{HealthReading, of_device};
-use crate::subject::{Keep, LiveCallback, MeasureTask, NOT_PURGED, Repeats, Share, Subject, needs_root};
+use crate::subject::{Keep, LiveCallback, MeasureTask, NOT_PURGED, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -70,15 +70,18 @@ impl Real {
 
     /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
     fn repeats(&self, task: &MeasureTask, live: &LiveCallback) -> Result<Repeats, LabError> {
-        let mut measured = Vec::new();
+        let (mut measured, mut done) = (Vec::new(), Vec::new());
         for &repeat in &task.repeats {
             match run_real_together(&self.target, &task.jobs(repeat), live) {
-                Ok(together) => measured.push((repeat, together)),
+                Ok(together) => {
+                    done.push(iops(&together));
+                    measured.push((repeat, together));
+                }
                 // It was stopped before anything counted.
                 Err(error) if counted_nothing(&error) && self.target.is_stopped() => {}
                 Err(error) => return Err(error.into()),
             }
-            if self.target.is_stopped() || task.is_enough(&measured) {
+            if self.target.is_stopped() || task.is_enough(&done) {
                 break;
             }
         }
@@ -213,7 +216,7 @@ impl Subject for Real {
             self.target.record_to(self.record.clone());
             let measured = self.repeats(task, live).map_err(|error| task.failed(error));
             self.target.record_to(None);
-            keep(index, measured?, nothing.then_some(UNWRITTEN))?;
+            keep(index, Part { measured: measured?, finding: nothing.then_some(UNWRITTEN), is_last: true })?;
             if self.target.is_stopped() {
                 return Err(task.failed(LabError::Interrupted));
             }

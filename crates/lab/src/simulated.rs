@@ -12,11 +12,11 @@ use engine::{
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
+use crate::churn::{self, Churn, ONE_STATE, STATES};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
-use crate::plan::Construction;
-use crate::subject::{Keep, LiveCallback, MeasureTask, Repeats, Share, Subject, needs_root};
+use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{DriveRecord, LabError};
 
 /// Who meters a simulated drive.
@@ -29,12 +29,21 @@ pub struct Simulated {
     drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
+    /// How chance had a part in its state; none where it had not.
+    churn: Option<Churn>,
     /// Where measurements note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
     /// What the drive used while it last rested, in watts; none where it has not.
     idle_watts: Option<f64>,
     /// How it is attached where it is a stage.
     stage: StageTerms,
+}
+
+/// How far a task has come over the states in which it is measured.
+#[derive(Default)]
+struct Course {
+    iops: Vec<Vec<f64>>,
+    is_over: bool,
 }
 
 /// How a drive is attached where it is a stage.
@@ -55,25 +64,27 @@ impl Simulated {
     /// A new drive, which the plan's steps will change.
     pub fn new(preset: Preset) -> Self {
         Self {
-            drive: preset.build(),
+            drive: preset.build_in_host(),
             preset,
             clones: Mutex::new(Vec::new()),
+            churn: None,
             record: None,
             idle_watts: None,
             stage: StageTerms::default(),
         }
     }
 
-    /// Measures jobs side by side on a clone of the drive.
-    fn measure_clone(&self, jobs: &[Job]) -> Result<Vec<Measurement>, LabError> {
+    /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
+    fn measure_clone(&self, drive: &Device, jobs: &[Job], luck: Seed) -> Result<Vec<Measurement>, LabError> {
         let used = self.clones().pop();
         let mut clone = match used {
             Some(mut clone) => {
-                clone.clone_from(&self.drive);
+                clone.clone_from(drive);
                 clone
             }
-            None => self.drive.clone(),
+            None => drive.clone(),
         };
+        clone.draw_from(luck);
         let measured = match &self.record {
             None => run_virtual_together(&mut clone, jobs),
             Some(record) => run_virtual_recorded(&mut clone, jobs, record),
@@ -94,15 +105,58 @@ impl Simulated {
         measurement
     }
 
-    fn repeats(&self, task: &MeasureTask) -> Result<Repeats, LabError> {
+    /// Measures these repeats of a task on clones of `drive`, until they and those `before` are enough.
+    fn repeats(
+        &self,
+        drive: &Device,
+        task: &MeasureTask,
+        repeats: impl Iterator<Item = u32>,
+        before: &mut Vec<Vec<f64>>,
+    ) -> Result<Repeats, LabError> {
         let mut measured = Repeats::new();
-        for &repeat in &task.repeats {
-            measured.push((repeat, self.measure_clone(&task.jobs(repeat))?));
-            if task.is_enough(&measured) {
+        for repeat in repeats {
+            let together = self.measure_clone(drive, &task.jobs(repeat), task.luck(repeat))?;
+            before.push(iops(&together));
+            measured.push((repeat, together));
+            if task.is_enough(before) {
                 break;
             }
         }
         Ok(measured)
+    }
+
+    /// Measures on clones of `drive` what `wanted` has of each task; nothing more of one that has had enough.
+    fn measure_in(
+        &self,
+        drive: &Device,
+        tasks: &[MeasureTask],
+        courses: &[Mutex<Course>],
+        wanted: impl Fn(u32) -> bool + Sync,
+        finding: Option<&str>,
+        keep: &Keep,
+    ) -> Result<(), LabError> {
+        // Every processor takes the next task in order, so that the plan is seen to go forward.
+        let next = AtomicUsize::new(0);
+        let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(task) = tasks.get(index)
+            {
+                let mut course = courses[index].lock().expect("nothing panics while it holds a course");
+                let repeats: Vec<u32> = task.repeats.iter().copied().filter(|repeat| wanted(*repeat)).collect();
+                let (Some(last), false) = (repeats.last().copied(), course.is_over) else { continue };
+                let measured = self.repeats(drive, task, repeats.into_iter(), &mut course.iops);
+                let kept = measured.map_err(|error| task.failed(error)).and_then(|measured| {
+                    course.is_over = task.repeats.last() == Some(&last) || task.is_enough(&course.iops);
+                    keep(index, Part { measured, finding, is_last: course.is_over })
+                });
+                if kept.is_err() {
+                    next.store(tasks.len(), Ordering::Relaxed);
+                    return kept;
+                }
+            }
+            Ok(())
+        };
+        rayon::broadcast(work).into_iter().collect()
     }
 
     /// What the drive has done since it was made.
@@ -150,6 +204,7 @@ impl Subject for Simulated {
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.drive.purge();
+        self.churn = None;
         Ok(None)
     }
 
@@ -164,8 +219,9 @@ impl Subject for Simulated {
 
     fn stage(&mut self) -> Result<TrialDevice, LabError> {
         self.idle(Nanos::ZERO);
+        // The host to which it is attached is a real one.
         Ok(TrialDevice::over_drive(
-            self.drive.clone(),
+            self.drive.clone().out_of_host(&self.preset),
             &self.preset.name,
             self.stage.speed,
             Arc::clone(&self.stage.stop),
@@ -178,6 +234,9 @@ impl Subject for Simulated {
 
     fn idle(&mut self, time: Nanos) {
         self.idle_watts = rest(&mut self.drive, time).or(self.idle_watts);
+        if let Some(churn) = self.churn.as_mut().filter(|_| time > Nanos::ZERO) {
+            churn.rest(time);
+        }
     }
 
     fn meter_rest(&mut self, time: Nanos) {
@@ -207,6 +266,7 @@ impl Subject for Simulated {
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let measured = run_virtual(&mut counted(&mut self.drive, workload, share), workload, seed)?;
+        self.churn = Churn::after(self.churn.take(), workload, seed, measured.write.bytes, self.capacity());
         Ok(self.metered(measured))
     }
 
@@ -214,22 +274,7 @@ impl Subject for Simulated {
         // Written data still on its way to flash would be part of every clone's start.
         self.idle(Nanos::ZERO);
         self.drive.lend();
-        // Every processor takes the next task in order, so that the plan is seen to go forward.
-        let next = AtomicUsize::new(0);
-        let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
-            while let index = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(task) = tasks.get(index)
-            {
-                let measured = self.repeats(task).map_err(|error| task.failed(error));
-                let kept = measured.and_then(|measured| keep(index, measured, None));
-                if kept.is_err() {
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    return kept;
-                }
-            }
-            Ok(())
-        };
-        let done = rayon::broadcast(work).into_iter().collect();
+        let done = self.measure_states(tasks, keep);
         // What changes the drive next must not have to leave its state to clones that nobody uses.
         self.clones().retain_mut(Device::give_back);
         done
@@ -240,11 +285,46 @@ impl Subject for Simulated {
     }
 }
 
+impl Simulated {
+    /// Measures repeats in states of their own, as far as there are such.
+    fn measure_states(&self, tasks: &[MeasureTask], keep: &Keep) -> Result<(), LabError> {
+        let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
+        // Without spare flash, random writes leave a drive as any others do.
+        let spare = self.preset.spare();
+        let Some((churn, spare)) = self.churn.as_ref().zip(spare) else {
+            return self.measure_in(&self.drive, tasks, &courses, |_| true, None, keep);
+        };
+        let is_more = |state: u32| {
+            state + 1 < STATES && tasks.iter().any(|task| task.repeats.iter().any(|repeat| *repeat > state))
+        };
+        let mut moved: Option<Device> = None;
+        for state in 0..STATES {
+            let here = moved.as_ref().unwrap_or(&self.drive);
+            let follow = || {
+                let mut drive = here.clone();
+                let stirred = churn.stir(&mut drive, state + 1, spare).is_ok_and(|could| could);
+                drive.lend();
+                stirred.then_some(drive)
+            };
+            if !is_more(state) {
+                return self.measure_in(here, tasks, &courses, |repeat| repeat >= state, None, keep);
+            }
+            let measure = || self.measure_in(here, tasks, &courses, |repeat| repeat == state, None, keep);
+            let (measured, following) = rayon::join(measure, follow);
+            measured?;
+            if following.is_none() {
+                return self.measure_in(here, tasks, &courses, |repeat| repeat > state, Some(ONE_STATE), keep);
+            }
+            moved = following;
+        }
+        Ok(())
+    }
+}
+
 /// Leaves a drive alone for so long; the power that it used, in watts, if it keeps account of that.
 fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
     let before = drive.counters().energy_nj;
-    drive.submit(drive.now() + time, Tag(0), Request::FLUSH);
-    drive.complete(Nanos::MAX);
+    churn::rest(drive, time);
     let nanojoules = drive.counters().energy_nj - before;
     (time > Nanos::ZERO && nanojoules > 0).then(|| nanojoules as f64 / 1e9 / time.as_secs_f64())
 }

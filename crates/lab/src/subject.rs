@@ -43,10 +43,17 @@ impl<'a> MeasureTask<'a> {
         self.cells.iter().map(job).collect()
     }
 
-    /// Whether no further repeat is needed after those in `measured`: the figures of all cells are precise enough.
-    pub fn is_enough(&self, measured: &Repeats) -> bool {
+    /// What a drive draws in this repeat as it happens.
+    pub fn luck(&self, repeat: u32) -> Seed {
+        let key = self.cells.first().map(Cell::key).unwrap_or_default();
+        self.seed.split("luck").split(&key).number(u64::from(repeat))
+    }
+
+    /// Whether no further repeat is needed after those in `measured`, each with the IOPS of its cells: the figures of all
+    /// cells are precise enough.
+    pub fn is_enough(&self, measured: &[Vec<f64>]) -> bool {
         let Some(enough) = self.enough else { return false };
-        let of = |cell: usize| measured.iter().map(move |(_, together)| together[cell].iops());
+        let of = |cell: usize| measured.iter().map(move |together| together[cell]);
         let all = |cell: usize| self.known[cell].iter().copied().chain(of(cell)).collect::<Vec<f64>>();
         (0..self.cells.len()).all(|cell| enough.judge(&all(cell)).is_end())
     }
@@ -60,9 +67,22 @@ impl<'a> MeasureTask<'a> {
 /// What a task gives: for each repeat the measurements of its cells, in their order.
 pub type Repeats = Vec<(u32, Vec<Measurement>)>;
 
-/// What takes the measurements of a task as it is finished, in whatever order tasks are, with a finding about the state
-/// in which it was begun.
-pub type Keep<'a> = dyn Fn(usize, Repeats, Option<&str>) -> Result<(), LabError> + Sync + 'a;
+/// The IOPS of each cell in a repeat.
+pub(crate) fn iops(together: &[Measurement]) -> Vec<f64> {
+    together.iter().map(Measurement::iops).collect()
+}
+
+/// Measurements of a task that are finished.
+pub struct Part<'a> {
+    pub measured: Repeats,
+    /// What is to be said of the state in which they were begun.
+    pub finding: Option<&'a str>,
+    /// Whether no more of the task will follow.
+    pub is_last: bool,
+}
+
+/// What takes the measurements of a task as they are finished, in whatever order tasks are.
+pub type Keep<'a> = dyn Fn(usize, Part) -> Result<(), LabError> + Sync + 'a;
 
 /// Hears how far a measurement in real time has come, a few times a second.
 pub type LiveCallback<'a> = dyn Fn(RealProgress) + Sync + 'a;

@@ -104,14 +104,17 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
             dt { "Repeats" } dd {
                 "Each figure is measured " (prose::times(outcome.plan.repeats)) " unless its step says otherwise. "
                 @if is_simulated(run) {
-                    "On a simulated drive each repeat starts from a clone of one conditioned state, with an \
-                     independent seed."
+                    "On a simulated drive each repeat starts from a clone, with an independent seed. After random \
+                     writes each of the first five has a conditioned state of its own, brought about by writing on with \
+                     a seed of its own; further ones share the fifth state. The state before any random write follows \
+                     from the drive alone, so that its ± is the spread over requests."
                 } @else {
                     "Repeats run one after another on the same target, with independent seeds."
                 }
             }
             dt { "Intervals" } dd {
                 "Mean of the repeats ± 95 % confidence by Student's t over the repeats; shown as a share of the mean. "
+                "In charts and data the ends are the mean times and by e to that share, so that they stay positive. "
                 "A figure wider than ±2 % is marked ▲. A single measurement has no interval."
             }
             dt { "Changes" } dd {

@@ -96,7 +96,10 @@
       const { v, h, l, u } = cell.dataset;
       const shown = v ?? text(cell);
       if (!wide) return [shown];
-      return h === undefined ? [shown, l ?? "", u ?? ""] : [shown, clean(Number(v) - Number(h)), clean(Number(v) + Number(h))];
+      if (h === undefined) return [shown, l ?? "", u ?? ""];
+      const [mean, half] = [Number(v), Number(h)];
+      const factor = Math.exp(half / mean);
+      return [shown, ...(mean > 0 ? [mean / factor, mean * factor] : [mean - half, mean + half]).map(clean)];
     };
     const isGrouped = rows.some((row) => row.group !== null);
     const head = isWide.flatMap((wide, i) => {

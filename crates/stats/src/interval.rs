@@ -38,6 +38,22 @@ impl Interval {
         self.half_width.filter(|_| self.mean != 0.0).map(|half| half / self.mean.abs())
     }
 
+    /// The ends of the interval; none where there is none.
+    ///
+    /// Those of a positive mean are positive, as latencies and rates are: the mean times and by the power of e by whose
+    /// exponent the interval is wide, which is Student's interval of the logarithm by the delta method. At ±2 % that is
+    /// 0.02 % of the mean apart from mean ± half-width. Of five skewed repeats it holds the mean more often: tested in
+    /// `tests/it/coverage.rs`.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        let half = self.half_width?;
+        let factor = (half / self.mean).exp();
+        Some(if self.mean > 0.0 {
+            (self.mean / factor, self.mean * factor)
+        } else {
+            (self.mean - half, self.mean + half)
+        })
+    }
+
     /// Whether the interval is wider than [`PRECISION`] allows. A single measurement has no interval and is not judged.
     pub fn is_imprecise(&self) -> bool {
         self.relative().is_some_and(|share| share > PRECISION)
@@ -61,6 +77,21 @@ mod tests {
     fn one_repeat_has_no_interval_and_none_no_mean() {
         assert_eq!(Interval::of(&[3.0]).unwrap().half_width, None);
         assert_eq!(Interval::of(&[]), None);
+    }
+
+    #[test]
+    fn an_interval_of_a_positive_quantity_stays_positive() {
+        let wide = Interval::of(&[0.1, 0.1, 0.1, 0.1, 20.0]).unwrap();
+        assert!(wide.half_width.unwrap() > wide.mean && wide.bounds().unwrap().0 > 0.0, "{wide:?}");
+        let (low, high) = Interval::of(&[9.9, 10.1, 10.0, 10.2, 9.8]).unwrap().bounds().unwrap();
+        assert!(
+            (low - (10.0 - 0.196_324_3)).abs() < 0.002 && (high - (10.0 + 0.196_324_3)).abs() < 0.002,
+            "{low} {high}"
+        );
+        let change = Interval::of(&[-3.0, -1.0, -2.0]).unwrap();
+        let half = change.half_width.unwrap();
+        assert_eq!(change.bounds(), Some((-2.0 - half, -2.0 + half)));
+        assert_eq!(Interval::of(&[1.0]).unwrap().bounds(), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod power_cut;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Tag};
 use controller::Controller;
 pub use controller::ControllerSpec;
 pub use layout::{ArrayLayout, Level, MemberStep};
@@ -124,6 +124,15 @@ impl Array {
         }
         self.counters.count_writes(first, end, block);
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
+    }
+
+    /// The one member, by itself.
+    ///
+    /// # Panics
+    /// If there are several.
+    pub fn into_only_member(mut self) -> Device {
+        assert_eq!(self.members.len(), 1, "only one drive can be taken out of its host");
+        self.members.remove(0)
     }
 
     /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
@@ -336,6 +345,11 @@ impl Drive for Array {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         self.at_risk(now)
+    }
+
+    fn draw_from(&mut self, seed: Seed) {
+        let seeds = (0..).map(|member| seed.number(member));
+        self.members.iter_mut().zip(seeds).for_each(|(member, seed)| member.draw_from(seed));
     }
 
     /// Tells each member of its share together, by where they begin, so that their loads overlap.

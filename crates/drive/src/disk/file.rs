@@ -8,7 +8,7 @@ use super::{CacheSpec, DiskSpec, Platters, SeekTimes, SpindleSpec};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::units::{bytes, duration, power, rate, some_duration};
-use crate::preset::{PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, require, table};
 
 /// A disk's file as it is written.
 #[derive(Deserialize)]
@@ -25,6 +25,8 @@ pub struct DiskFile {
     cache: CacheTable,
     link: LinkTable,
     power: PowerTable,
+    #[serde(rename = "rig")]
+    _rig: Option<HostTable>,
 }
 
 table!(PlattersTable {
@@ -103,6 +105,7 @@ impl DiskFile {
         ("cache", CacheTable::FIELDS),
         ("link", LinkTable::FIELDS),
         ("power", PowerTable::FIELDS),
+        ("rig", HostTable::FIELDS),
     ];
 
     /// The disk itself.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::DramSpec;
 use crate::preset::fields::Table;
 use crate::preset::units::{bytes, duration, power, rate};
-use crate::preset::{PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, require, table};
 
 /// A DRAM drive's file as it is written.
 #[derive(Deserialize)]
@@ -20,6 +20,8 @@ pub struct DramFile {
     memory: Memory,
     service: Service,
     power: PowerTable,
+    #[serde(rename = "rig")]
+    _rig: Option<HostTable>,
 }
 
 table!(Memory {
@@ -49,8 +51,12 @@ table!(PowerTable {
 
 impl DramFile {
     /// The tables of the file with their fields.
-    pub const TABLES: &[Table] =
-        &[("memory", Memory::FIELDS), ("service", Service::FIELDS), ("power", PowerTable::FIELDS)];
+    pub const TABLES: &[Table] = &[
+        ("memory", Memory::FIELDS),
+        ("service", Service::FIELDS),
+        ("power", PowerTable::FIELDS),
+        ("rig", HostTable::FIELDS),
+    ];
 
     /// The drive itself.
     ///

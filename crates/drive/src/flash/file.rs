@@ -17,7 +17,7 @@ use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_share};
-use crate::preset::{PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, WearSpec};
 
@@ -48,6 +48,8 @@ pub struct FlashFile {
     journal: Option<ChoreTable>,
     checkpoint: Option<ChoreTable>,
     log: Option<ChoreTable>,
+    #[serde(rename = "rig")]
+    _rig: Option<HostTable>,
     #[serde(rename = "smart")]
     _smart: Option<IdentityTable>,
 }
@@ -386,6 +388,7 @@ impl FlashFile {
         ("journal", ChoreTable::FIELDS),
         ("checkpoint", ChoreTable::FIELDS),
         ("log", ChoreTable::FIELDS),
+        ("rig", HostTable::FIELDS),
     ];
 
     /// The drive itself.

@@ -32,9 +32,11 @@ pub fn own_table() -> Value {
 pub fn of_single(changes: &str) -> Result<String, PresetError> {
     let own = |change: &str| match change.trim_start().split_once('.') {
         Some(("drive", rest)) => Ok(rest.to_owned()),
-        Some(("rig", _)) => Err(PresetError::Change {
+        Some(("rig", rest)) if !rest.trim_start().starts_with("host=") => Err(PresetError::Change {
             change: change.to_owned(),
-            why: "this drive is not in a rig; choose a rig that `assay drives` lists".to_owned(),
+            why:
+                "this drive is not in a rig; choose a rig that `assay drives` lists, or name one as its host: host=RIG"
+                    .to_owned(),
         }),
         _ => Ok(change.to_owned()),
     };

@@ -75,8 +75,11 @@ pub const CLASSES: &[(&str, &str)] = embed![
 pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "lenovo-x220i",
     "rigs" / "lenovo-x220i-disk",
+    "rigs" / "nvme-host",
+    "rigs" / "nvme-host-polled",
     "rigs" / "sata-3g-desktop",
     "rigs" / "sata-6g-desktop",
+    "rigs" / "sata-host",
     "rigs" / "solid-data-host",
     "rigs" / "toms-x25e-1",
     "rigs" / "toms-x25e-16",

@@ -19,7 +19,8 @@ pub use name::DriveName;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use self::embedded::{EMBEDDED, RIGS};
+use self::embedded::EMBEDDED;
+pub(crate) use self::embedded::RIGS;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
@@ -45,6 +46,16 @@ pub struct Preset {
     /// The file, whole.
     pub text: String,
 }
+
+table!(
+    /// The host in which a drive is measured.
+    pub(crate) HostTable {
+        host: String,
+    }
+);
+
+/// In place of a host's name: the drive is measured by itself.
+const BARE: &str = "none";
 
 /// What a drive is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,10 +118,12 @@ impl Preset {
     /// # Errors
     /// If it is not TOML, lacks a field, has one that is not known, its base is none, or its numbers make no drive.
     pub fn parse(text: &str) -> Result<Self, PresetError> {
-        match base::resolved(text)? {
+        let preset = match base::resolved(text)? {
             Some(whole) => Self::parse_whole(&whole).map_err(base::refused),
             None => Self::parse_whole(text),
-        }
+        }?;
+        preset.host()?;
+        Ok(preset)
     }
 
     /// Reads a file that is based on no other.
@@ -177,6 +190,13 @@ impl Preset {
     /// # Errors
     /// If one names nothing in the drive or makes no drive.
     pub fn changed(self, changes: &str) -> Result<Self, PresetError> {
+        let changed = self.altered(changes)?;
+        changed.host().map_err(|error| change::refused(changes, &error))?;
+        Ok(changed)
+    }
+
+    /// The same of a drive whose host is not asked for.
+    pub(crate) fn altered(self, changes: &str) -> Result<Self, PresetError> {
         if changes.is_empty() {
             return Ok(self);
         }
@@ -184,7 +204,7 @@ impl Preset {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
             _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
         };
-        let changed = Self::parse(&text).and_then(|changed| changed.numbered(self.specimen));
+        let changed = Self::parse_whole(&text).and_then(|changed| changed.numbered(self.specimen));
         let mut changed = changed.map_err(|error| change::refused(changes, &error))?;
         let joint = if self.name.contains('?') { '&' } else { '?' };
         changed.name = format!("{}{joint}{changes}", self.name);
@@ -219,6 +239,7 @@ impl Preset {
             Spec::Disk(spec) => spec.facts(),
             Spec::Dram(spec) => spec.facts(),
         };
+        facts.extend(self.host_fact().map(|fact| ("measured in", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
@@ -240,6 +261,46 @@ impl Preset {
         match part.smart {
             Some(table) => plain.with(table),
             None => plain,
+        }
+    }
+
+    /// The rig that stands for the host in which such a drive is measured, around it: what its file's `[rig]` table says.
+    /// None where it is measured by itself.
+    ///
+    /// # Errors
+    /// If there is no such rig, or it has several drives.
+    pub fn host(&self) -> Result<Option<RigSpec>, PresetError> {
+        #[derive(Deserialize)]
+        struct PresetPart {
+            rig: Option<HostTable>,
+        }
+        let part: PresetPart = match self.spec {
+            Spec::Rig(_) => return Ok(None),
+            _ => toml::from_str(&self.text)?,
+        };
+        match part.rig {
+            Some(table) if table.host != BARE => rig::host_of(&table.host, self.clone()).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The host in words, if the drive has one.
+    fn host_fact(&self) -> Option<String> {
+        let host = self.host().ok()??;
+        let words: Vec<String> =
+            host.facts().into_iter().skip(1).map(|(label, fact)| format!("{label} {fact}")).collect();
+        Some(words.join("; "))
+    }
+
+    /// The drive in its host, if it has one, as it leaves the factory: what runs measure.
+    pub fn build_in_host(&self) -> Device {
+        match self.host().expect("it was asked for when the file was read") {
+            Some(mut rig) => {
+                // As the rig has it, the drive of the rig of a number has that number.
+                rig.member.specimen = 1;
+                Device::Rig(Rig::of(rig, Specimen::new(&self.model, self.specimen)))
+            }
+            None => self.build(),
         }
     }
 

@@ -6,11 +6,12 @@ use block::{Bytes, Nanos, Power, Rate};
 use serde::Deserialize;
 use toml::{Table as Toml, Value};
 
-use super::{HostSpec, RigSpec};
+use super::{HostSpec, QueueSpec, RigSpec};
+use crate::DelaySpec;
 use crate::array::{ControllerSpec, Level};
 use crate::preset::fields::Table;
-use crate::preset::units::{duration, power, some_bytes, some_power, some_rate};
-use crate::preset::{Preset, PresetError, Spec, change, require, table};
+use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
+use crate::preset::{Preset, PresetError, RIGS, Spec, change, require, table, unknown};
 
 /// A rig's file as it is written.
 #[derive(Deserialize)]
@@ -21,6 +22,8 @@ pub struct RigFile {
     #[serde(rename = "kind")]
     _kind: String,
     host: HostTable,
+    queues: Option<QueueTable>,
+    wake: Option<WakeTable>,
     controller: Option<ControllerTable>,
     array: ArrayTable,
     #[serde(default)]
@@ -34,12 +37,32 @@ table!(HostTable {
     submit: Nanos,
     #[serde(deserialize_with = "duration")]
     complete: Nanos,
+    #[serde(default, deserialize_with = "some_duration")]
+    interrupt: Option<Nanos>,
     #[serde(default, deserialize_with = "some_rate")]
     copy: Option<Rate>,
     #[serde(default, deserialize_with = "some_bytes")]
     transfer: Option<Bytes>,
     #[serde(default)]
     at_once: Option<u32>,
+});
+
+table!(QueueTable {
+    pairs: u32,
+    depth: u32,
+    #[serde(default)]
+    polled: bool,
+});
+
+table!(WakeTable {
+    #[serde(deserialize_with = "duration")]
+    mean: Nanos,
+    #[serde(deserialize_with = "share")]
+    spread: u64,
+    #[serde(deserialize_with = "share")]
+    rare: u64,
+    #[serde(deserialize_with = "duration")]
+    rare_mean: Nanos,
 });
 
 table!(ControllerTable {
@@ -91,6 +114,8 @@ impl RigFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
         ("host", HostTable::FIELDS),
+        ("queues", QueueTable::FIELDS),
+        ("wake", WakeTable::FIELDS),
         ("controller", ControllerTable::FIELDS),
         ("array", ArrayTable::FIELDS),
         ("power", PowerTable::FIELDS),
@@ -101,6 +126,14 @@ impl RigFile {
     /// # Errors
     /// If the numbers do not make a rig, or its drive cannot be had.
     pub fn spec(&self) -> Result<RigSpec, PresetError> {
+        self.around(drive(&self.array.drive)?)
+    }
+
+    /// The rig with another drive, of which only what the rig's own drives have in common is changed.
+    ///
+    /// # Errors
+    /// If the numbers do not make a rig, or the drive does not belong in it.
+    pub fn around(&self, drive: Preset) -> Result<RigSpec, PresetError> {
         let (host, array) = (&self.host, &self.array);
         require((1..=256).contains(&host.cpus), || format!("host.cpus is {}", host.cpus), "a host has 1 to 256")?;
         let transfer = host.transfer.unwrap_or(Bytes::from_sectors(1));
@@ -124,7 +157,7 @@ impl RigFile {
             || format!("{} controllers have {} drives", controllers.count, array.drives),
             "each has one or more",
         )?;
-        let member = self.member()?;
+        let member = self.member(drive)?;
         let stripe = array.stripe.unwrap_or(Bytes::ZERO);
         require(
             !array.level.stripes()
@@ -137,6 +170,9 @@ impl RigFile {
                 cpus: host.cpus,
                 submit: host.submit,
                 complete: host.complete,
+                interrupt: host.interrupt.unwrap_or_default(),
+                queues: self.queues()?,
+                wake: self.wake()?,
                 copy: host.copy,
                 transfer: host.transfer,
                 at_once: host.at_once.unwrap_or(u32::MAX),
@@ -152,9 +188,43 @@ impl RigFile {
         })
     }
 
-    /// The rig's drive, with what is other in it here.
-    fn member(&self) -> Result<Preset, PresetError> {
-        let member = drive(&self.array.drive)?;
+    fn queues(&self) -> Result<Option<QueueSpec>, PresetError> {
+        let Some(QueueTable { pairs, depth, polled, .. }) = self.queues else { return Ok(None) };
+        require(
+            (1..=self.host.cpus).contains(&pairs),
+            || format!("queues.pairs is {pairs}, host.cpus {}", self.host.cpus),
+            "a host has one pair of queues or more, and no more than processors",
+        )?;
+        require(
+            (1..=65_535).contains(&depth),
+            || format!("queues.depth is {depth}"),
+            "a queue takes 1 to 65,535 commands",
+        )?;
+        Ok(Some(QueueSpec { pairs, depth, polled }))
+    }
+
+    fn wake(&self) -> Result<Option<DelaySpec>, PresetError> {
+        let Some(WakeTable { mean, spread, rare, rare_mean, .. }) = self.wake else { return Ok(None) };
+        require(
+            self.queues.is_some(),
+            || "there is [wake] and no [queues]".to_owned(),
+            "which processor is woken follows from the queues; add [queues]",
+        )?;
+        require(
+            spread <= DelaySpec::SPREAD_MAX.into() && rare <= 1_000_000,
+            || format!("wake.spread is {spread} and wake.rare {rare} millionths"),
+            "a spread is at most 300% of the mean, and a rare wait as frequent as all at most",
+        )?;
+        require(
+            mean.max(rare_mean) <= Nanos::from_millis(20),
+            || format!("wake.mean is {mean}, wake.rare_mean {rare_mean}"),
+            "each is 20 ms at most",
+        )?;
+        Ok(Some(DelaySpec { mean, spread_ppm: spread as u32, rare_ppm: rare as u32, rare_mean }))
+    }
+
+    /// `member` with what is other in it here.
+    fn member(&self, member: Preset) -> Result<Preset, PresetError> {
         let written = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let changes = self.drive.changes.iter().map(|(name, value)| format!("{name}={}", written(value)));
         let changes = changes.collect::<Vec<_>>().join("&");
@@ -165,7 +235,7 @@ impl RigFile {
             || format!("[drive] has `{}`", short.map_or("", |name| name)),
             "table and field: link.rate",
         )?;
-        member.changed(&changes)
+        member.altered(&changes)
     }
 }
 
@@ -175,6 +245,22 @@ fn drive(name: &str) -> Result<Preset, PresetError> {
     let single = !matches!(member.spec, Spec::Rig(_));
     require(single, || format!("array.drive is `{name}`, a rig"), "a rig is made of drives")?;
     Ok(member)
+}
+
+/// The rig of this name with `member` in it, as the host of one drive.
+///
+/// # Errors
+/// If there is no such rig, or it has several drives.
+pub fn host_of(name: &str, member: Preset) -> Result<RigSpec, PresetError> {
+    let known = RIGS.iter().map(|(known, _)| *known).chain(["none"]);
+    let (_, text) = RIGS.iter().find(|(known, _)| *known == name).ok_or_else(|| unknown(name, known))?;
+    let rig = toml::from_str::<RigFile>(text)?.around(member)?;
+    require(
+        rig.drives == 1,
+        || format!("rig.host is `{name}`, a rig of {} drives", rig.drives),
+        "a host has one drive",
+    )?;
+    Ok(rig)
 }
 
 /// The file `text` with `changes` made: to the rig's own fields, as they are or after `rig.`, or after `drive.` to those

@@ -1,7 +1,12 @@
 //! The computer that asks.
 
-use block::{Bytes, Energy, Nanos, Op, Power, Rate, Request};
+use std::collections::VecDeque;
+
+use block::{Bytes, Energy, Nanos, Op, Power, Rate, Request, Seed};
 use serde::{Deserialize, Serialize};
+
+use crate::DelaySpec;
+use crate::delay::{Delay, Wait};
 
 /// What a host costs beside its drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +17,13 @@ pub struct HostSpec {
     pub submit: Nanos,
     /// What it takes when the command is done.
     pub complete: Nanos,
+    /// What it takes beside to be interrupted; once for all commands that are done by then.
+    pub interrupt: Nanos,
+    /// How commands are queued; if none, any processor does any work.
+    pub queues: Option<QueueSpec>,
+    /// How long it takes until a processor that sleeps begins with the work of an interrupt, and, as the rare wait, for how
+    /// long any processor is at something else when a command is done.
+    pub wake: Option<DelaySpec>,
     /// How fast a processor copies data, if it does: before a write is handed over, after a read is done.
     pub copy: Option<Rate>,
     /// The most data that one command carries; a larger request is several commands.
@@ -26,11 +38,45 @@ pub struct HostSpec {
     pub active: Power,
 }
 
-/// A host's processors. Each piece of work goes to whichever is free first, in the order in which it comes up.
+/// The pairs of submission and completion queues through which a host speaks to its drives.
+///
+/// A worker stays on one processor, which hands its commands over through the pair that belongs to it; the completions of a
+/// pair are seen to by one processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueSpec {
+    /// One for each processor, or fewer.
+    pub pairs: u32,
+    /// Commands that each takes; more wait in the host.
+    pub depth: u32,
+    /// Whether a processor looks for completions all the time, in place of being interrupted.
+    pub polled: bool,
+}
+
+impl QueueSpec {
+    /// In words: with what an interrupt takes.
+    pub(super) fn words(self, interrupt: Nanos) -> String {
+        let Self { pairs, depth, polled } = self;
+        let how = if polled { "polled".to_owned() } else { format!("{interrupt} per interrupt") };
+        format!("{pairs} of {depth} commands, {how}")
+    }
+}
+
+/// A host's processors. Without queues, each piece of work goes to whichever is free first, in the order in which it comes up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
     pub spec: HostSpec,
     free: Vec<Nanos>,
+    /// Until when each sees to completions, so that one more needs no interrupt.
+    reaping: Vec<Nanos>,
+    /// Commands in each pair of queues.
+    queued: Vec<u32>,
+    /// Commands that wait for room in it.
+    waiting: Vec<VecDeque<u32>>,
+    /// The worker of each tag.
+    workers: Vec<u32>,
+    wake: Option<Delay>,
+    draws: Seed,
+    drawn: u64,
     /// How long they worked, summed over them.
     pub busy: Nanos,
     requests: u32,
@@ -41,10 +87,18 @@ pub struct Host {
 }
 
 impl Host {
-    /// An idle host.
-    pub fn new(spec: HostSpec) -> Self {
+    /// An idle host, whose waits are drawn from `seed`.
+    pub fn new(spec: HostSpec, seed: Seed) -> Self {
+        let pairs = spec.queues.map_or(0, |queues| queues.pairs as usize);
         Self {
             free: vec![Nanos::ZERO; spec.cpus as usize],
+            reaping: vec![Nanos::ZERO; spec.cpus as usize],
+            queued: vec![0; pairs],
+            waiting: vec![VecDeque::new(); pairs],
+            workers: Vec::new(),
+            wake: spec.wake.map(Delay::new),
+            draws: seed,
+            drawn: 0,
             busy: Nanos::ZERO,
             requests: 0,
             since: Nanos::ZERO,
@@ -78,24 +132,98 @@ impl Host {
         }
         self.requests = 0;
         self.free.fill(Nanos::ZERO);
+        self.reaping.fill(Nanos::ZERO);
+        self.queued.fill(0);
+        self.waiting.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// Does the work of handing over; when it is done.
-    #[inline]
-    pub fn submit(&mut self, now: Nanos, command: &Request) -> Nanos {
-        self.work(now, self.spec.submit + self.copying(command, Op::Write))
+    /// Notes to which worker each tag belongs.
+    pub fn bind(&mut self, workers: &[u32]) {
+        self.workers.clear();
+        self.workers.extend_from_slice(workers);
     }
 
-    /// Does the work of a command that is done; when that is done.
+    /// Draws the waits from here on from `seed` too.
+    pub fn draw_from(&mut self, seed: Seed) {
+        (self.draws, self.drawn) = (self.draws.number(seed.get()), 0);
+    }
+
+    /// The processor of a tag's worker.
     #[inline]
-    pub fn complete(&mut self, now: Nanos, command: &Request) -> Nanos {
-        self.work(now, self.spec.complete + self.copying(command, Op::Read))
+    pub fn processor(&self, tag: u32) -> u32 {
+        self.workers.get(tag as usize).copied().unwrap_or(tag) % self.spec.cpus
+    }
+
+    /// Does the work of handing over on `processor`; when it is done.
+    #[inline]
+    pub fn submit(&mut self, now: Nanos, command: &Request, processor: u32) -> Nanos {
+        let time = self.spec.submit + self.copying(command, Op::Write);
+        if self.spec.queues.is_none() {
+            return self.work(now, time);
+        }
+        let free = &mut self.free[processor as usize];
+        *free = now.max(*free) + time;
+        self.busy += time;
+        *free
+    }
+
+    /// Whether there is room for a command in the queue of `processor`, which it has then; if not, it waits for some.
+    #[inline]
+    pub fn enqueue(&mut self, command: u32, processor: u32) -> bool {
+        let Some(QueueSpec { pairs, depth, .. }) = self.spec.queues else { return true };
+        let pair = (processor % pairs) as usize;
+        let has_room = self.queued[pair] < depth;
+        if has_room {
+            self.queued[pair] += 1;
+        } else {
+            self.waiting[pair].push_back(command);
+        }
+        has_room
+    }
+
+    /// The command that has the room now which one of `processor` leaves.
+    #[inline]
+    pub fn dequeue(&mut self, processor: u32) -> Option<u32> {
+        let pair = (processor % self.spec.queues?.pairs) as usize;
+        let next = self.waiting[pair].pop_front();
+        self.queued[pair] -= u32::from(next.is_none());
+        next
+    }
+
+    /// Does the work of a command of `processor` that is done; when that is done.
+    #[inline]
+    pub fn complete(&mut self, now: Nanos, command: &Request, processor: u32) -> Nanos {
+        let time = self.spec.complete + self.copying(command, Op::Read);
+        let Some(queues) = self.spec.queues else { return self.work(now, time) };
+        let processor = (processor % queues.pairs) as usize;
+        let (wait, free) = (self.draw(), self.free[processor]);
+        let (from, interrupt) = if queues.polled || now < self.reaping[processor] {
+            (now.max(free), Nanos::ZERO)
+        } else if now < free {
+            (free, self.spec.interrupt)
+        } else {
+            (now + wait.usual, self.spec.interrupt)
+        };
+        let end = from + wait.rare + interrupt + time;
+        (self.free[processor], self.reaping[processor]) = (end, end);
+        self.busy += interrupt + time;
+        end
+    }
+
+    #[inline]
+    fn draw(&mut self) -> Wait {
+        let Some(wake) = &self.wake else { return Wait { usual: Nanos::ZERO, rare: Nanos::ZERO } };
+        self.drawn += 1;
+        wake.of(self.draws.number(self.drawn))
     }
 
     /// What was used up to `now`, counted from time zero.
     pub fn energy(&self, now: Nanos) -> Energy {
         let active = self.active + if self.requests > 0 { now.since(self.since) } else { Nanos::ZERO };
-        self.spec.idle.over(now) + self.spec.active.over(active) + self.spec.cpu.over(self.busy)
+        // One that looks for completions works all the while.
+        let is_polling = self.spec.queues.is_some_and(|queues| queues.polled);
+        let busy = if is_polling { self.busy.max(active) } else { self.busy };
+        self.spec.idle.over(now) + self.spec.active.over(active) + self.spec.cpu.over(busy)
     }
 
     fn copying(&self, command: &Request, op: Op) -> Nanos {

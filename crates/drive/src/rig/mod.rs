@@ -10,11 +10,11 @@ mod host;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Tag};
 pub use bottleneck::{Bottleneck, RigPart};
-pub(crate) use file::{RigFile, change};
+pub(crate) use file::{RigFile, change, host_of};
 use host::Host;
-pub use host::HostSpec;
+pub use host::{HostSpec, QueueSpec};
 
 use crate::array::{Array, ArrayLayout, ControllerSpec, Level};
 use crate::cloned::clone_in_place;
@@ -58,6 +58,8 @@ impl RigSpec {
             ("capacity", self.layout().capacity().to_string()),
             ("host", format!("{} CPUs, {} + {} per command {transfer}", host.cpus, host.submit, host.complete)),
         ];
+        facts.extend(host.queues.map(|queues| ("queues", queues.words(host.interrupt))));
+        facts.extend(host.wake.map(|wake| ("wake-up", wake.words())));
         if controllers.count > 0 {
             let bandwidth = controllers.bandwidth.map_or("no limit".to_owned(), |rate| rate.to_string());
             let command = controllers.command;
@@ -93,6 +95,8 @@ enum RigEvent {
     HandedOver(u32),
     /// The command before it is done with, and this one's turn has come.
     Turn(u32),
+    /// There is room in its queue for a command that waited for that.
+    Room(u32),
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -108,6 +112,8 @@ struct RigRequest {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct RigCommand {
     flight: u32,
+    /// Of its worker.
+    processor: u32,
     request: Request,
 }
 
@@ -122,7 +128,7 @@ impl Rig {
         let members = spec.members(specimen.number()).map(|number| spec.member.build_numbered(number)).collect();
         let array = Array::new(spec.layout(), members, spec.controllers);
         Self {
-            host: Host::new(spec.host),
+            host: Host::new(spec.host, specimen.seed().split("host")),
             now: array.now(),
             array,
             array_due: Nanos::MAX,
@@ -144,6 +150,14 @@ impl Rig {
     /// Which rig of its model it is.
     pub fn specimen(&self) -> Specimen {
         self.specimen
+    }
+
+    /// The one drive of a host, without it.
+    ///
+    /// # Panics
+    /// If there are several.
+    pub(crate) fn into_only_drive(self) -> Device {
+        self.array.into_only_member()
     }
 
     pub fn drives(&self) -> &[Device] {
@@ -181,6 +195,7 @@ impl Rig {
         match self.agenda.take(until) {
             Some((at, RigEvent::HandedOver(command))) => self.hand_over(at, command),
             Some((at, RigEvent::Turn(command))) => self.begin(at, command),
+            Some((at, RigEvent::Room(command))) => self.pass_on(at, command),
             None => return false,
         }
         true
@@ -197,13 +212,14 @@ impl Rig {
         flight.rest.lba = request.end();
         flight.rest.sectors -= request.sectors;
         flight.under_way += 1;
-        self.commands.put(RigCommand { flight: number, request })
+        let processor = self.host.processor(flight.tag.0);
+        self.commands.put(RigCommand { flight: number, processor, request })
     }
 
     /// Has a processor hand a command over.
     fn begin(&mut self, now: Nanos, command: u32) {
-        let request = self.commands.at(command).request;
-        let at = self.host.submit(now, &request);
+        let RigCommand { request, processor, .. } = *self.commands.at(command);
+        let at = self.host.submit(now, &request, processor);
         match at > now {
             true => self.agenda.note(at, RigEvent::HandedOver(command)),
             false => self.hand_over(now, command),
@@ -212,6 +228,14 @@ impl Rig {
 
     #[inline]
     fn hand_over(&mut self, at: Nanos, command: u32) {
+        let processor = self.commands.at(command).processor;
+        if self.host.enqueue(command, processor) {
+            self.pass_on(at, command);
+        }
+    }
+
+    #[inline]
+    fn pass_on(&mut self, at: Nanos, command: u32) {
         let request = self.commands.at(command).request;
         self.array.submit(at, Tag(command), request);
         self.array_due = self.array.next_event().unwrap_or(Nanos::MAX);
@@ -219,9 +243,12 @@ impl Rig {
 
     /// A command is done at `now`; its request is when a processor has seen to that of every command.
     fn finish(&mut self, now: Nanos, command: u32) {
-        let RigCommand { flight: number, request } = *self.commands.at(command);
+        let RigCommand { flight: number, request, processor } = *self.commands.at(command);
         self.commands.free(command);
-        let end = self.host.complete(now, &request);
+        let end = self.host.complete(now, &request, processor);
+        if let Some(next) = self.host.dequeue(processor) {
+            self.agenda.note(end, RigEvent::Room(next));
+        }
         let flight = self.flights.at(number);
         flight.end = flight.end.max(end);
         flight.under_way -= 1;
@@ -312,6 +339,15 @@ impl Drive for Rig {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         self.array.unsaved(now.max(self.array.now()))
+    }
+
+    fn bind(&mut self, workers: &[u32]) {
+        self.host.bind(workers);
+    }
+
+    fn draw_from(&mut self, seed: Seed) {
+        self.host.draw_from(seed);
+        self.array.draw_from(seed);
     }
 
     #[inline]

@@ -193,3 +193,174 @@ fn a_change_that_is_none_is_explained() {
         assert!(said.contains(words), "{name}: {said}");
     }
 }
+
+/// A host of four processors with queues around one small DRAM drive, which answers in a microsecond or two.
+const QUEUED: &str = "nvme-host?array.drive=solid-data-dram&cpus=4&pairs=4&submit=2us&host.complete=3us&interrupt=5us\
+                      &wake.mean=0us&spread=0%&rare=0%";
+
+fn queued(changes: &str) -> Rig {
+    Rig::new(spec(&format!("{QUEUED}{changes}")))
+}
+
+/// When a read at `at` of each worker in `workers` is done, in the order of completion.
+fn ends(rig: &mut Rig, at: Nanos, workers: &[u32]) -> Vec<Nanos> {
+    rig.bind(workers);
+    (0..workers.len()).for_each(|tag| rig.submit(at, Tag(tag as u32), read(tag as u64, 4)));
+    std::iter::from_fn(|| rig.complete(Nanos::MAX)).map(|completion| completion.at).collect()
+}
+
+/// What the drive itself takes for a lone read of 4 KiB.
+fn lone() -> Nanos {
+    ends(&mut queued("&submit=0us&host.complete=0us&interrupt=0us"), Nanos::ZERO, &[0])[0]
+}
+
+#[test]
+fn a_lone_request_waits_for_the_processor_the_interrupt_and_the_wake_up() {
+    assert_eq!(ends(&mut queued(""), Nanos::ZERO, &[0]), [lone() + micros(2 + 3 + 5)]);
+    assert_eq!(ends(&mut queued("&wake.mean=20us"), Nanos::ZERO, &[0]), [lone() + micros(2 + 3 + 5 + 20)]);
+    assert_eq!(ends(&mut queued("&wake.mean=20us&polled=true"), Nanos::ZERO, &[0]), [lone() + micros(2 + 3)]);
+    let mut always = queued("&rare=100%&rare_mean=50us");
+    assert!(ends(&mut always, Nanos::ZERO, &[0])[0] > lone() + micros(2 + 3 + 5));
+}
+
+#[test]
+fn a_worker_stays_on_its_processor_and_two_workers_use_two() {
+    let count = |workers: &[u32]| {
+        let mut rig = queued("&submit=50us&interrupt=0us");
+        (*ends(&mut rig, Nanos::ZERO, workers).last().unwrap(), rig.counters().host_busy)
+    };
+    let (one, busy) = count(&[0; 8]);
+    assert_eq!(one, micros(8 * 50 + 3) + lone(), "the processor sees to completions only when it has handed all over");
+    assert_eq!(busy, micros(8 * (50 + 3)));
+    let (two, busy_of_two) = count(&[0, 1, 0, 1, 0, 1, 0, 1]);
+    assert!(two < one && two >= micros(4 * 50), "{two} by two workers, {one} by one");
+    assert_eq!(busy_of_two, busy);
+    assert_eq!(count(&[1, 5, 1, 5, 1, 5, 1, 5]).0, one, "both of them on the same processor");
+}
+
+#[test]
+fn one_interrupt_is_for_all_that_is_done_by_then() {
+    let mut rig = queued("&submit=0us&wake.mean=1ms");
+    ends(&mut rig, Nanos::ZERO, &[0; 16]);
+    assert_eq!(rig.counters().host_busy, micros(16 * 3 + 5), "all sixteen were done before the processor was awake");
+    let mut polled = queued("&submit=0us&wake.mean=1ms&polled=true");
+    ends(&mut polled, Nanos::ZERO, &[0; 16]);
+    assert_eq!(polled.counters().host_busy, micros(16 * 3));
+}
+
+#[test]
+fn a_full_queue_makes_commands_wait_and_loses_none() {
+    let at_once = |changes: &str| {
+        let mut rig = queued(&format!("&submit=0us&interrupt=0us&host.complete=0us&pairs=1{changes}"));
+        ends(&mut rig, Nanos::ZERO, &[0; 64])
+    };
+    let (deep, one) = (at_once("&queues.depth=64"), at_once("&queues.depth=1"));
+    assert_eq!((deep.len(), one.len()), (64, 64));
+    assert_eq!(*one.last().unwrap(), lone().times(64), "one after the other");
+    assert!(deep.last() < one.last());
+}
+
+#[test]
+fn a_host_draws_its_waits_from_its_own_seed() {
+    let times = |name: &str, seed: Option<u64>| {
+        let mut device = Preset::find(name).unwrap().build_in_host();
+        if let Some(seed) = seed {
+            device.draw_from(block::Seed::new(seed));
+        }
+        let mut ends = Vec::new();
+        for index in 0..500 {
+            device.submit(device.now(), Tag(0), read(index, 4));
+            ends.push(device.complete(Nanos::MAX).unwrap().at);
+        }
+        ends
+    };
+    let hosted = "solid-data-dram?host=nvme-host";
+    assert_eq!(times(hosted, None), times(hosted, None));
+    assert_ne!(times(hosted, None), times("solid-data-dram#2?host=nvme-host", None));
+    assert_ne!(times(hosted, None), times(hosted, Some(1)));
+    assert_eq!(times(hosted, Some(1)), times(hosted, Some(1)));
+    assert_ne!(times(hosted, Some(1)), times(hosted, Some(2)));
+    let bare = times("solid-data-dram", None);
+    assert_eq!(bare, times("solid-data-dram?host=none", None));
+    assert_eq!(bare, times("solid-data-dram#2", Some(3)), "a drive that draws nothing has no luck");
+    let mean = |ends: &[Nanos]| ends[499].as_nanos() / 500;
+    let more = mean(&times(hosted, None)) - mean(&bare);
+    assert!((4_300..5_100).contains(&more), "{more} ns more a request, of 4.64 µs and rare waits");
+}
+
+#[test]
+fn every_request_is_answered_once_and_in_order_whatever_the_host_is() {
+    for (seed, name) in ["nvme-host", "nvme-host-polled", "sata-host", "sata-3g-desktop"].into_iter().enumerate() {
+        let mut random = testkit::Random::new(seed as u64);
+        let rare = if name.ends_with("desktop") { "" } else { "&rare=2%&spread=200%" };
+        let member = "drive.capacity.user=64MiB&drive.spare=60%";
+        let mut rig = Rig::new(spec(&format!("{name}?array.drive=x25-e-64&{member}{rare}")));
+        rig.bind(&[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+        let (mut submitted, mut answered) = ([None; 16], 0);
+        let mut last = Nanos::ZERO;
+        for _ in 0..4_000 {
+            let tag = random.below(16) as usize;
+            if submitted[tag].is_none() {
+                let op = [Op::Read, Op::Write][random.below(2) as usize];
+                let now = last + Nanos::from_nanos(random.below(20_000));
+                while let Some(completion) = rig.complete(now) {
+                    assert!(completion.at >= last && submitted[completion.tag.0 as usize].take() < Some(completion.at));
+                    (last, answered) = (completion.at, answered + 1);
+                }
+                let lba = Lba::new(random.below(120_000));
+                last = now;
+                rig.submit(now, Tag(tag as u32), Request::new(op, lba, 1 + random.below(2_000) as u32));
+                submitted[tag] = Some(now);
+            } else if let Some(completion) = rig.complete(Nanos::MAX) {
+                assert!(
+                    completion.at >= last && submitted[completion.tag.0 as usize].take() < Some(completion.at),
+                    "{name}"
+                );
+                (last, answered) = (completion.at, answered + 1);
+            }
+        }
+        while let Some(completion) = rig.complete(Nanos::MAX) {
+            assert!(submitted[completion.tag.0 as usize].take() < Some(completion.at));
+            answered += 1;
+        }
+        assert_eq!((submitted, answered), ([None; 16], rig.counters().requests.iter().sum::<u64>()), "{name}");
+    }
+}
+
+#[test]
+fn a_drive_is_measured_in_the_host_that_its_file_names() {
+    let hosted = Preset::find("990-pro?host=nvme-host").unwrap();
+    assert_eq!(
+        hosted,
+        Preset::find("990-pro?rig.host=nvme-host").map(|named| Preset { name: hosted.name.clone(), ..named }).unwrap()
+    );
+    assert!(
+        hosted.facts().iter().any(|(label, fact)| *label == "measured in" && fact.contains("8 CPUs")),
+        "{:?}",
+        hosted.facts()
+    );
+    assert!(matches!(hosted.build(), crate::Device::Flash(_)), "by itself, as when it is attached");
+    let device = hosted.build_in_host();
+    assert!(matches!(device, crate::Device::Rig(_)));
+    assert!(matches!(device.out_of_host(&hosted), crate::Device::Flash(_)));
+    assert!(matches!(Preset::find("990-pro?host=none").unwrap().build_in_host(), crate::Device::Flash(_)));
+    let Some(port) = Preset::find("x25-e-64?host=sata-3g-desktop&rate=600 MB/s").unwrap().host().unwrap() else {
+        panic!("it has a host")
+    };
+    let Spec::Flash(drive) = &port.member.spec else { panic!("an X25-E is flash") };
+    assert_eq!(drive.link.rate.get(), 300_000_000, "as the host's port has it");
+    let text = format!("{}\n[rig]\nsource = \"test\"\nhost = \"sata-host\"\n", Preset::find("x25-m").unwrap().text);
+    assert_eq!(Preset::parse(&text).unwrap().host().unwrap().unwrap().host.queues.unwrap().depth, 32);
+    for (name, words) in [
+        ("x25-m?host=nvme-hots", "did you mean `nvme-host`?"),
+        ("x25-m?host=toms-x25e-16", "a rig of 16 drives"),
+        ("x25-m?rig.cpus=4", "not in a rig"),
+        ("nvme-host?pairs=9", "no more than processors"),
+        ("nvme-host?queues.depth=0", "1 to 65,535"),
+        ("nvme-host?spread=301%", "at most 300%"),
+        ("nvme-host?wake.mean=1s", "20 ms at most"),
+    ] {
+        let said = Preset::find(name).unwrap_err().to_string();
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}

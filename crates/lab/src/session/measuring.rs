@@ -11,7 +11,7 @@ use stats::REPEATS_LEAST;
 
 use super::{FIRST_CLONE, INTERRUPTED, Session, unaligned};
 use crate::plan::{Cell, Measure, Passes, Step};
-use crate::subject::{MeasureTask, Repeats, Subject};
+use crate::subject::{MeasureTask, Part, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, Thermometer, Warmth, level};
 use host::Clocks;
@@ -88,12 +88,23 @@ impl Session<'_> {
         let furthest = AtomicUsize::new(0);
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(*subject);
-        let keep = |index: usize, measured: Repeats, finding: Option<&str>| {
+        let earlier: Vec<Mutex<Repeats>> = tasks.iter().map(|_| Mutex::default()).collect();
+        let keep = |index: usize, part: Part| {
+            let Part { measured, finding, is_last } = part;
             *last.lock().expect("nothing panics while it holds a number") = Some(index);
             let task = &tasks[index];
             finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
-            self.note_findings(task, &measured, &surroundings)?;
+            let warmth = self.note_findings(task, &measured, &surroundings)?;
+            let mut all = earlier[index].lock().expect("nothing panics while it holds what was measured");
+            all.extend(measured.iter().filter(|_| !is_last).cloned());
+            if is_last {
+                let all = all.iter().chain(&measured).collect::<Vec<_>>();
+                self.note_levels(task, &all, warmth)?;
+            }
             self.keep(task, measured)?;
+            if !is_last {
+                return Ok(());
+            }
             self.watch.advance(weights[index]);
             if !self.has_cloned.swap(true, Ordering::Relaxed) {
                 self.watch.advance(cloning);
@@ -141,7 +152,7 @@ impl Session<'_> {
     }
 
     /// Keeps all that is to be said of a point's repeats.
-    fn note_findings(&self, task: &MeasureTask, measured: &Repeats, around: &Surroundings) -> Result<(), LabError> {
+    fn note_findings(&self, task: &MeasureTask, measured: &Repeats, around: &Surroundings) -> Result<Warmth, LabError> {
         let first = task.cells.first().map(Cell::key).unwrap_or_default();
         let (since, warmth) = around.passed();
         if let Some(one) = measured.first().and_then(|(_, together)| together.first()) {
@@ -158,11 +169,16 @@ impl Session<'_> {
                 self.note_all(task.name, &cell.key(), one.target_findings())?;
             }
         }
-        self.note_levels(task, measured, warmth)
+        Ok(warmth)
     }
 
     /// Keeps that a cell did not stay on its level.
-    fn note_levels(&self, task: &MeasureTask, measured: &Repeats, warm: Warmth) -> Result<(), LabError> {
+    fn note_levels(
+        &self,
+        task: &MeasureTask,
+        measured: &[&(u32, Vec<Measurement>)],
+        warm: Warmth,
+    ) -> Result<(), LabError> {
         for (index, cell) in task.cells.iter().enumerate() {
             let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
             self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
@@ -193,7 +209,7 @@ impl Session<'_> {
         let has = |repeat, key: &String| self.have.contains(&(name.clone(), key.clone(), repeat));
         let missing: Vec<u32> =
             (0..measure.repeats.most).filter(|&repeat| !keys.iter().all(|key| has(repeat, key))).collect();
-        let is_enough = || self.task(step, cells, measure, Vec::new()).is_enough(&Vec::new());
+        let is_enough = || self.task(step, cells, measure, Vec::new()).is_enough(&[]);
         if missing.is_empty() || is_enough() { Vec::new() } else { missing }
     }
 

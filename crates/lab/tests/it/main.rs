@@ -1,6 +1,7 @@
 //! The crate's public promise, in one program.
 
 mod calibrate;
+mod coverage;
 mod fio_examples;
 mod fio_fuzz;
 mod jobs;

@@ -2,11 +2,12 @@
 
 use plan::{Axis, Metric};
 use plotly::Scatter;
-use plotly::common::{ErrorData, ErrorType, Mode, TickMode};
+use plotly::common::{Mode, TickMode};
 use plotly::layout::AxisType;
+use stats::Interval;
 
 use super::{
-    COLORS, Heads, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, axis, drawn, house, hover, tells_apart,
+    COLORS, Heads, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, arms, axis, drawn, house, hover, tells_apart,
 };
 use crate::axis::{head, is_logarithmic, label, labelled, value};
 use crate::figure::{CellFigure, CellFigures};
@@ -84,7 +85,7 @@ fn means_of(line: &SweepLine, along: &Axis, metric: Metric, look: &LineStyle) ->
     let figures: Vec<CellFigure> = line.readings.iter().map(|reading| reading.figure(metric)).collect();
     // A gap, never a zero, where nothing was measured: JSON has no NaN and writes null.
     let y = drawn(figures.iter().map(|figure| figure.interval().map_or(f64::NAN, |interval| interval.mean)));
-    let halves = figures.iter().map(|figure| figure.interval().and_then(|interval| interval.half_width));
+    let intervals: Vec<Option<&Interval>> = figures.iter().map(CellFigure::interval).collect();
     let text = line.readings.iter().zip(&figures).map(|(reading, figure)| said(line, reading, along, metric, figure));
     let trace = Scatter::new(places(line, along), y)
         .name(hover(std::slice::from_ref(&line.name)))
@@ -95,15 +96,9 @@ fn means_of(line: &SweepLine, along: &Axis, metric: Metric, look: &LineStyle) ->
         .text_array(text.collect())
         .custom_data(line.readings.iter().map(|reading| point_place(reading.point)).collect())
         .hover_template(TEXT_ONLY);
-    match halves.clone().any(|half| half.is_some()) {
+    match intervals.iter().flatten().any(|interval| interval.half_width.is_some()) {
         false => trace,
-        true => trace.error_y(
-            ErrorData::new(ErrorType::Data)
-                .array(drawn(halves.map(|half| half.unwrap_or(f64::NAN))))
-                .color(look.color)
-                .thickness(1.2)
-                .width(4),
-        ),
+        true => trace.error_y(arms(intervals.into_iter()).color(look.color)),
     }
 }
 

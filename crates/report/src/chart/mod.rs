@@ -25,12 +25,15 @@ pub(crate) use ground::Ground;
 pub(crate) use heat::{HEAT_CAPTION, STRETCHES, heat_by_round, heat_over_time};
 pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
-use plotly::common::{Anchor, DashType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode};
+use plotly::common::{
+    Anchor, DashType, ErrorData, ErrorType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode,
+};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Configuration, Layout, Plot};
 pub(crate) use rounds::{Track, convergence, window};
 pub(crate) use series::{SERIES_POINTS, series};
 pub(crate) use spots::{Spot, Spots, spots};
+use stats::Interval;
 use workload::Pattern;
 pub(crate) use written::written;
 
@@ -275,6 +278,18 @@ pub(crate) fn hover(lines: &[String]) -> String {
 /// Numbers for drawing and for taking away, without the noise that arithmetic leaves behind their digits.
 pub(crate) fn drawn(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.map(|value| rounded(value, DIGITS)).collect()
+}
+
+/// The intervals of figures as bars, down as far as up unless that would be below zero.
+pub(crate) fn arms<'a>(intervals: impl Iterator<Item = Option<&'a Interval>>) -> ErrorData {
+    let arms =
+        intervals.map(|interval| match interval.and_then(|interval| Some((interval.mean, interval.bounds()?))) {
+            Some((mean, (low, high))) => (mean - low, high - mean),
+            None => (f64::NAN, f64::NAN),
+        });
+    let (down, up): (Vec<f64>, Vec<f64>) = arms.unzip();
+    let [down, up] = [down, up].map(|arms| drawn(arms.into_iter()));
+    ErrorData::new(ErrorType::Data).symmetric(false).array(up).array_minus(down).thickness(1.2).width(4)
 }
 
 /// A hover template that shows a point's text and nothing else.

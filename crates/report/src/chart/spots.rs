@@ -1,10 +1,10 @@
 //! Means with their intervals and single repeats, along numbers or under names.
 
 use plotly::Scatter;
-use plotly::common::{ErrorData, ErrorType, Mode};
+use plotly::common::Mode;
 use stats::Interval;
 
-use super::{Ground, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, drawn, house, hover};
+use super::{Ground, LineStyle, Panel, REPEAT, SILENT, TEXT_ONLY, amounts, arms, drawn, house, hover};
 
 /// Figures that belong together: those of one run, or of one value of what is swept.
 pub(crate) struct Spots {
@@ -58,8 +58,7 @@ fn repeats(one: &Spots) -> Box<Scatter<f64, f64>> {
 /// Means with bars for their intervals.
 fn means_of(one: &Spots, is_joined: bool) -> Box<Scatter<f64, f64>> {
     let spots = || one.spots.iter();
-    let halves = spots().map(|spot| spot.figure.half_width.unwrap_or(f64::NAN));
-    let bars = ErrorData::new(ErrorType::Data).array(drawn(halves)).color(one.look.color()).thickness(1.2).width(4);
+    let bars = arms(spots().map(|spot| Some(&spot.figure))).color(one.look.color());
     let marker = one.look.marker();
     Scatter::new(drawn(spots().map(|spot| spot.x)), drawn(spots().map(|spot| spot.figure.mean)))
         .name(hover(std::slice::from_ref(&one.name)))

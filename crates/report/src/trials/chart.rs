@@ -1,13 +1,13 @@
 //! Charts of trials: figures along what is swept, and over time.
 
-use plotly::common::{ErrorData, ErrorType, Mode};
+use plotly::common::{ErrorData, Mode};
 use plotly::{Bar, Scatter};
 use stats::Interval;
 
 use super::sheet::{TrialSheet, first};
 use crate::axis::{words, written};
 use crate::chart::{
-    COLORS, Ground, Heads, LineStyle, Panel, SILENT, Spot, Spots, amounts, axis, drawn, house, hover, spots, time,
+    COLORS, Ground, Heads, LineStyle, Panel, SILENT, Spot, Spots, amounts, arms, axis, drawn, house, hover, spots, time,
 };
 use crate::figure::CellFigures;
 use crate::number::{count, spread};
@@ -84,8 +84,8 @@ fn columns(sheet: &TrialSheet, column: usize) -> Panel {
 
 /// The 95 % intervals of figures, as bars.
 fn bars(figures: impl Iterator<Item = Interval>) -> ErrorData {
-    let arms = drawn(figures.map(|figure| figure.half_width.unwrap_or(f64::NAN)));
-    ErrorData::new(ErrorType::Data).array(arms).color("var(--ink)").thickness(1.2).width(4)
+    let figures: Vec<Interval> = figures.collect();
+    arms(figures.iter().map(Some)).color("var(--ink)")
 }
 
 /// What happened over time in the first go at each point, where somebody kept it.

@@ -152,3 +152,37 @@ fn few_normal_samples_have_a_value_marked() {
         assert!(marked <= most, "{count} repeats: {marked}");
     }
 }
+
+/// Five repeats against the mean of two hundred, of figures whose tails are long: the ends that stay positive.
+#[test]
+fn positive_intervals_of_five_skewed_repeats_hold_the_mean_of_two_hundred() {
+    fn log_normal(drive: &mut Drive, spread: f64) -> f64 {
+        let variance = (1.0 + spread * spread).ln();
+        drive.normal(-variance / 2.0, variance.sqrt()).exp()
+    }
+    fn pareto(drive: &mut Drive, shape: f64) -> f64 {
+        (1.0 - drive.0.random::<f64>()).powf(-1.0 / shape)
+    }
+    type Draw = fn(&mut Drive) -> f64;
+    let table: [(&str, Draw); 7] = [
+        ("log-normal, ±10 %", |drive| log_normal(drive, 0.1)),
+        ("log-normal, ±30 %", |drive| log_normal(drive, 0.3)),
+        ("log-normal, ±50 %", |drive| log_normal(drive, 0.5)),
+        ("log-normal, ±100 %", |drive| log_normal(drive, 1.0)),
+        ("exponential", |drive| drive.waits(1)[0]),
+        ("means of 50 from Pareto's law, shape 2.5", |drive| (0..50).map(|_| pareto(drive, 2.5)).sum::<f64>() / 50.0),
+        ("means of 50 from Pareto's law, shape 2.1", |drive| (0..50).map(|_| pareto(drive, 2.1)).sum::<f64>() / 50.0),
+    ];
+    for (seed, (what, draw)) in (100..).zip(table) {
+        let mut drive = Drive::new(seed);
+        let mut held = 0;
+        for _ in 0..1_000 {
+            let all: Vec<f64> = (0..200).map(|_| draw(&mut drive)).collect();
+            let (low, high) = Interval::of(&all[..5]).unwrap().bounds().unwrap();
+            held += u32::from((low..=high).contains(&(all.iter().sum::<f64>() / 200.0)));
+            assert!(low > 0.0);
+        }
+        println!("{what}: {:.1} %", f64::from(held) / 10.0);
+        assert!((900..=980).contains(&held), "{what}: {held} of 1,000 hold the mean");
+    }
+}
