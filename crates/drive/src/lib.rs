@@ -15,6 +15,7 @@ mod counters;
 mod device;
 pub mod disk;
 pub mod dram;
+pub mod draw;
 mod energy;
 mod event_queue;
 pub mod flash;
