@@ -1,6 +1,7 @@
 //! The crate's public promise, in one program.
 
 mod disk;
+mod disk_mechanisms;
 mod dram;
 mod flash;
 mod modern;
