@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::arm::Arm;
 use super::layout::TrackPosition;
 use super::seek::SeekCurve;
+use super::shingled::Shingles;
 use super::spec::{CommandOrder, DiskSpec};
 use super::spindle::SpindleActivity;
 use super::variation::{Background, Variation};
@@ -25,6 +26,7 @@ pub struct Actuator {
     /// How many stretches of a full cache are still to be written before it takes in more.
     pub batch: u32,
     background: Background,
+    pub shingles: Option<Shingles>,
 }
 
 /// A command that needs the arm.
@@ -54,6 +56,7 @@ impl Actuator {
             cache_next: false,
             batch: 0,
             background: Background::new(spec.background, seed),
+            shingles: spec.shingled.map(|shingled| Shingles::new(shingled, spec.platters.sectors)),
         }
     }
 
@@ -84,7 +87,8 @@ impl Actuator {
 
     /// Has a command wait for the arm from `ready` on.
     pub fn enqueue(&mut self, spec: &DiskSpec, tag: Tag, request: Request, ready: Nanos) {
-        let place = self.arm.layout().place(request.lba);
+        let first = self.shingles.as_ref().map_or(request.lba, |shingles| shingles.place(request.lba));
+        let place = self.arm.layout().place(first);
         self.pending.push(Pending { tag, request, place, ready });
         self.choose_ahead(spec, ready);
     }
@@ -174,6 +178,11 @@ impl Actuator {
             return sweep.next().expect("the cache is not empty").0;
         }
         sweep.min_by_key(|(_, extent)| cost(extent.first)).expect("the cache is not empty").0
+    }
+
+    /// Since when the arm has had nothing to do, if nothing comes.
+    pub fn idle_from(&self, busy: Nanos) -> Nanos {
+        self.arm.free().max(busy)
     }
 
     /// Until when the arm does something of its own, and above which sector it is then.

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::seek::SeekCurve;
 use super::{
-    BackgroundSpec, CacheSpec, CommandOrder, DiskSpec, OrderSpec, Platters, SeekTimes, SpindleSpec, TroubleSpec,
-    VariationSpec,
+    BackgroundSpec, CacheSpec, CommandOrder, DiskSpec, OrderSpec, Platters, SeekTimes, ShingledSpec, SpindleSpec,
+    TroubleSpec, VariationSpec,
 };
 use crate::draw::{Odds, Spread};
 use crate::preset::fields::Table;
@@ -31,6 +31,7 @@ pub struct DiskFile {
     power: PowerTable,
     variation: Option<VariationTable>,
     background: Option<BackgroundTable>,
+    shingled: Option<ShingledTable>,
 }
 
 table!(PlattersTable {
@@ -141,6 +142,16 @@ table!(BackgroundTable {
     scan_step: Option<Nanos>,
 });
 
+table!(ShingledTable {
+    #[serde(deserialize_with = "bytes")]
+    band: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    media_cache: Bytes,
+    extents: u32,
+    #[serde(deserialize_with = "duration")]
+    clean_after: Nanos,
+});
+
 impl DiskFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
@@ -152,6 +163,7 @@ impl DiskFile {
         ("power", PowerTable::FIELDS),
         ("variation", VariationTable::FIELDS),
         ("background", BackgroundTable::FIELDS),
+        ("shingled", ShingledTable::FIELDS),
     ];
 
     /// The disk itself.
@@ -172,13 +184,13 @@ impl DiskFile {
             "it is 1 to 1,024",
         )?;
         let (actuators, physical) = self.platters.parts()?;
-        let (read_seek, write_seek) = self.seek.times(platters.share(actuators))?;
-        Ok(DiskSpec {
+        let shingled = self.shingled.as_ref().map(|table| table.spec(platters, actuators)).transpose()?;
+        let mut spec = DiskSpec {
             platters,
             actuators,
             physical,
-            read_seek,
-            write_seek,
+            read_seek: SeekTimes::default(),
+            write_seek: SeekTimes::default(),
             head_switch: self.seek.head_switch,
             link,
             queue_depth,
@@ -189,7 +201,10 @@ impl DiskFile {
             spindle: self.power.spec()?,
             variation: self.variation.as_ref().map_or(Ok(VariationSpec::default()), VariationTable::spec)?,
             background: self.background.as_ref().map_or(Ok(BackgroundSpec::default()), BackgroundTable::spec)?,
-        })
+            shingled,
+        };
+        (spec.read_seek, spec.write_seek) = self.seek.times(spec.under_an_arm())?;
+        Ok(spec)
     }
 }
 
@@ -284,6 +299,28 @@ impl VariationTable {
 /// A time as it is called in an error.
 fn said(time: Option<Nanos>) -> String {
     time.map_or_else(|| "not given".to_owned(), |time| time.to_string())
+}
+
+impl ShingledTable {
+    fn spec(&self, platters: Platters, actuators: u32) -> Result<ShingledSpec, PresetError> {
+        let Self { band, media_cache, extents, clean_after, .. } = *self;
+        require(
+            actuators == 1,
+            || format!("platters.actuators is {actuators}, with shingled tracks"),
+            "shingled tracks are modelled under one arm",
+        )?;
+        require(
+            band >= Bytes::from_mib(1) && band <= Bytes::from_gib(1) && band.sectors() <= platters.sectors,
+            || format!("shingled.band is {band}"),
+            "a band has 1 MiB to 1 GiB, and is no larger than the disk",
+        )?;
+        require(
+            media_cache >= band && media_cache.sectors() <= platters.sectors && extents >= 64,
+            || format!("shingled.media_cache is {media_cache}, extents {extents}"),
+            "the media cache has room for a band, is no larger than the disk, and keeps at least 64 stretches apart",
+        )?;
+        Ok(ShingledSpec { band, media_cache, extents, clean_after })
+    }
 }
 
 impl BackgroundTable {

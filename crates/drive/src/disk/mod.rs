@@ -8,6 +8,7 @@ mod power_cut;
 mod seek;
 mod segments;
 mod service;
+mod shingled;
 mod spec;
 mod spindle;
 mod variation;
@@ -22,6 +23,8 @@ pub use layout::Platters;
 pub use seek::SeekTimes;
 use segments::Segments;
 use serde::{Deserialize, Serialize};
+pub use shingled::ShingledSpec;
+use shingled::Shingles;
 pub use spec::{CacheSpec, CommandOrder, DiskSpec, OrderSpec};
 use spindle::Spindle;
 pub use spindle::SpindleSpec;
@@ -112,6 +115,11 @@ impl DiskDrive {
         counts.fold((0, 0), |(calibrations, steps), more| (calibrations + more.0, steps + more.1))
     }
 
+    /// How many bands of shingled tracks have been brought home from the media cache.
+    pub fn bands_cleaned(&self) -> u64 {
+        self.actuators.iter().filter_map(|actuator| actuator.shingles.as_ref()).map(Shingles::cleaned).sum()
+    }
+
     /// How many writes to the platters had to read first what they changed a part of.
     pub fn rewrites(&self) -> u64 {
         self.rewrites
@@ -196,6 +204,9 @@ impl Drive for DiskDrive {
             self.now = self.now.max(actuator.arm.free());
             actuator.cache.clear();
             actuator.batch = 0;
+            if let Some(shingles) = &mut actuator.shingles {
+                shingles.clear();
+            }
         }
         self.segments.clear();
     }

@@ -37,6 +37,9 @@ impl DiskDrive {
             _ if !self.blocked.is_empty() && (!actuator.cache.is_clean() || self.is_clean()) => Some(Nanos::ZERO),
             None if actuator.cache.is_half_full() => Some(Nanos::ZERO),
             None if !actuator.cache.is_empty() => Some(self.busy_at + self.spec.cache.destage_after),
+            None => {
+                actuator.shingles.as_ref().and_then(|shingles| shingles.cleans_at(actuator.idle_from(self.busy_at)))
+            }
             ready => ready,
         };
         wanted.map(|wanted| wanted.max(actuator.arm.free()).max(self.now))
@@ -124,7 +127,7 @@ impl DiskDrive {
     }
 
     /// Completes a command at `at`, or the part of it that lies under one arm.
-    fn complete_part(&mut self, at: Nanos, tag: Tag) {
+    pub(super) fn complete_part(&mut self, at: Nanos, tag: Tag) {
         let Some(index) = self.spanning.iter().position(|(spanning, ..)| *spanning == tag) else {
             return self.queue.take(Completion { at, tag });
         };
@@ -160,13 +163,21 @@ impl DiskDrive {
         }
     }
 
-    /// Where reading ahead of a request that ends at `end` ends.
+    /// Where reading ahead of a request that ends at `end` ends: not beyond what lies in its place.
     fn ahead_of(&self, end: Lba) -> Lba {
-        Lba::new((end.get() + self.segments.size()).min(self.spec.platters.sectors))
+        let limit = Lba::new((end.get() + self.segments.size()).min(self.spec.platters.sectors));
+        let cached = self.actuators[0].shingles.as_ref().map(|shingles| shingles.next_cached(end));
+        cached.map_or(limit, |cached| cached.min(limit))
     }
 
     /// Sends a read's data: what lies before `missing` is in memory, the rest comes as it passes under the heads.
-    fn send(&mut self, at: Nanos, request: Request, missing: Lba, passing: Option<(usize, SectorTransfer)>) -> Nanos {
+    pub(super) fn send(
+        &mut self,
+        at: Nanos,
+        request: Request,
+        missing: Lba,
+        passing: Option<(usize, SectorTransfer)>,
+    ) -> Nanos {
         let mut done = at;
         let (mut from, mut is_first) = (request.lba, true);
         while from < request.end() {
@@ -244,7 +255,10 @@ impl DiskDrive {
         let is_time = actuator.cache.is_half_full() || at >= self.busy_at + self.spec.cache.destage_after;
         let is_wanted = !self.blocked.is_empty() || command.is_none() && is_time;
         let is_cache_due = is_wanted && !actuator.cache.is_empty();
-        if command.is_none() && !is_cache_due || self.is_kept(at, index) {
+        if command.is_none() && !is_cache_due {
+            return self.clean_if_idle(at, index);
+        }
+        if self.is_kept(at, index) {
             return;
         }
         let actuator = &mut self.actuators[index];
@@ -283,6 +297,13 @@ impl DiskDrive {
             return self.answer(at, tag, request);
         }
         let segment = self.claim(at, index, request.lba);
+        if self.actuators[index]
+            .shingles
+            .as_ref()
+            .is_some_and(|shingles| shingles.next_cached_of(missing) < request.end())
+        {
+            return self.serve_scattered(at, index, (tag, request), segment);
+        }
         let turning = self.spindle.turning(at);
         let actuator = &mut self.actuators[index];
         let work = SpindleActivity::Read;
@@ -314,7 +335,7 @@ impl DiskDrive {
         arm.read_on(segment, Lba::new(certain), limit.min(last));
     }
 
-    fn stop_reading_ahead(&mut self, at: Nanos, index: usize) {
+    pub(super) fn stop_reading_ahead(&mut self, at: Nanos, index: usize) {
         let arm = &mut self.actuators[index].arm;
         if let Some((segment, reached)) = arm.reading_ahead(at) {
             self.segments.fill(segment, reached);
@@ -335,10 +356,31 @@ impl DiskDrive {
         self.write_out(turning, index, (taken.first, taken.end));
     }
 
-    /// Writes sectors to the platters, after reading those that they keep as one with others.
+    /// Writes sectors to the platters, wherever they go.
     fn write_out(&mut self, at: Nanos, index: usize, (first, end): (Lba, Lba)) {
+        if self.actuators[index].shingles.is_none() {
+            return self.write_at(at, index, (first, end));
+        }
+        let (mut from, mut plan) = (first, Vec::new());
+        while from < end {
+            let until = end.min(Lba::new(from.get() + DESTAGE_PIECE));
+            while self.shingles(index).is_full(until.get() - from.get()) {
+                self.clean(self.actuators[index].arm.free().max(at), index);
+            }
+            self.shingles(index).write(from, until, &mut plan);
+            for stretch in plan.drain(..) {
+                self.write_at(self.actuators[index].arm.free().max(at), index, stretch);
+            }
+            from = until;
+        }
+    }
+
+    /// Writes sectors where they lie, after reading those that the platters keep as one with others.
+    fn write_at(&mut self, at: Nanos, index: usize, (first, end): (Lba, Lba)) {
         let turning = self.spindle.turning(at);
-        let turns = self.turns_to_rewrite(first, end);
+        // The log of shingled tracks is written in whole physical sectors.
+        let is_home = first.get() < self.spec.platters.sectors;
+        let turns = if is_home { self.turns_to_rewrite(first, end) } else { 0 };
         self.rewrites += u64::from(turns > 0);
         let work = SpindleActivity::Write;
         self.actuators[index].arm.transfer(turning, (first, end), work, turns, &mut self.spindle);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{DiskLayout, Platters, Skew};
 use super::seek::SeekTimes;
+use super::shingled::ShingledSpec;
 use super::spindle::SpindleSpec;
 use super::variation::{BackgroundSpec, VariationSpec};
 use crate::link::LinkTimes;
@@ -36,6 +37,8 @@ pub struct DiskSpec {
     pub spindle: SpindleSpec,
     pub variation: VariationSpec,
     pub background: BackgroundSpec,
+    /// If tracks overlap.
+    pub shingled: Option<ShingledSpec>,
 }
 
 /// How the firmware orders what needs an arm.
@@ -86,12 +89,19 @@ pub struct CacheSpec {
 }
 
 impl DiskSpec {
+    /// What lies under each arm, the media cache of shingled tracks included.
+    pub(super) fn under_an_arm(&self) -> Platters {
+        let media = self.shingled.map_or(0, |shingled| shingled.media_cache.sectors());
+        let share = self.platters.share(self.actuators);
+        Platters { sectors: share.sectors + media, ..share }
+    }
+
     /// The share of the platters under each arm, which begins at `first`.
     pub(super) fn layout(&self, first: u64) -> DiskLayout {
         // Tracks begin just late enough for whichever takes longer to get there, a read or a write.
         let cylinder = self.read_seek.track.max(self.write_seek.track);
         let skew = Skew { track: self.head_switch, cylinder };
-        DiskLayout::new(self.platters.share(self.actuators), skew, first)
+        DiskLayout::new(self.under_an_arm(), skew, first)
     }
 
     /// What the host can store.

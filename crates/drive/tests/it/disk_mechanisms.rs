@@ -15,12 +15,14 @@ fn changed(changes: &str) -> DiskSpec {
 }
 
 /// All that can be switched on, in groups that go together.
-const EVERYTHING: [&str; 3] = [
+const EVERYTHING: [&str; 4] = [
     "settle=200us&read_retry=3%&write_retry=3%&retry_again=30%&read_recovery=0.2%&write_recovery=0.2%&recovery=100ms\
      &recovery_deviation=50%&recalibrate_every=2s&recalibrate_time=50ms&scan_after=20ms&scan_step=10ms&margin=300us",
     "physical_sector=4KiB&order=seek&chosen_ahead=4&destage_choices=1&destage_batch=4&prefetch=256KiB&settle=100us",
     "actuators=2&physical_sector=4KiB&order=elevator&chosen_ahead=2&destage_batch=3&prefetch=512KiB&read_retry=1%\
      &scan_after=20ms&scan_step=5ms&recalibrate_every=1s&recalibrate_time=20ms",
+    "shingled.band=8MiB&media_cache=16MiB&extents=400&clean_after=50ms&physical_sector=4KiB&destage_choices=1&settle=100us\
+     &prefetch=256KiB&write_retry=1%",
 ];
 
 #[test]
@@ -232,6 +234,75 @@ fn what_lies_under_two_arms_is_answered_once_when_both_have_done_their_part() {
     }
 }
 
+/// The laptop disk with shingled tracks.
+fn shingled(changes: &str) -> DiskSpec {
+    changed(&format!("shingled.band=16MiB&media_cache=64MiB&extents=20000&clean_after=1s{changes}"))
+}
+
+#[test]
+fn shingled_tracks_take_streams_as_others_do() {
+    let rate = |spec: DiskSpec| {
+        let mut drive = DiskDrive::new(spec);
+        (stream(&mut drive, Op::Write, 0, 1_024, 4, 2_000), drive.bands_cleaned())
+    };
+    let ((plain, _), (ordered, cleaned)) = (rate(changed("")), rate(shingled("")));
+    assert_eq!(cleaned, 0, "all of it is appended");
+    assert!((ordered / plain - 1.0).abs() < 0.01, "{ordered:.0} and {plain:.0} B/s");
+}
+
+#[test]
+fn random_writes_run_fast_until_the_media_cache_is_full_and_then_at_the_pace_of_bands() {
+    let spec = shingled("&destage_choices=1");
+    let filled = |spec| {
+        let mut drive = DiskDrive::new(spec);
+        stream(&mut drive, Op::Write, 0, 1_024, 4, 2_000);
+        drive
+    };
+    // Within the 1,000 MiB that have been written: 63 bands.
+    let mut numbers = Random::new(6);
+    let mut next = |_: u64| write(numbers.below(250_000) * 8, 8);
+    let mut drive = filled(spec);
+    let (burst, _) = keep(&mut drive, 4, 12_000, &mut next);
+    assert_eq!(drive.bands_cleaned(), 0, "48 MiB fit into the media cache");
+    let (mut plain, mut later) = (filled(changed("destage_choices=1")), Random::new(7));
+    let (in_place, _) = keep(&mut plain, 4, 12_000, |_| write(later.below(250_000) * 8, 8));
+    assert!(burst > 1.5 * in_place, "{burst:.0} a second into the log, {in_place:.0} in place");
+    let before = drive.now();
+    let (full, longest) = keep(&mut drive, 4, 16_000, &mut next);
+    let bands = drive.bands_cleaned();
+    let each = (drive.now().since(before).as_secs_f64() - 16_000.0 / burst) / bands as f64;
+    assert!(full < 0.7 * burst, "{full:.0} a second when it is full, {burst:.0} before");
+    let twice = 2.0 * 16.0 * 1_048_576.0 / media_less_skew(&spec, spec.platters.outer);
+    assert!(each > twice, "a band takes {each:.2} s, to read and write it {twice:.2}");
+    assert!(longest > Nanos::from_millis(300), "{longest}: who comes meanwhile waits");
+    assert!((30..200).contains(&bands), "{bands} bands of 63 that were written to");
+}
+
+#[test]
+fn an_idle_shingled_disk_brings_its_data_home_and_reads_it_in_one_go_then() {
+    let mut drive = DiskDrive::new(shingled(""));
+    stream(&mut drive, Op::Write, 0, 1_024, 4, 200);
+    ask(&mut drive, [Request::FLUSH]);
+    let mut numbers = Random::new(2);
+    ask(&mut drive, (0..20).map(|_| write(1_000 + numbers.below(100) * 16, 8)));
+    ask(&mut drive, [Request::FLUSH]);
+    let read_all = |drive: &mut DiskDrive, after: Nanos| {
+        let (began, seeks) = (drive.now() + after, drive.seeks());
+        drive.submit(began, Tag(0), read(1_000, 1_600));
+        let took = drive.complete(Nanos::MAX).unwrap().at - began;
+        (took, drive.seeks() - seeks)
+    };
+    let (scattered, seeks) = read_all(&mut drive, Nanos::ZERO);
+    assert!(seeks >= 20, "to the media cache and back for each: {seeks}");
+    assert_eq!(drive.bands_cleaned(), 0);
+    // The write is there so that the second read is not answered from what the first left in memory.
+    ask(&mut drive, [write(2_000, 8), Request::FLUSH]);
+    let (whole, seeks) = read_all(&mut drive, Nanos::from_secs(10));
+    assert_eq!(drive.bands_cleaned(), 1);
+    assert!(seeks <= 4, "{seeks}, three of them to bring it home");
+    assert!(whole.times(5) < scattered, "{whole} at home, {scattered} scattered");
+}
+
 #[test]
 fn commands_that_are_chosen_stay_in_their_order() {
     let order = |changes: &str| {
@@ -266,6 +337,9 @@ fn what_makes_no_disk_is_explained() {
         ("retry_again=95%", "at most 90 %"),
         ("recalibrate_every=1s", "both are given or none"),
         ("scan_after=1s", "both are given or none"),
+        ("shingled.band=1KiB&media_cache=1GiB&extents=100&clean_after=1s", "1 MiB to 1 GiB"),
+        ("shingled.band=1MiB&media_cache=1KiB&extents=100&clean_after=1s", "has room for a band"),
+        ("actuators=2&shingled.band=1MiB&media_cache=1GiB&extents=100&clean_after=1s", "under one arm"),
     ] {
         let said = Preset::find(&format!("st320lt020?{change}")).map_err(|error| error.to_string());
         assert!(said.as_ref().is_err_and(|said| said.contains(words)), "{change}: {said:?}");
