@@ -119,6 +119,15 @@ impl Actuator {
         pending
     }
 
+    /// Takes off the first read that lies within what is certain to be read ahead, from `first` to `end`.
+    pub fn take_within(&mut self, first: Lba, end: Lba) -> Option<Pending> {
+        let is_within =
+            |Pending { request, .. }: &Pending| request.op == Op::Read && first <= request.lba && request.end() <= end;
+        let index = self.pending.iter().position(is_within)?;
+        self.chosen -= usize::from(index < self.chosen);
+        Some(self.pending.remove(index))
+    }
+
     /// Chooses as many commands ahead as the firmware does, each by where the one before it leaves the arm.
     fn choose_ahead(&mut self, spec: &DiskSpec, at: Nanos) {
         while self.chosen < spec.order.ahead as usize && self.chosen < self.pending.len() {

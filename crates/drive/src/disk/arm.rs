@@ -34,6 +34,10 @@ struct ArmReadAhead {
     /// The segment of the cache that the data goes into.
     segment: usize,
     passing: SectorTransfer,
+    /// The first sector that it reads.
+    first: Lba,
+    /// Up to here the arm does nothing else.
+    certain: Lba,
     /// The sector at which it ends.
     limit: Lba,
 }
@@ -194,10 +198,13 @@ impl Arm {
             let stream = self.layout.place(self.next).stream;
             let gap = stream - self.layout.passed(self.next);
             let passing = SectorTransfer { began: self.free + gap, stream };
-            if self.next < certain {
-                self.free = passing.passed(&self.layout, certain.min(limit));
+            let (first, certain) = (self.next, certain.min(limit));
+            if first < certain {
+                self.free = passing.passed(&self.layout, certain);
+                self.rest_at(Lba::new(certain.get() - 1));
+                self.next = certain;
             }
-            self.ahead = Some(ArmReadAhead { segment, passing, limit });
+            self.ahead = Some(ArmReadAhead { segment, passing, first, certain, limit });
         }
     }
 
@@ -205,6 +212,12 @@ impl Arm {
     pub fn occupy(&mut self, until: Nanos, sector: Lba) {
         self.rest_at(sector);
         (self.next, self.free) = (sector, until);
+    }
+
+    /// How the data from `held` to `end` passes, if the arm is certain to read it ahead.
+    pub fn promises(&self, held: Lba, end: Lba) -> Option<SectorTransfer> {
+        let ahead = self.ahead.as_ref()?;
+        (ahead.first <= held && end <= ahead.certain).then_some(ahead.passing)
     }
 
     /// The segment that is being read ahead into, and up to which sector that has come at `at`.
@@ -226,6 +239,7 @@ impl Arm {
             let place = self.layout.place(from);
             let began = at + self.approach(at, place, SpindleActivity::Read).total();
             ahead.passing = SectorTransfer { began, stream: place.stream };
+            (ahead.first, ahead.certain) = (from, from);
         }
         self.ahead = Some(ArmReadAhead { limit: limit.max(ahead.limit), ..ahead });
     }

@@ -2,6 +2,7 @@
 
 use block::{Completion, Lba, Nanos, Op, Request, Tag};
 
+use super::actuator::Actuator;
 use super::arm::SectorTransfer;
 use super::spindle::SpindleActivity;
 use super::{DiskDrive, LINK_PIECE};
@@ -76,6 +77,7 @@ impl DiskDrive {
         self.busy_at = at;
         match request.op {
             Op::Read if self.is_held(&request) => self.answer(at, tag, request),
+            Op::Read if self.answer_in_passing(at, tag, request) => {}
             Op::Read => self.enqueue(tag, request, at),
             Op::Write if !request.durable && self.takes(&request) => {
                 self.blocked.push_back((tag, request));
@@ -311,7 +313,7 @@ impl DiskDrive {
         let done = self.send(at, request, missing, Some((index, passing)));
         self.complete_part(done, tag);
         self.segments.fill(segment, request.end());
-        self.read_on(index, segment, request.end());
+        self.read_on(at, index, segment, request.end());
     }
 
     /// The segment that data from `first` on goes into; no other arm reads into it any longer.
@@ -326,13 +328,31 @@ impl DiskDrive {
     }
 
     /// Lets an arm read on behind a read that ended at `end`: of a sequential stream a certain amount, whatever else waits.
-    fn read_on(&mut self, index: usize, segment: usize, end: Lba) {
+    fn read_on(&mut self, at: Nanos, index: usize, segment: usize, end: Lba) {
         let is_stream = self.segments.run(segment) >= STREAM_READS;
         let certain = if is_stream { end.get() + self.spec.cache.prefetch.sectors() } else { 0 };
         let limit = self.ahead_of(end);
         let arm = &mut self.actuators[index].arm;
         let (_, last) = arm.layout().sectors();
         arm.read_on(segment, Lba::new(certain), limit.min(last));
+        while let Some(pending) = self.actuators[index].take_within(end, Lba::new(certain).min(limit)) {
+            let is_answered = self.answer_in_passing(at, pending.tag, pending.request);
+            assert!(is_answered, "what lies within is read ahead for certain");
+        }
+    }
+
+    /// Answers a read whose data an arm is certain to read ahead, as it passes.
+    fn answer_in_passing(&mut self, at: Nanos, tag: Tag, request: Request) -> bool {
+        let held = self.segments.held(request.lba);
+        let promise = |actuator: &Actuator| actuator.arm.promises(held, request.end());
+        let Some((index, passing)) =
+            self.actuators.iter().enumerate().find_map(|(index, actuator)| Some((index, promise(actuator)?)))
+        else {
+            return false;
+        };
+        let done = self.send(at, request, held, Some((index, passing)));
+        self.complete_part(done, tag);
+        true
     }
 
     pub(super) fn stop_reading_ahead(&mut self, at: Nanos, index: usize) {

@@ -145,6 +145,11 @@ fn two_streams_at_once_share_the_media_where_the_firmware_recognises_them() {
     let spec = changed("");
     let alone = media_less_skew(&spec, spec.platters.outer);
     assert!(recognised < 0.8 * alone, "less than one stream alone, {alone:.0} B/s");
+    for depth in [1, 2, 4] {
+        let one = |spec| stream(&mut DiskDrive::new(spec), Op::Read, 0, 256, depth, 2_000);
+        let ratio = one(changed("prefetch=256KiB")) / one(changed(""));
+        assert!((ratio - 1.0).abs() < 0.02, "a stream alone is as fast at depth {depth}: {ratio}");
+    }
     let (mixed, plain) = (changed("prefetch=512KiB"), changed(""));
     let rate = |spec| random(&mut DiskDrive::new(spec), Op::Read, 4, 5_000).0;
     assert_eq!(rate(mixed), rate(plain), "no stream is seen in random reads");
