@@ -2,6 +2,7 @@
 
 mod disk;
 mod disk_mechanisms;
+mod disk_published;
 mod dram;
 mod flash;
 mod modern;
