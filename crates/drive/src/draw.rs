@@ -24,6 +24,11 @@ impl Draws {
         Self(seed.get())
     }
 
+    /// Has the draws from here on follow from `seed` too.
+    pub const fn join(&mut self, seed: Seed) {
+        self.0 ^= seed.get();
+    }
+
     /// The next draw: any number equally likely.
     #[inline]
     pub fn draw(&mut self) -> u32 {

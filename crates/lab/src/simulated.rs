@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Seed};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
@@ -16,6 +16,7 @@ use crate::churn::{self, Churn, ONE_STATE, STATES};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
+use crate::plan::Construction;
 use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{DriveRecord, LabError};
 

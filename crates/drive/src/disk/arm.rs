@@ -1,16 +1,17 @@
 //! The arm with its heads above the turning platters.
 
-use block::{Lba, Nanos};
+use block::{Lba, Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{DiskLayout, TrackPosition};
 use super::seek::SeekCurve;
 use super::spindle::{Spindle, SpindleActivity};
+use super::variation::Variation;
 
 /// The arm: where it is, until when it is busy, and what it does meanwhile unasked.
 ///
 /// Platters turn without a pause, so their angle is the time modulo a revolution, and how long a sector takes to
-/// come round is arithmetic, never chance.
+/// come round is arithmetic; chance has a part only in how long the heads settle and in whether an operation succeeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arm {
     layout: DiskLayout,
@@ -24,6 +25,7 @@ pub struct Arm {
     free: Nanos,
     ahead: Option<ArmReadAhead>,
     moves: u64,
+    variation: Variation,
 }
 
 /// Reading on without having been asked, until something else is.
@@ -32,6 +34,10 @@ struct ArmReadAhead {
     /// The segment of the cache that the data goes into.
     segment: usize,
     passing: SectorTransfer,
+    /// The first sector that it reads.
+    first: Lba,
+    /// Up to here the arm does nothing else.
+    certain: Lba,
     /// The sector at which it ends.
     limit: Lba,
 }
@@ -77,7 +83,13 @@ impl SectorTransfer {
 
 impl Arm {
     /// An arm at the first cylinder.
-    pub fn new(layout: DiskLayout, read_curve: SeekCurve, write_curve: SeekCurve, head_switch: Nanos) -> Self {
+    pub fn new(
+        layout: DiskLayout,
+        [read_curve, write_curve]: [SeekCurve; 2],
+        head_switch: Nanos,
+        variation: Variation,
+    ) -> Self {
+        let (next, _) = layout.sectors();
         Self {
             layout,
             read_curve,
@@ -85,10 +97,11 @@ impl Arm {
             head_switch,
             cylinder: 0,
             head: 0,
-            next: Lba::new(0),
+            next,
             free: Nanos::ZERO,
             ahead: None,
             moves: 0,
+            variation,
         }
     }
 
@@ -96,6 +109,11 @@ impl Arm {
     #[inline]
     pub fn free(&self) -> Nanos {
         self.free
+    }
+
+    /// Has what is drawn from here on follow from `seed` too.
+    pub const fn draw_from(&mut self, seed: Seed) {
+        self.variation.draw_from(seed);
     }
 
     /// Where sectors lie.
@@ -114,6 +132,16 @@ impl Arm {
         self.moves
     }
 
+    /// How often an operation needed another turn, and how often a recovery.
+    pub fn troubles(&self) -> (u64, u64) {
+        self.variation.troubles()
+    }
+
+    /// How many cylinders there are between it and `place`.
+    pub fn distance(&self, place: TrackPosition) -> u32 {
+        self.cylinder.abs_diff(place.cylinder)
+    }
+
     /// How it would get from where it is to `place`, starting at `at`.
     #[inline]
     pub fn approach(&self, at: Nanos, place: TrackPosition, work: SpindleActivity) -> Positioning {
@@ -124,6 +152,12 @@ impl Arm {
             _ if work == SpindleActivity::Write => self.write_curve.time(distance),
             _ => self.read_curve.time(distance),
         };
+        self.arriving(at, moving, place)
+    }
+
+    /// A move that takes so long, and what it waits for `place` to come round then.
+    #[inline]
+    fn arriving(&self, at: Nanos, moving: Nanos, place: TrackPosition) -> Positioning {
         let revolution = self.layout.revolution().as_nanos();
         let angle = (at + moving).as_nanos() % revolution;
         let wanted = place.stream.as_nanos() % revolution;
@@ -131,18 +165,23 @@ impl Arm {
         Positioning { moving, waiting: Nanos::from_nanos(waiting) }
     }
 
-    /// Goes to `first` and transfers up to `end`; it is free and the platters turn at `at`.
+    /// Goes to `first` and transfers up to `end`, `turns` revolutions later than it could; it is free and the platters turn
+    /// at `at`.
     pub fn transfer(
         &mut self,
         at: Nanos,
-        first: Lba,
-        end: Lba,
+        (first, end): (Lba, Lba),
         work: SpindleActivity,
+        turns: u64,
         spindle: &mut Spindle,
     ) -> SectorTransfer {
         let place = self.layout.place(first);
-        let approach = self.approach(at, place, work);
-        let passing = SectorTransfer { began: at + approach.total(), stream: place.stream };
+        let planned = self.approach(at, place, work);
+        let moving = self.variation.moving(planned.moving);
+        let approach = if moving == planned.moving { planned } else { self.arriving(at, moving, place) };
+        let revolution = self.layout.revolution();
+        let turns = turns + self.variation.turns(work, revolution);
+        let passing = SectorTransfer { began: at + approach.total() + revolution.times(turns), stream: place.stream };
         self.moves += u64::from(self.cylinder != place.cylinder);
         self.free = passing.passed(&self.layout, end);
         self.rest_at(Lba::new(end.get() - 1));
@@ -157,14 +196,33 @@ impl Arm {
         (self.cylinder, self.head) = (place.cylinder, place.head);
     }
 
-    /// Reads on from where the last transfer ended into a segment of the cache, up to `limit`.
-    pub fn read_on(&mut self, segment: usize, limit: Lba) {
+    /// Reads on from where the last transfer ended into a segment of the cache, up to `limit`; at least up to `certain` it
+    /// does nothing else.
+    pub fn read_on(&mut self, segment: usize, certain: Lba, limit: Lba) {
         if self.next < limit {
             let stream = self.layout.place(self.next).stream;
             let gap = stream - self.layout.passed(self.next);
-            self.ahead =
-                Some(ArmReadAhead { segment, passing: SectorTransfer { began: self.free + gap, stream }, limit });
+            let passing = SectorTransfer { began: self.free + gap, stream };
+            let (first, certain) = (self.next, certain.min(limit));
+            if first < certain {
+                self.free = passing.passed(&self.layout, certain);
+                self.rest_at(Lba::new(certain.get() - 1));
+                self.next = certain;
+            }
+            self.ahead = Some(ArmReadAhead { segment, passing, first, certain, limit });
         }
+    }
+
+    /// Does something of its own until then, and is above `sector` thereafter.
+    pub fn occupy(&mut self, until: Nanos, sector: Lba) {
+        self.rest_at(sector);
+        (self.next, self.free) = (sector, until);
+    }
+
+    /// How the data from `held` to `end` passes, if the arm is certain to read it ahead.
+    pub fn promises(&self, held: Lba, end: Lba) -> Option<SectorTransfer> {
+        let ahead = self.ahead.as_ref()?;
+        (ahead.first <= held && end <= ahead.certain).then_some(ahead.passing)
     }
 
     /// The segment that is being read ahead into, and up to which sector that has come at `at`.
@@ -186,6 +244,7 @@ impl Arm {
             let place = self.layout.place(from);
             let began = at + self.approach(at, place, SpindleActivity::Read).total();
             ahead.passing = SectorTransfer { began, stream: place.stream };
+            (ahead.first, ahead.certain) = (from, from);
         }
         self.ahead = Some(ArmReadAhead { limit: limit.max(ahead.limit), ..ahead });
     }
@@ -203,7 +262,7 @@ impl Arm {
     /// Gives up what it is doing and moves to where it rests, from which it begins at `free`.
     pub fn park(&mut self, at: Nanos, free: Nanos, spindle: &mut Spindle) {
         self.stop(at, spindle);
-        (self.cylinder, self.head, self.next, self.free) = (0, 0, Lba::new(0), free);
+        (self.cylinder, self.head, self.next, self.free) = (0, 0, self.layout.sectors().0, free);
     }
 
     /// How long it has read ahead since it began to, and when that ends.

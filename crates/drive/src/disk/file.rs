@@ -1,13 +1,17 @@
 //! A disk as its file describes it.
 
-use block::{Bytes, Nanos, Power, Rate};
+use block::{Bytes, Nanos, Power, Rate, SECTOR};
 use serde::Deserialize;
 
 use super::seek::SeekCurve;
-use super::{CacheSpec, DiskSpec, Platters, SeekTimes, SpindleSpec};
+use super::{
+    BackgroundSpec, CacheSpec, CommandOrder, DiskSpec, OrderSpec, Platters, SeekTimes, ShingledSpec, SpindleSpec,
+    TroubleSpec, VariationSpec,
+};
+use crate::draw::{Odds, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
-use crate::preset::units::{bytes, duration, power, rate, some_duration};
+use crate::preset::units::{bytes, duration, power, rate, some_bytes, some_duration, some_share};
 use crate::preset::{HostTable, PresetError, Rated, require, table};
 
 /// A disk's file as it is written.
@@ -27,6 +31,9 @@ pub struct DiskFile {
     power: PowerTable,
     #[serde(rename = "rig")]
     _rig: Option<HostTable>,
+    variation: Option<VariationTable>,
+    background: Option<BackgroundTable>,
+    shingled: Option<ShingledTable>,
 }
 
 table!(PlattersTable {
@@ -39,6 +46,9 @@ table!(PlattersTable {
     outer: Rate,
     #[serde(deserialize_with = "rate")]
     inner: Rate,
+    actuators: Option<u32>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    physical_sector: Option<Bytes>,
 });
 
 table!(SeekTable {
@@ -64,6 +74,10 @@ table!(Controller {
     command: Nanos,
     #[serde(deserialize_with = "duration")]
     age_limit: Nanos,
+    order: Option<CommandOrder>,
+    chosen_ahead: Option<u32>,
+    #[serde(default, deserialize_with = "some_duration")]
+    margin: Option<Nanos>,
 });
 
 table!(CacheTable {
@@ -75,6 +89,10 @@ table!(CacheTable {
     write_extents: u32,
     #[serde(deserialize_with = "duration")]
     destage_after: Nanos,
+    destage_choices: Option<u32>,
+    destage_batch: Option<u32>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    prefetch: Option<Bytes>,
 });
 
 table!(PowerTable {
@@ -96,6 +114,46 @@ table!(PowerTable {
     standby_after: Option<Nanos>,
 });
 
+table!(VariationTable {
+    #[serde(default, deserialize_with = "some_duration")]
+    settle: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_share")]
+    read_retry: Option<u64>,
+    #[serde(default, deserialize_with = "some_share")]
+    write_retry: Option<u64>,
+    #[serde(default, deserialize_with = "some_share")]
+    retry_again: Option<u64>,
+    #[serde(default, deserialize_with = "some_share")]
+    read_recovery: Option<u64>,
+    #[serde(default, deserialize_with = "some_share")]
+    write_recovery: Option<u64>,
+    #[serde(default, deserialize_with = "some_duration")]
+    recovery: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_share")]
+    recovery_deviation: Option<u64>,
+});
+
+table!(BackgroundTable {
+    #[serde(default, deserialize_with = "some_duration")]
+    recalibrate_every: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    recalibrate_time: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    scan_after: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    scan_step: Option<Nanos>,
+});
+
+table!(ShingledTable {
+    #[serde(deserialize_with = "bytes")]
+    band: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    media_cache: Bytes,
+    extents: u32,
+    #[serde(deserialize_with = "duration")]
+    clean_after: Nanos,
+});
+
 impl DiskFile {
     /// The tables of the file with their fields.
     pub const TABLES: &[Table] = &[
@@ -106,6 +164,9 @@ impl DiskFile {
         ("link", LinkTable::FIELDS),
         ("power", PowerTable::FIELDS),
         ("rig", HostTable::FIELDS),
+        ("variation", VariationTable::FIELDS),
+        ("background", BackgroundTable::FIELDS),
+        ("shingled", ShingledTable::FIELDS),
     ];
 
     /// The disk itself.
@@ -125,19 +186,28 @@ impl DiskFile {
             || format!("controller.queue_depth is {queue_depth}"),
             "it is 1 to 1,024",
         )?;
-        let (read_seek, write_seek) = self.seek.times(platters)?;
-        Ok(DiskSpec {
+        let (actuators, physical) = self.platters.parts()?;
+        let shingled = self.shingled.as_ref().map(|table| table.spec(platters, actuators)).transpose()?;
+        let mut spec = DiskSpec {
             platters,
-            read_seek,
-            write_seek,
+            actuators,
+            physical,
+            read_seek: SeekTimes::default(),
+            write_seek: SeekTimes::default(),
             head_switch: self.seek.head_switch,
             link,
             queue_depth,
             command,
             age_limit,
+            order: self.controller.order()?,
             cache: self.cache.spec()?,
             spindle: self.power.spec()?,
-        })
+            variation: self.variation.as_ref().map_or(Ok(VariationSpec::default()), VariationTable::spec)?,
+            background: self.background.as_ref().map_or(Ok(BackgroundSpec::default()), BackgroundTable::spec)?,
+            shingled,
+        };
+        (spec.read_seek, spec.write_seek) = self.seek.times(spec.under_an_arm())?;
+        Ok(spec)
     }
 }
 
@@ -165,6 +235,126 @@ impl PlattersTable {
             "a surface has 16 to 16 million tracks; more heads or denser tracks make fewer",
         )?;
         Ok(platters)
+    }
+}
+
+impl PlattersTable {
+    /// How many arms there are, and how many sectors the platters keep as one.
+    fn parts(&self) -> Result<(u32, u32), PresetError> {
+        let (actuators, heads) = (self.actuators.unwrap_or(1), self.heads);
+        require(
+            actuators == 1
+                || actuators > 0
+                    && heads.is_multiple_of(actuators)
+                    && self.capacity.sectors().is_multiple_of(8 * u64::from(actuators)),
+            || format!("platters.actuators is {actuators}, with {heads} heads and {} B", self.capacity.get()),
+            "heads and blocks of 4 KiB are shared out evenly among the arms",
+        )?;
+        let physical = self.physical_sector.unwrap_or(SECTOR);
+        require(
+            physical == SECTOR || physical == Bytes::from_kib(4),
+            || format!("platters.physical_sector is {physical}"),
+            "platters keep 512 B or 4 KiB as one sector",
+        )?;
+        Ok((actuators, physical.sectors() as u32))
+    }
+}
+
+impl Controller {
+    fn order(&self) -> Result<OrderSpec, PresetError> {
+        let (by, ahead) = (self.order.unwrap_or_default(), self.chosen_ahead.unwrap_or(0));
+        require(
+            ahead == 0 || by != CommandOrder::Position,
+            || format!("controller.chosen_ahead is {ahead}, and its order `position`"),
+            "a disk that chooses ahead does not know the angle at which it will be: set order to \"seek\" or \"elevator\"",
+        )?;
+        require(ahead <= 1024, || format!("controller.chosen_ahead is {ahead}"), "it is at most 1,024")?;
+        Ok(OrderSpec { by, ahead, margin: self.margin.unwrap_or_default() })
+    }
+}
+
+impl VariationTable {
+    fn spec(&self) -> Result<VariationSpec, PresetError> {
+        let odds = |share: Option<u64>| Odds::per_million(share.unwrap_or(0));
+        let (again, deviation) = (self.retry_again.unwrap_or(0), self.recovery_deviation.unwrap_or(0));
+        require(
+            again <= 900_000 && deviation <= 2_000_000,
+            || format!("variation.retry_again is {again} and recovery_deviation {deviation} millionths"),
+            "they are at most 90 % and 200 %",
+        )?;
+        let is_recovering = self.read_recovery.or(self.write_recovery).is_some();
+        require(
+            is_recovering == self.recovery.is_some(),
+            || "variation.recovery is given without how often, or how often without it".to_owned(),
+            "give variation.recovery with read_recovery or write_recovery, or none of them",
+        )?;
+        Ok(VariationSpec {
+            settle: self.settle.unwrap_or_default(),
+            read: TroubleSpec { retry: odds(self.read_retry), recovery: odds(self.read_recovery) },
+            write: TroubleSpec { retry: odds(self.write_retry), recovery: odds(self.write_recovery) },
+            again: Odds::per_million(again),
+            recovery: self.recovery.unwrap_or_default(),
+            recovery_spread: Spread::new(deviation),
+        })
+    }
+}
+
+/// A time as it is called in an error.
+fn said(time: Option<Nanos>) -> String {
+    time.map_or_else(|| "not given".to_owned(), |time| time.to_string())
+}
+
+impl ShingledTable {
+    fn spec(&self, platters: Platters, actuators: u32) -> Result<ShingledSpec, PresetError> {
+        let Self { band, media_cache, extents, clean_after, .. } = *self;
+        require(
+            actuators == 1,
+            || format!("platters.actuators is {actuators}, with shingled tracks"),
+            "shingled tracks are modelled under one arm",
+        )?;
+        require(
+            band >= Bytes::from_mib(1) && band <= Bytes::from_gib(1) && band.sectors() <= platters.sectors,
+            || format!("shingled.band is {band}"),
+            "a band has 1 MiB to 1 GiB, and is no larger than the disk",
+        )?;
+        require(
+            media_cache >= band && media_cache.sectors() <= platters.sectors && extents >= 64,
+            || format!("shingled.media_cache is {media_cache}, extents {extents}"),
+            "the media cache has room for a band, is no larger than the disk, and keeps at least 64 stretches apart",
+        )?;
+        Ok(ShingledSpec { band, media_cache, extents, clean_after })
+    }
+}
+
+impl BackgroundTable {
+    fn spec(&self) -> Result<BackgroundSpec, PresetError> {
+        let &Self { recalibrate_every, recalibrate_time, scan_after, scan_step, .. } = self;
+        let is_whole = |when: Option<Nanos>, long: Option<Nanos>| match (when, long) {
+            (Some(when), Some(long)) => long > Nanos::ZERO && when > long,
+            (when, long) => when.is_none() && long.is_none(),
+        };
+        require(
+            is_whole(recalibrate_every, recalibrate_time),
+            || {
+                format!(
+                    "background.recalibrate_every is {}, recalibrate_time {}",
+                    said(recalibrate_every),
+                    said(recalibrate_time)
+                )
+            },
+            "both are given or none, and the time is above zero and shorter than the period",
+        )?;
+        require(
+            scan_after.is_some() == scan_step.is_some() && scan_step != Some(Nanos::ZERO),
+            || format!("background.scan_after is {}, scan_step {}", said(scan_after), said(scan_step)),
+            "both are given or none, and the step is above zero",
+        )?;
+        Ok(BackgroundSpec {
+            recalibrate_every,
+            recalibrate_time: recalibrate_time.unwrap_or_default(),
+            scan_after,
+            scan_step: scan_step.unwrap_or_default(),
+        })
     }
 }
 
@@ -203,7 +393,28 @@ impl CacheTable {
             || format!("cache.write_extents is {write_extents}"),
             "it is 1 to 65,536; without a write cache, set cache.write to 0 B",
         )?;
-        Ok(CacheSpec { segments, segment, write, write_extents, destage_after })
+        let (choices, batch) = (self.destage_choices.unwrap_or(32), self.destage_batch.unwrap_or(0));
+        require(
+            (1..=1 << 16).contains(&choices) && batch <= write_extents,
+            || format!("cache.destage_choices is {choices}, destage_batch {batch}"),
+            "choices are 1 to 65,536, a batch is at most write_extents",
+        )?;
+        let prefetch = self.prefetch.unwrap_or(Bytes::ZERO);
+        require(
+            prefetch <= segment,
+            || format!("cache.prefetch is {prefetch}, a segment {segment}"),
+            "what is read ahead fits into a segment",
+        )?;
+        Ok(CacheSpec {
+            segments,
+            segment,
+            write,
+            write_extents,
+            destage_after,
+            destage_choices: choices,
+            destage_batch: batch,
+            prefetch,
+        })
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Skew {
 /// sector on without a pause, and modulo a revolution it is the sector's angle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DiskLayout {
+    /// The first sector, which is not zero for the second of several arms.
+    first: u64,
     platters: Platters,
     skew: Skew,
     /// From one cylinder's first sector to that of the next.
@@ -76,6 +78,11 @@ impl Platters {
         u64::from(self.outer) - u64::from(self.outer - self.inner) * u64::from(zone) / steps
     }
 
+    /// What lies under each of so many arms.
+    pub(super) fn share(self, actuators: u32) -> Self {
+        Self { sectors: self.sectors / u64::from(actuators), heads: self.heads / actuators, ..self }
+    }
+
     /// How many cylinders a zone needs so that all sectors have a place.
     fn cylinders_per_zone(&self) -> u64 {
         let around: u64 = (0..self.zones).map(|zone| self.in_zone(zone)).sum();
@@ -89,21 +96,21 @@ impl Platters {
 }
 
 impl DiskLayout {
-    /// The layout of such platters.
-    pub fn new(platters: Platters, skew: Skew) -> Self {
+    /// The layout of such platters, whose sectors count from `first`.
+    pub fn new(platters: Platters, skew: Skew, first: u64) -> Self {
         let heads = u64::from(platters.heads);
         let (track_time, cylinders) = (platters.revolution + skew.track, platters.cylinders_per_zone());
         let cylinder_time = track_time.times(heads).as_nanos() - skew.track.as_nanos() + skew.cylinder.as_nanos();
-        let (mut first, mut stream) = (0, 0);
+        let (mut next, mut stream) = (0, 0);
         let zones = (0..platters.zones).map(|zone| {
             let track_sectors = platters.in_zone(zone);
-            let zone = DiskZone { first, track_sectors, stream };
-            first += track_sectors * heads * cylinders;
+            let zone = DiskZone { first: next, track_sectors, stream };
+            next += track_sectors * heads * cylinders;
             stream += cylinder_time * cylinders;
             zone
         });
         let zones = zones.collect();
-        Self { platters, skew, cylinder_time, cylinders_per_zone: cylinders as u32, zones }
+        Self { first, platters, skew, cylinder_time, cylinders_per_zone: cylinders as u32, zones }
     }
 
     /// The time of a revolution.
@@ -148,20 +155,26 @@ impl DiskLayout {
         // Behind the last head lies the gap to the next cylinder.
         let track = if head < heads { cylinder * heads + head } else { (cylinder + 1) * heads };
         let sector = zone.first + track * zone.track_sectors + if head < heads { passed } else { 0 };
-        Lba::new(sector.min(self.platters.sectors))
+        Lba::new(self.first + sector.min(self.platters.sectors))
     }
 
     /// Cylinder, head, when the track begins, the sector on the track, and the zone.
     #[inline]
     fn find(&self, sector: Lba) -> (u32, u32, u64, u64, &DiskZone) {
-        let index = self.zones.partition_point(|zone| zone.first <= sector.get()) - 1;
+        let sector = sector.get() - self.first;
+        let index = self.zones.partition_point(|zone| zone.first <= sector) - 1;
         let zone = &self.zones[index];
-        let within = sector.get() - zone.first;
+        let within = sector - zone.first;
         let (track, within) = (within / zone.track_sectors, within % zone.track_sectors);
         let (cylinder, head) = (track / u64::from(self.platters.heads), track % u64::from(self.platters.heads));
         let track_time = self.platters.revolution.as_nanos() + self.skew.track.as_nanos();
         let first = zone.stream + cylinder * self.cylinder_time + head * track_time;
         (index as u32 * self.cylinders_per_zone + cylinder as u32, head as u32, first, within, zone)
+    }
+
+    /// All sectors: the first and the one after the last.
+    pub fn sectors(&self) -> (Lba, Lba) {
+        (Lba::new(self.first), Lba::new(self.first + self.platters.sectors))
     }
 
     /// What a stream of sectors in the outermost and in the innermost zone comes to.
@@ -182,7 +195,7 @@ mod tests {
     fn small() -> DiskLayout {
         let revolution = Nanos::from_micros(12);
         let platters = Platters { sectors: 2_400, heads: 2, zones: 3, revolution, outer: 100, inner: 60 };
-        DiskLayout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) })
+        DiskLayout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) }, 0)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use block::{Lba, Nanos};
 
+use super::actuator::Actuator;
 use super::{DiskDrive, LINK_PIECE};
 use crate::link::Link;
 use crate::{PowerLoss, not_before, power_loss};
@@ -12,26 +13,32 @@ impl DiskDrive {
         not_before(self.now, now);
         self.advance(now);
         let sectors = self.volatile(now);
-        let inside = self.arriving.len() + self.pending.len() + self.blocked.len();
-        let unanswered = self.queue.clear() + inside as u32;
+        let waiting: usize = self.actuators.iter().map(Actuator::waiting).sum();
+        // What spans arms is one command, in so many parts that have not been done.
+        let parts: u32 = self.spanning.iter().map(|(_, left, _)| left - 1).sum();
+        let inside = self.arriving.len() + waiting + self.blocked.len();
+        let unanswered = self.queue.clear() + inside as u32 - parts;
         self.arriving.clear();
-        self.pending.clear();
         self.blocked.clear();
+        self.spanning.clear();
         self.inside = 0;
         self.segments.clear();
-        self.cache.clear();
-        self.cache_next = false;
         self.link = Link::new(self.spec.link, LINK_PIECE);
         self.counters.unsafe_shutdowns += 1;
         let turning = self.spindle.restart(now);
-        self.arm.park(now, turning, &mut self.spindle);
+        for actuator in &mut self.actuators {
+            actuator.forget_commands();
+            actuator.cache.clear();
+            (actuator.cache_next, actuator.batch) = (false, 0);
+            actuator.arm.park(now, turning, &mut self.spindle);
+        }
         (self.firmware_free, self.busy_at) = (turning, turning);
         PowerLoss { sectors, unanswered, ..PowerLoss::default() }
     }
 
     /// What [`Drive::unsaved`](crate::Drive::unsaved) promises.
     pub(super) fn at_risk(&self, now: Nanos) -> Vec<(Lba, Lba)> {
-        if self.cache.is_clean() && self.inside == 0 {
+        if self.is_clean() && self.inside == 0 {
             return Vec::new();
         }
         // What it writes from its cache up to then, it decides on the way.
@@ -51,9 +58,12 @@ impl DiskDrive {
     /// What is in the cache alone at `now`. A stretch that is being written counts as not written yet: its sectors are
     /// whole, but which of them are new nobody knows.
     fn volatile(&mut self, now: Nanos) -> Vec<(Lba, Lba)> {
-        if self.arm.free() <= now {
-            self.cache.release();
+        for actuator in &mut self.actuators {
+            if actuator.arm.free() <= now {
+                actuator.release();
+            }
         }
-        power_loss::joined(self.cache.unsaved().map(|extent| (extent.first, extent.end)).collect())
+        let unsaved = self.actuators.iter().flat_map(|actuator| actuator.cache.unsaved());
+        power_loss::joined(unsaved.map(|extent| (extent.first, extent.end)).collect())
     }
 }

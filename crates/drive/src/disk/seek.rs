@@ -4,7 +4,7 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// What a data sheet says of seeks; settling on the track is part of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekTimes {
     /// To the next cylinder.
     pub track: Nanos,

@@ -17,6 +17,8 @@ struct Segment {
     first: u64,
     end: u64,
     used: u64,
+    /// How many reads have gone on in it.
+    run: u32,
 }
 
 impl Segments {
@@ -41,14 +43,15 @@ impl Segments {
         let (mut claimed, mut least) = (0, u64::MAX);
         for (index, segment) in self.segments.iter().enumerate() {
             if segment.first <= first && first <= segment.end && segment.first < segment.end {
-                self.segments[index].used = self.uses;
+                let segment = &mut self.segments[index];
+                (segment.used, segment.run) = (self.uses, segment.run.saturating_add(1));
                 return index;
             }
             if segment.used < least {
                 (claimed, least) = (index, segment.used);
             }
         }
-        self.segments[claimed] = Segment { first, end: first, used: self.uses };
+        self.segments[claimed] = Segment { first, end: first, used: self.uses, run: 1 };
         claimed
     }
 
@@ -57,6 +60,11 @@ impl Segments {
         let segment = &mut self.segments[index];
         segment.end = segment.end.max(end.get());
         segment.first = segment.first.max(segment.end.saturating_sub(self.size));
+    }
+
+    /// How many reads have gone on in a segment, with the first.
+    pub fn run(&self, index: usize) -> u32 {
+        self.segments[index].run
     }
 
     /// How many sectors a segment holds.

@@ -132,9 +132,9 @@ impl WriteCache {
         taken
     }
 
-    /// Frees the room of what was taken last: it is on the platters.
-    pub fn release(&mut self) {
-        self.leaving = None;
+    /// Frees the room of what was taken last: it is on the platters. Whether anything was on its way.
+    pub fn release(&mut self) -> bool {
+        self.leaving.take().is_some()
     }
 
     /// Forgets everything.

@@ -107,6 +107,11 @@ impl Errors {
         }
     }
 
+    /// Has what reads draw from here on follow from `seed` too.
+    pub const fn draw_from(&mut self, seed: Seed) {
+        self.draws.join(seed);
+    }
+
     /// Notes that a page of `block` is programmed at `now`.
     #[inline]
     pub fn programmed(&mut self, now: Nanos, block: u32) {

@@ -60,6 +60,11 @@ impl Housekeeping {
         Self { chores: chores.collect(), draws }
     }
 
+    /// Has what chores draw from here on follow from `seed` too.
+    pub const fn draw_from(&mut self, seed: Seed) {
+        self.draws.join(seed);
+    }
+
     /// When a command that is there at `now` can begin.
     #[inline]
     pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes) -> Nanos {

@@ -28,7 +28,7 @@ mod variation;
 mod warmth;
 mod write;
 
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Tag};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
@@ -339,6 +339,12 @@ impl Drive for FlashDrive {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         self.at_risk(now)
+    }
+
+    fn draw_from(&mut self, seed: Seed) {
+        self.pace_draws.join(seed);
+        self.housekeeping.draw_from(seed);
+        self.nand.draw_from(seed);
     }
 
     #[inline]

@@ -116,6 +116,12 @@ impl Nand {
         self.times = times;
     }
 
+    /// Has what operations draw from here on follow from `seed` too.
+    pub fn draw_from(&mut self, seed: Seed) {
+        self.variation.iter_mut().for_each(|variation| variation.draw_from(seed));
+        self.errors.iter_mut().for_each(|errors| errors.draw_from(seed));
+    }
+
     /// What was done about errors; nothing where there are none.
     pub fn error_counts(&self) -> ErrorCounts {
         self.errors.as_ref().map_or(ErrorCounts::default(), |errors| errors.counted)

@@ -55,6 +55,11 @@ impl Variation {
         }
     }
 
+    /// Has what operations draw from here on follow from `seed` too.
+    pub const fn draw_from(&mut self, seed: Seed) {
+        self.draws.join(seed);
+    }
+
     /// What an array read of this mean time takes.
     #[inline]
     pub fn read(&mut self, time: Nanos) -> Nanos {

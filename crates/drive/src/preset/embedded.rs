@@ -9,11 +9,14 @@ macro_rules! embed {
 
 /// Every drive that comes with the program: its name and its file.
 pub const EMBEDDED: &[(&str, &str)] = embed![
+    "drives/disk" / "7k100-100",
     "drives/disk" / "maxtor-160",
     "drives/disk" / "nearline-7200",
     "drives/disk" / "raptor-150",
     "drives/disk" / "seagate-7200.11",
+    "drives/disk" / "spinpoint-f1",
     "drives/disk" / "st320lt020",
+    "drives/disk" / "wd740gd",
     "drives/dram" / "solid-data-dram",
     "drives/flash" / "870-qvo",
     "drives/flash" / "970-pro",

@@ -7,7 +7,7 @@ use assay_drive::{Counters, Drive};
 use block::{Bytes, Lba, Nanos, Op, Power, Request, Tag};
 use testkit::Random;
 
-fn spec(name: &str) -> DiskSpec {
+pub fn spec(name: &str) -> DiskSpec {
     let Spec::Disk(spec) = Preset::find(name).unwrap().spec else { panic!("{name} is not a disk") };
     spec
 }
@@ -17,14 +17,14 @@ fn disk(name: &str) -> DiskDrive {
 }
 
 /// The disk without its write cache.
-fn uncached(spec: DiskSpec) -> DiskSpec {
+pub fn uncached(spec: DiskSpec) -> DiskSpec {
     DiskSpec { cache: CacheSpec { write: Bytes::ZERO, ..spec.cache }, ..spec }
 }
 
 const DISKS: [&str; 5] = ["maxtor-160", "nearline-7200", "raptor-150", "seagate-7200.11", "st320lt020"];
 
 /// Any mix of reads, writes, durable writes, trims and flushes of 1 to 300 sectors, half of them near each other.
-fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
+pub fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
     let (op, durable) = match numbers.below(100) {
         0..45 => (Op::Read, false),
         45..85 => (Op::Write, false),
@@ -38,14 +38,14 @@ fn any_request(numbers: &mut Random, capacity: Bytes) -> Request {
 }
 
 /// Keeps `depth` requests in flight, with pauses now and then; the completions' times and tags, and the counters.
-fn story(drive: &mut DiskDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
+pub fn story(drive: &mut DiskDrive, seed: u64, requests: u32, depth: u32) -> (Vec<(Nanos, Tag)>, Counters) {
     let pause =
         |numbers: &mut Random| Nanos::from_nanos(if numbers.below(8) == 0 { numbers.below(90_000_000) } else { 0 });
     support::story(drive, any_request, pause, seed, requests, depth)
 }
 
 /// Asks for one thing after the other; how long the last took.
-fn ask(drive: &mut DiskDrive, requests: impl IntoIterator<Item = Request>) -> Nanos {
+pub fn ask(drive: &mut DiskDrive, requests: impl IntoIterator<Item = Request>) -> Nanos {
     let mut took = Nanos::ZERO;
     for request in requests {
         let began = drive.now();
@@ -55,16 +55,16 @@ fn ask(drive: &mut DiskDrive, requests: impl IntoIterator<Item = Request>) -> Na
     took
 }
 
-fn read(sector: u64, sectors: u32) -> Request {
+pub fn read(sector: u64, sectors: u32) -> Request {
     Request::new(Op::Read, Lba::new(sector), sectors)
 }
 
-fn write(sector: u64, sectors: u32) -> Request {
+pub fn write(sector: u64, sectors: u32) -> Request {
     Request::new(Op::Write, Lba::new(sector), sectors)
 }
 
 /// Keeps `depth` requests in flight; requests a second and the longest time that one took.
-fn keep(drive: &mut DiskDrive, depth: u32, count: u64, mut request: impl FnMut(u64) -> Request) -> (f64, Nanos) {
+pub fn keep(drive: &mut DiskDrive, depth: u32, count: u64, mut request: impl FnMut(u64) -> Request) -> (f64, Nanos) {
     let began = drive.now();
     let (mut submitted, mut longest) = (vec![began; depth as usize], Nanos::ZERO);
     (0..depth).for_each(|place| drive.submit(began, Tag(place), request(u64::from(place))));
@@ -80,19 +80,19 @@ fn keep(drive: &mut DiskDrive, depth: u32, count: u64, mut request: impl FnMut(u
 }
 
 /// Random requests of 4 KiB over the whole disk; requests a second and the longest.
-fn random(drive: &mut DiskDrive, op: Op, depth: u32, count: u64) -> (f64, Nanos) {
+pub fn random(drive: &mut DiskDrive, op: Op, depth: u32, count: u64) -> (f64, Nanos) {
     let (mut numbers, blocks) = (Random::new(depth.into()), drive.shape().capacity.sectors() / 8);
     keep(drive, depth, count, |_| Request::new(op, Lba::new(numbers.below(blocks) * 8), 8))
 }
 
 /// Requests of so many sectors one after the other from `first` on; bytes a second.
-fn stream(drive: &mut DiskDrive, op: Op, first: u64, sectors: u32, depth: u32, count: u64) -> f64 {
+pub fn stream(drive: &mut DiskDrive, op: Op, first: u64, sectors: u32, depth: u32, count: u64) -> f64 {
     let request = |index: u64| Request::new(op, Lba::new(first + index * u64::from(sectors)), sectors);
     keep(drive, depth, count, request).0 * f64::from(sectors) * 512.0
 }
 
 /// What a stream comes to on tracks of so many sectors, once the gaps between tracks and cylinders are paid.
-fn media_less_skew(spec: &DiskSpec, track_sectors: u32) -> f64 {
+pub fn media_less_skew(spec: &DiskSpec, track_sectors: u32) -> f64 {
     let heads = f64::from(spec.platters.heads);
     let gaps = (heads - 1.0) * spec.head_switch.as_secs_f64() + spec.write_seek.track.as_secs_f64();
     let bytes = f64::from(track_sectors) * 512.0 * heads;

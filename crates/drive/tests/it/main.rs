@@ -3,6 +3,8 @@
 mod behaviour;
 mod construct;
 mod disk;
+mod disk_mechanisms;
+mod disk_published;
 mod dram;
 mod flash;
 mod modern;

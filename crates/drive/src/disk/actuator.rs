@@ -1,0 +1,219 @@
+//! An arm with the commands that wait for it, and the written data that does.
+
+use block::{Lba, Nanos, Op, Request, Seed, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::arm::Arm;
+use super::layout::TrackPosition;
+use super::seek::SeekCurve;
+use super::shingled::Shingles;
+use super::spec::{CommandOrder, DiskSpec};
+use super::spindle::SpindleActivity;
+use super::variation::{Background, Variation};
+use super::write_cache::WriteCache;
+
+/// An arm of its own above its share of the sectors, and what waits for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Actuator {
+    pub arm: Arm,
+    /// Commands that need the arm: those chosen, in the order chosen, then the others in order of arrival.
+    pending: Vec<Pending>,
+    /// How many are chosen.
+    chosen: usize,
+    pub cache: WriteCache,
+    /// Whether it is the cache's turn when both it and a command want the arm.
+    pub cache_next: bool,
+    /// How many stretches of a full cache are still to be written before it takes in more.
+    pub batch: u32,
+    background: Background,
+    pub shingles: Option<Shingles>,
+}
+
+/// A command that needs the arm.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Pending {
+    pub tag: Tag,
+    pub request: Request,
+    place: TrackPosition,
+    /// From when on it can be served: the data of a write has to be here.
+    ready: Nanos,
+}
+
+impl Actuator {
+    /// The `index`-th arm of such a disk, at its outermost track, with nothing to do.
+    pub fn new(spec: &DiskSpec, index: u32, seed: Seed) -> Self {
+        let count = u64::from(spec.actuators);
+        let layout = spec.layout(u64::from(index) * (spec.platters.sectors / count));
+        let curves = [spec.read_seek, spec.write_seek].map(|times| {
+            SeekCurve::fit(times, layout.cylinders()).expect("the file's reader checks that such a curve exists")
+        });
+        let seed = seed.number(index.into());
+        Self {
+            arm: Arm::new(layout, curves, spec.head_switch, Variation::new(spec.variation, seed)),
+            pending: Vec::with_capacity(spec.queue_depth as usize),
+            chosen: 0,
+            cache: WriteCache::new(spec.cache.write.sectors() / count, spec.cache.write_extents as usize),
+            cache_next: false,
+            batch: 0,
+            background: Background::new(spec.background, seed),
+            shingles: spec.shingled.map(|shingled| Shingles::new(shingled, spec.platters.sectors)),
+        }
+    }
+
+    /// The part of what lies from `first` to `end` that is under this arm.
+    pub fn part(&self, first: Lba, end: Lba) -> Option<(Lba, Lba)> {
+        let (from, until) = self.arm.layout().sectors();
+        let (first, end) = (first.max(from), end.min(until));
+        (first < end).then_some((first, end))
+    }
+
+    /// Notes that what left the cache last is on the platters.
+    pub fn release(&mut self) {
+        if self.cache.release() {
+            self.batch = if self.cache.is_empty() { 0 } else { self.batch.saturating_sub(1) };
+        }
+    }
+
+    /// How many commands wait for the arm.
+    pub fn waiting(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Forgets the commands that wait.
+    pub fn forget_commands(&mut self) {
+        self.pending.clear();
+        self.chosen = 0;
+    }
+
+    /// Has a command wait for the arm from `ready` on.
+    pub fn enqueue(&mut self, spec: &DiskSpec, tag: Tag, request: Request, ready: Nanos) {
+        let first = self.shingles.as_ref().map_or(request.lba, |shingles| shingles.place(request.lba));
+        let place = self.arm.layout().place(first);
+        self.pending.push(Pending { tag, request, place, ready });
+        self.choose_ahead(spec, ready);
+    }
+
+    /// When the next command can be served, arm or not.
+    #[inline]
+    pub fn ready(&self) -> Option<Nanos> {
+        if self.chosen > 0 {
+            return self.pending.first().map(|pending| pending.ready);
+        }
+        self.pending.iter().map(|pending| pending.ready).min()
+    }
+
+    /// The command to serve next.
+    pub fn choose(&self, spec: &DiskSpec, at: Nanos) -> Option<usize> {
+        if self.chosen > 0 {
+            return (self.pending[0].ready <= at).then_some(0);
+        }
+        let ready = self.pending.iter().enumerate().filter(|(_, pending)| pending.ready <= at);
+        self.best(spec, at, ready)
+    }
+
+    /// Takes a command off to be served.
+    pub fn take(&mut self, spec: &DiskSpec, at: Nanos, index: usize) -> Pending {
+        let pending = self.pending.remove(index);
+        self.chosen = self.chosen.saturating_sub(1);
+        self.choose_ahead(spec, at);
+        pending
+    }
+
+    /// Takes off the first read that lies within what is certain to be read ahead, from `first` to `end`.
+    pub fn take_within(&mut self, first: Lba, end: Lba) -> Option<Pending> {
+        let is_within =
+            |Pending { request, .. }: &Pending| request.op == Op::Read && first <= request.lba && request.end() <= end;
+        let index = self.pending.iter().position(is_within)?;
+        self.chosen -= usize::from(index < self.chosen);
+        Some(self.pending.remove(index))
+    }
+
+    /// Chooses as many commands ahead as the firmware does, each by where the one before it leaves the arm.
+    fn choose_ahead(&mut self, spec: &DiskSpec, at: Nanos) {
+        while self.chosen < spec.order.ahead as usize && self.chosen < self.pending.len() {
+            let others = self.pending.iter().enumerate().skip(self.chosen);
+            let Some(best) = self.best(spec, at, others) else { return };
+            self.pending[self.chosen..=best].rotate_right(1);
+            self.chosen += 1;
+        }
+    }
+
+    /// The oldest of these if it has waited too long, else the first by the disk's order.
+    #[inline]
+    fn best<'a>(&self, spec: &DiskSpec, at: Nanos, among: impl Iterator<Item = (usize, &'a Pending)>) -> Option<usize> {
+        let mut best = None;
+        for (index, pending) in among {
+            if at.since(pending.ready) > spec.age_limit {
+                return Some(index);
+            }
+            let cost = self.cost(spec, at, pending);
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, index));
+            }
+        }
+        best.map(|(_, index)| index)
+    }
+
+    /// What the disk's order has least of in the command that comes next.
+    #[inline]
+    fn cost(&self, spec: &DiskSpec, at: Nanos, pending: &Pending) -> u64 {
+        let last = self.chosen.checked_sub(1).map(|last| &self.pending[last]);
+        match spec.order.by {
+            CommandOrder::Position => self.positioning(spec, at, pending.place, work_of(&pending.request)).as_nanos(),
+            CommandOrder::Seek => match last {
+                Some(last) => u64::from(last.place.cylinder.abs_diff(pending.place.cylinder)),
+                None => u64::from(self.arm.distance(pending.place)),
+            },
+            CommandOrder::Elevator => {
+                let from = last.map_or(self.arm.next(), |last| last.request.end());
+                pending.request.lba.get().wrapping_sub(from.get())
+            }
+        }
+    }
+
+    /// How long the firmware expects the way to a place to take.
+    #[inline]
+    pub fn positioning(&self, spec: &DiskSpec, at: Nanos, place: TrackPosition, work: SpindleActivity) -> Nanos {
+        let way = self.arm.approach(at, place, work);
+        if way.waiting < spec.order.margin { way.total() + spec.platters.revolution } else { way.total() }
+    }
+
+    /// The stretch of the cache that is written next: of those next in order of position, the one soonest reached.
+    pub fn destage_choice(&self, spec: &DiskSpec, at: Nanos) -> usize {
+        let layout = self.arm.layout();
+        let cost = |first| self.positioning(spec, at, layout.place(first), SpindleActivity::Write);
+        let mut sweep = self.cache.sweep(self.arm.next(), spec.cache.destage_choices as usize);
+        if spec.cache.destage_choices == 1 {
+            return sweep.next().expect("the cache is not empty").0;
+        }
+        sweep.min_by_key(|(_, extent)| cost(extent.first)).expect("the cache is not empty").0
+    }
+
+    /// Since when the arm has had nothing to do, if nothing comes.
+    pub fn idle_from(&self, busy: Nanos) -> Nanos {
+        self.arm.free().max(busy)
+    }
+
+    /// Until when the arm does something of its own, and above which sector it is then.
+    pub fn unasked(&mut self, spec: &DiskSpec, at: Nanos) -> Option<(Nanos, Lba)> {
+        let layout = self.arm.layout();
+        let (first, end) = layout.sectors();
+        if let Some(until) = self.background.recalibrates(self.arm.free(), at) {
+            return Some((until, self.arm.next().min(Lba::new(end.get() - 1))));
+        }
+        let idle = self.arm.time_ahead(at).map_or(self.arm.free(), |(_, end)| end.max(self.arm.free()));
+        let (until, steps) = self.background.scans(idle, at)?;
+        let around = (layout.passed(end)).as_nanos();
+        let read = u128::from(spec.background.scan_step.as_nanos()) * u128::from(steps) % u128::from(around);
+        Some((until, layout.reached(Nanos::from_nanos(read as u64)).clamp(first, Lba::new(end.get() - 1))))
+    }
+
+    /// How often the arm has recalibrated, and how many steps it has read for errors.
+    pub fn background(&self) -> (u64, u64) {
+        self.background.counts()
+    }
+}
+
+fn work_of(request: &Request) -> SpindleActivity {
+    if request.op == Op::Write { SpindleActivity::Write } else { SpindleActivity::Read }
+}
