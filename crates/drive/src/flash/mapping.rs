@@ -315,7 +315,9 @@ impl Mapping {
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
     pub fn call_slot(&self, page: Lpn) {
-        if let Some(slot) = self.slot_of(page) {
+        let inverted = self.slots[page.0 as usize];
+        if inverted > TRIMMED {
+            let slot = !inverted;
             prefetch_index(&self.valid, (slot >> 6) as usize);
             prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
         }

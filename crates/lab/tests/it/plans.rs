@@ -275,7 +275,7 @@ steady = { rounds = 4, slope = \"5%\" }
 ";
     let full = plan(text, PlanLength::Full);
     assert_eq!((full.repeats, full.title.as_str(), full.about.as_str()), (Repetition::times(5), "P", ""));
-    assert_eq!(full.steps[0].action, Action::Fill(Fill { block: Bytes::from_mib(1), queue_depth: 4 }));
+    assert_eq!(full.steps[0].action, Action::Fill(Fill { block: Bytes::from_mib(1), queue_depth: 4, construct: true }));
     assert_eq!(full.steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(120) }));
     assert_eq!(plan(text, PlanLength::Quick).steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(1) }));
     let wear = condition(&full, "wear");
