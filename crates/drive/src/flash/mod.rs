@@ -6,6 +6,7 @@ mod channel;
 mod collection;
 mod compression;
 mod construct;
+mod digest;
 mod file;
 mod firmware;
 mod geometry;
