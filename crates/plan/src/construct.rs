@@ -29,10 +29,14 @@ impl Construction {
         let direct = Workload { queue_depth: 1, workers: 1, sprandom: Some(spare), stop, compressible, ..plain };
         let direct = Workload { pattern: Pattern::RandWrite, ..direct };
         let left = bytes.div(block).saturating_sub(row);
+        // Its curve is that of what is left, so that there must be something.
+        if left == 0 {
+            return None;
+        }
         let each = left.div_ceil(u64::from(workload.workers));
         let bytes = Some(block.times(each * u64::from(workload.workers)));
         let stop = Stop { bytes, ..Stop::after_requests(each) };
-        let rest = (left > 0).then(|| Workload { sprandom: None, stop, ..workload.clone() });
+        let rest = Some(Workload { sprandom: None, stop, ..workload.clone() });
         Some(Self { direct, rest })
     }
 

@@ -4,7 +4,7 @@ use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run, RunState};
-use plan::{Action, Finding, Outcome};
+use plan::{Action, Finding, Outcome, Step};
 use serde_json::Value;
 use workload::Workload;
 
@@ -122,6 +122,13 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
                  quadrature, "
                 "excludes 1; otherwise it is called no clear change."
             }
+            @if is_simulated(run) && outcome.plan.steps.iter().any(is_constructed) {
+                dt { "States" } dd {
+                    "Filled directly: simulated flash decides where the ordered writes of a fill or a preconditioning go, \
+                     without simulating how long they take. A filled drive is equal to one that was written. Other drives \
+                     are written."
+                }
+            }
             @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
                 dt { "Fresh" } dd {
                     "The state after the plan's purge: a discard of all blocks of a block device unless a finding says \
@@ -132,6 +139,15 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
         }
         h3 { "Procedure" }
         ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (bound(&prose::action(step))) "." } } }
+    }
+}
+
+/// Whether a simulated drive may be put into the state that the step leaves.
+fn is_constructed(step: &Step) -> bool {
+    match &step.action {
+        Action::Fill(fill) => fill.construct,
+        Action::Precondition(precondition) => precondition.construct,
+        _ => false,
     }
 }
 

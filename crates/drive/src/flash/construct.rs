@@ -5,9 +5,10 @@
 
 use block::{Bytes, Energy, Lba, Op, Request, SECTOR};
 
+use super::digest;
 use super::geometry::Unit;
 use super::laid::Laid;
-use super::mapping::{DIGEST_PAGE, DIGEST_SLOT, DIGEST_STEP, Lpn, Mapping, PageSource, entry};
+use super::mapping::{Lpn, Mapping, PageSource, TRIMMED, UNMAPPED};
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
 use crate::Counters;
@@ -218,6 +219,19 @@ impl<'d> Writer<'d> {
 }
 
 impl Mapping {
+    /// The slot of a page of which the table says nothing but this.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn laid_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
+        if inverted == TRIMMED { None } else { self.laid.slot_of(page) }
+    }
+
+    /// Forgets where everything is.
+    pub(super) fn forget_places(&mut self) {
+        self.slots = vec![UNMAPPED; self.slots.len()];
+        self.laid = Laid::default();
+    }
+
     /// Whether there is no data at all.
     fn is_blank(&self) -> bool {
         self.units.iter().all(|unit| unit.valid == 0)
@@ -280,12 +294,12 @@ impl Mapping {
         // Of the first row: what it adds, what one more in each of its entries would add, and by what it multiplies.
         let (mut adds, mut each, mut times) = (0_u64, 0_u64, 1_u64);
         for (slot, page) in slots.zip(first.0..) {
-            adds = adds.wrapping_mul(DIGEST_STEP).wrapping_add(entry(slot, Lpn(page)));
-            each = each.wrapping_mul(DIGEST_STEP).wrapping_add(1);
-            times = times.wrapping_mul(DIGEST_STEP);
+            adds = adds.wrapping_mul(digest::STEP).wrapping_add(digest::entry(slot, Lpn(page)));
+            each = each.wrapping_mul(digest::STEP).wrapping_add(1);
+            times = times.wrapping_mul(digest::STEP);
         }
         let row = starts.len() as u64 * u64::from(together);
-        let more = DIGEST_SLOT.wrapping_mul(u64::from(together)).wrapping_add(DIGEST_PAGE.wrapping_mul(row));
+        let more = digest::SLOT.wrapping_mul(u64::from(together)).wrapping_add(digest::PAGE.wrapping_mul(row));
         let more = more.wrapping_mul(each);
         for _ in 0..rows {
             self.digest = self.digest.wrapping_mul(times).wrapping_add(adds);

@@ -13,8 +13,9 @@ use super::mapping::Lpn;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Laid {
     units: u32,
-    /// Logical pages of a flash page.
+    /// Logical pages of a flash page, and of one of every unit.
     together: u32,
+    row: u32,
     /// Ascending by first page.
     bands: Vec<Band>,
     /// The slot of the first page that each unit has of a band, in the order of their turns, band by band.
@@ -40,7 +41,7 @@ const HINT_BITS: u32 = 12;
 impl Laid {
     /// None yet, on flash of so many units and blocks.
     pub fn new(units: u32, together: u32, blocks: u32) -> Self {
-        Self { units, together, first_bands: vec![0; blocks as usize], ..Self::default() }
+        Self { units, together, row: units * together, first_bands: vec![0; blocks as usize], ..Self::default() }
     }
 
     /// Whether there are none.
@@ -60,7 +61,7 @@ impl Laid {
                 *known = number + 1;
             }
         }
-        let end = first.0 + rows * self.units * self.together;
+        let end = first.0 + rows * self.row;
         while (self.hints.len() as u64) << HINT_BITS < u64::from(end) {
             let page = (self.hints.len() as u64) << HINT_BITS;
             let before = number.saturating_sub(u32::from(page < u64::from(first.0)));
@@ -76,10 +77,15 @@ impl Laid {
         }
         let band = self.bands[number];
         let place = page.0.checked_sub(band.first)?;
-        let (row, column) = (place / (self.units * self.together), place % (self.units * self.together));
-        (row < band.rows).then(|| {
-            let start = self.starts[number * self.units as usize + (column / self.together) as usize];
-            start + row * self.together + column % self.together
+        let (down, along) = (place / self.row, place % self.row);
+        if down >= band.rows {
+            return None;
+        }
+        let starts = &self.starts[number * self.units as usize..];
+        // Dividing by one would take as long as dividing.
+        Some(match self.together {
+            1 => starts[along as usize] + down,
+            together => starts[(along / together) as usize] + down * together + along % together,
         })
     }
 
@@ -87,7 +93,6 @@ impl Laid {
     pub fn take(&mut self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
         let Some(known) = self.first_bands.get_mut(block as usize) else { return };
         let Some(first) = std::mem::take(known).checked_sub(1) else { return };
-        let row = self.units * self.together;
         for (number, band) in self.bands.iter().enumerate().skip(first as usize) {
             let turn = (unit.0 + self.units - band.turn) % self.units;
             let start = self.starts[number * self.units as usize + turn as usize];
@@ -96,7 +101,7 @@ impl Laid {
             }
             for page in 0..band.rows * self.together {
                 let (down, along) = (page / self.together, page % self.together);
-                note(start + page, Lpn(band.first + down * row + turn * self.together + along));
+                note(start + page, Lpn(band.first + down * self.row + turn * self.together + along));
             }
         }
     }

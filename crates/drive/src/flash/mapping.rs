@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
+use super::digest;
 use super::geometry::{Geometry, Unit};
 use super::laid::Laid;
 use super::retirement::{self, WORN_START_MIN};
@@ -76,9 +77,9 @@ pub struct SlcSpec {
 
 /// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Laid). Memory fresh
 /// from the system is zero, so that a large drive takes only what is used of it.
-const UNMAPPED: u32 = 0;
+pub(super) const UNMAPPED: u32 = 0;
 /// Likewise: what was written there was trimmed.
-const TRIMMED: u32 = 1;
+pub(super) const TRIMMED: u32 = 1;
 
 /// The page map of a flash drive: any logical page may be in any physical page.
 ///
@@ -268,7 +269,7 @@ impl Mapping {
         self.collect(unit, plan);
         let cells = self.units[unit.0 as usize].host.cells;
         let slot = self.append(unit, page);
-        self.digest = written(self.digest, slot, page);
+        self.digest = digest::written(self.digest, slot, page);
         let full = self.fills(slot);
         if full {
             let (block, sense) = self.sense_of(slot + 1 - self.geometry.program_pages);
@@ -328,7 +329,9 @@ impl Mapping {
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
     pub fn call_slot(&self, page: Lpn) {
-        if let Some(slot) = self.slot_of(page) {
+        let inverted = self.slots[page.0 as usize];
+        if inverted > TRIMMED {
+            let slot = !inverted;
             prefetch_index(&self.valid, (slot >> 6) as usize);
             prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
         }
@@ -339,18 +342,6 @@ impl Mapping {
     pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
         let inverted = self.slots[page.0 as usize];
         if inverted > TRIMMED { Some(!inverted) } else { self.laid_slot(page, inverted) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn laid_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
-        if inverted == TRIMMED { None } else { self.laid.slot_of(page) }
-    }
-
-    /// Forgets where everything is.
-    pub(super) fn forget_places(&mut self) {
-        self.slots = vec![UNMAPPED; self.slots.len()];
-        self.laid = Laid::default();
     }
 
     /// A number that is equal for equal histories, and so for equal states.
@@ -512,29 +503,6 @@ impl Mapping {
         }
     }
 }
-
-/// The digest after `page` was written to `slot`.
-///
-/// It is a polynomial of all that was written, so that the digest after many writes in order follows from few of them.
-#[inline]
-pub(super) fn written(digest: u64, slot: u32, page: Lpn) -> u64 {
-    digest.wrapping_mul(DIGEST_STEP).wrapping_add(entry(slot, page))
-}
-
-/// What a write adds to the digest: linear in the numbers of both, and never nothing for the first.
-#[inline]
-pub(super) fn entry(slot: u32, page: Lpn) -> u64 {
-    DIGEST_WRITE
-        .wrapping_add(DIGEST_SLOT.wrapping_mul(u64::from(slot)))
-        .wrapping_add(DIGEST_PAGE.wrapping_mul(u64::from(page.0)))
-}
-
-/// By which the digest is multiplied with each write, and what slots and pages are. Any odd numbers without a pattern do:
-/// these are the fractions of the golden ratio and of the square roots of 2, 3 and 5.
-pub(super) const DIGEST_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-pub(super) const DIGEST_SLOT: u64 = 0x6a09_e667_f3bc_c909;
-pub(super) const DIGEST_PAGE: u64 = 0xbb67_ae85_84ca_a73b;
-const DIGEST_WRITE: u64 = 0x3c6e_f372_fe94_f82b;
 
 impl Mapping {
     /// Whether both are made alike, so that equal histories make equal states.

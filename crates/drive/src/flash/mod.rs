@@ -7,6 +7,7 @@ mod collection;
 mod compression;
 mod construct;
 mod die;
+mod digest;
 mod errors;
 mod file;
 mod firmware;

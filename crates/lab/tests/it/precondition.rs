@@ -85,6 +85,31 @@ fn it_leaves_the_steady_state_of_long_random_writing_by_a_quarter_of_the_writes(
     }
 }
 
+/// Without simulating the writes in order: another draw of the same state, and of a fill the same state.
+#[test]
+fn what_is_constructed_is_as_what_is_simulated() {
+    for target in DRIVES {
+        let simulated = FAST.to_owned() + "construct = false\n";
+        let ((iops, amplification, _), (other_iops, other_amplification, _)) =
+            (aged(FAST, target), aged(&simulated, target));
+        let told = format!(
+            "{target}: {iops:.0} IOPS, {amplification:.3}; simulated {other_iops:.0}, {other_amplification:.3}"
+        );
+        assert!((iops / other_iops - 1.0).abs() < 0.02, "{told}");
+        assert!((amplification / other_amplification - 1.0).abs() < 0.02, "{told}");
+        let filled = |how: &str| {
+            let steps = format!(
+                "[[step]]\nname = \"fill\"\ndo = \"fill\"\n{how}[[step]]\nname = \"rest\"\ndo = \"idle\"\ntime = \"1h\"\n{WRITE}"
+            );
+            let outcome = carry_out(&steps, target, &mut Simulated::new(Preset::find(target).unwrap()));
+            let measured = measured(&outcome, 2);
+            let did = measured.drive.unwrap();
+            (measured.requests(), measured.elapsed, did.pages_programmed, did.pages_moved, did.blocks_erased)
+        };
+        assert_eq!(filled(""), filled("construct = false\n"), "{target}");
+    }
+}
+
 /// The law of the long way itself: without the short one, so few writes leave another state.
 #[test]
 fn as_many_writes_at_random_do_not_do() {

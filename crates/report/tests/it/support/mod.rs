@@ -267,7 +267,7 @@ pub fn preconditioned() -> Outcome {
     for step in &mut outcome.plan.steps {
         if let Action::Condition(Condition { workload, .. }) = &step.action {
             let (workload, spare) = (workload.clone(), "7%".parse().ok());
-            step.action = Action::Precondition(Precondition { workload, spare, settle: 10 });
+            step.action = Action::Precondition(Precondition { workload, spare, settle: 10, construct: true });
         }
     }
     outcome
