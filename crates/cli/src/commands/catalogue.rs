@@ -115,7 +115,7 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
         }
     }
     if record.digest != qos::digest(preset) {
-        said.push(("figures", "those were judged before the drive's file last changed".to_owned()));
+        said.push(("figures", "those were judged before the drive last changed".to_owned()));
     }
     said
 }

@@ -111,7 +111,7 @@ fn what_the_published_latencies_do_not_take_is_refused() {
     for (words, said) in [
         (vec!["replicate", "qos", "solid-data"], "give it alone"),
         (vec!["replicate", "--quick"], "--quick belongs to `assay replicate qos`"),
-        (vec!["replicate", "qos", "--drive", "pm983"], "did you mean `pm983-960`?"),
+        (vec!["replicate", "qos", "--drive", "pm983-96"], "did you mean `pm983-960`?"),
         (vec!["replicate", "qos", "--on", "x25-m"], "name that with --drive"),
         (vec!["replicate", "qos", "--drive", "pm983-960", "--on", "x26-m"], "there is no simulated drive `x26-m`"),
         (vec!["replicate", "qos", "--blocks", "3"], "--blocks"),

@@ -1,6 +1,6 @@
 //! Published tails and rates, beside what simulated drives do under the same conditions.
 
-use block::{Bytes, Nanos, Request, Seed, Tag, parse_bytes};
+use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::flash::FlashSpec;
 use drive::preset::{Preset, PresetError, Spec};
 use drive::{Device, Drive, Observed};
@@ -265,10 +265,10 @@ fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Work
 /// Free blocks that each plane keeps for collection do not shrink with it: so that data fills the rest as densely as
 /// before, the capacity shrinks by the blocks beside those.
 fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
-    let (spec, text) = match &preset.spec {
-        Spec::Flash(spec) => (spec, &preset.text),
+    let spec = match &preset.spec {
+        Spec::Flash(spec) => spec,
         Spec::Rig(rig) => match &rig.member.spec {
-            Spec::Flash(spec) => (spec, &rig.member.text),
+            Spec::Flash(spec) => spec,
             _ => return Ok((preset.clone(), None)),
         },
         Spec::Disk(_) | Spec::Dram(_) => return Ok((preset.clone(), None)),
@@ -286,14 +286,15 @@ fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, 
     let percent = format!("{}.{:04}%", spare / 10_000, spare % 10_000);
     let mut changes = format!("drive.capacity.user={} B&drive.capacity.spare={percent}", user.get());
     // What is sized by the drive shrinks with it.
-    let file: toml::Table = text.parse().expect("the preset was read from it");
-    let share = f64::from(blocks) / f64::from(before);
-    for (table, field) in [("slc", "fixed"), ("slc", "dynamic"), ("map", "cache")] {
-        let size = file.get(table).and_then(|table| table.get(field)?.as_str()).and_then(|size| parse_bytes(size).ok());
-        if let Some(size) = size.filter(|size| *size > Bytes::ZERO) {
-            let smaller = Bytes::new((size.get() as f64 * share) as u64).round_up(Bytes::from_kib(64));
-            changes += &format!("&drive.{table}.{field}={} B", smaller.get());
+    let smaller = |size: u64| (size as f64 * f64::from(blocks) / f64::from(before)).ceil() as u64;
+    if let Some(slc) = spec.slc {
+        let row = spec.geometry.block().get() / u64::from(slc.bits) * u64::from(spec.geometry.units());
+        for (field, blocks) in [("fixed", slc.fixed), ("dynamic", slc.dynamic)] {
+            changes += &format!("&drive.slc.{field}={} B", smaller(u64::from(blocks)) * row);
         }
+    }
+    if let Some(map) = spec.map_cache {
+        changes += &format!("&drive.map.cache={} B", smaller(map.size.get()).next_multiple_of(map.page.get()));
     }
     Ok((preset.clone().changed(&changes)?, Some((blocks, before))))
 }
@@ -333,6 +334,16 @@ mod tests {
             assert!((ratio - 1.0).abs() < 0.001, "{name}: {ratio}");
             assert!(small_spare > spare, "{name}: {small_spare} and {spare} ppm");
             assert_eq!((of_small.nand, of_small.geometry.units()), (spec.nand, spec.geometry.units()), "{name}");
+            let share = 64.0 / f64::from(before);
+            if let Some((slc, small)) = spec.slc.zip(of_small.slc) {
+                assert_eq!(small.dynamic, (f64::from(slc.dynamic) * share).ceil() as u32, "{name}");
+            }
+            if let Some((map, small)) = spec.map_cache.zip(of_small.map_cache) {
+                assert!(
+                    small.size.get().abs_diff((map.size.get() as f64 * share) as u64) <= 2 * map.page.get(),
+                    "{name}"
+                );
+            }
         }
     }
 

@@ -99,7 +99,7 @@ fn by_drive(qos: &Qos, run: &QosRun) -> Vec<String> {
 
 fn overall(qos: &Qos, run: &QosRun) -> Vec<String> {
     let row = |name: &str, usage: &str, cells: [&str; 5], verdict: &str| {
-        let widths = [7, 8, 8, 8, 9];
+        let widths = [6, 8, 8, 8, 9];
         let cells: String = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
         format!("{name:<24}{usage:<6}{cells}  {verdict}").trim_end().to_owned()
     };

@@ -30,7 +30,7 @@ pub struct QosTarget {
     pub name: String,
     /// What it is.
     pub title: String,
-    /// A digest of its file ([`digest`](super::digest)).
+    /// A digest of what it is made of ([`digest`](super::digest)).
     pub digest: String,
     /// Blocks of a plane as simulated and as the preset has them; none where nothing was scaled down.
     pub blocks: Option<(u32, u32)>,

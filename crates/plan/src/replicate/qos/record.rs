@@ -16,7 +16,7 @@ use crate::replicate::Use;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionRecord {
-    /// A digest of the preset's file as it was then, in hexadecimal.
+    /// What [`digest`] gave then.
     pub digest: String,
     pub seed: u64,
     /// By kind, points that may be fitted to.
@@ -63,9 +63,9 @@ pub fn kept(preset: &str) -> Option<&'static PredictionRecord> {
     KEPT.get(preset)
 }
 
-/// A digest of a preset's file, in hexadecimal.
+/// A digest of all that a preset's drive is made of, in hexadecimal: words in its file may change.
 pub fn digest(preset: &Preset) -> String {
-    format!("{:016x}", Seed::new(0).split(&preset.text).get())
+    format!("{:016x}", Seed::new(0).split(&format!("{:?}", preset.spec)).get())
 }
 
 fn read(text: &str) -> Result<BTreeMap<String, PredictionRecord>, toml::de::Error> {
